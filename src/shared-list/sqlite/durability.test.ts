@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { makeDurable } from './durability.ts';
+
+test('a commit is synced to a write-ahead log, on macOS through the drive’s cache', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'todo-durability-'));
+  try {
+    using database = new DatabaseSync(join(folder, 'todos.db'));
+    assert.equal(makeDurable(database), undefined);
+    const read = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
+    assert.deepEqual(read('journal_mode'), ['wal']);
+    assert.deepEqual(read('synchronous'), [2]);
+    assert.deepEqual(read('fullfsync'), [1]);
+    assert.deepEqual(read('checkpoint_fullfsync'), [1]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a database that cannot keep a write-ahead log is refused', () => {
+  using database = new DatabaseSync(':memory:');
+  assert.equal(makeDurable(database), 'its journal mode must be "wal", received "memory"');
+});

@@ -1,0 +1,21 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { pragma } from './schema.ts';
+
+/** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
+const FULL = 2;
+
+/**
+ * A write-ahead log, and a sync in every commit. Both are read back: SQLite answers a pragma that it cannot
+ * follow (no shared memory on this file system) with what it does instead.
+ * Called after `migrate`: processes that switch an empty file to WAL together refuse each other.
+ *
+ * @returns what stands in the way, for people, or undefined.
+ */
+export function makeDurable(database: DatabaseSync): string | undefined {
+  const journal = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (journal !== 'wal') return `its journal mode must be "wal", received "${journal}"`;
+  // `fullfsync` is for macOS, where fsync(2) leaves the bytes in the drive's cache.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  const synchronous = pragma(database, 'synchronous');
+  return synchronous === FULL ? undefined : `its "synchronous" must be ${FULL}, received ${synchronous}`;
+}

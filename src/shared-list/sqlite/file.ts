@@ -1,0 +1,20 @@
+import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Makes the folder (0700) and an empty file (0600) where they are missing, and gives the path with every
+ * link resolved. SQLite gives its `-wal` and `-shm` the mode of the main file.
+ *
+ * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
+ * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ */
+export function privateFile(path: string): string {
+  const absolute = resolve(path);
+  mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(absolute, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return realpathSync(absolute);
+}

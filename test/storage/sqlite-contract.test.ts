@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after } from 'node:test';
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { describeTodoStore } from './contract.ts';
+import { temporaryFolder } from './folder.ts';
+
+const folder = await temporaryFolder();
+after(() => folder[Symbol.asyncDispose]());
+
+let opened = 0;
+const current = (): string => join(folder.path, `${opened}.db`);
+
+describeTodoStore('SQLite', {
+  open: () => {
+    opened += 1;
+    return openSqliteStore(current());
+  },
+  execute: async (sql) => {
+    using database = new DatabaseSync(current());
+    database.exec(sql);
+  },
+  useUpIds: "UPDATE sqlite_sequence SET seq = 2147483647 WHERE name = 'todos'",
+});

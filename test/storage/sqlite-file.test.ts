@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { newTodo } from './bodies.ts';
+import { temporaryFolder } from './folder.ts';
+
+const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+test('folders are made with mode 0700, and every file with 0600', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'outer', 'inner', 'todos.db');
+  await using store = await openSqliteStore(path);
+  await store.add(newTodo('a', 1));
+  assert.equal(mode(join(folder.path, 'outer')), '700');
+  assert.equal(mode(join(folder.path, 'outer', 'inner')), '700');
+  for (const suffix of ['', '-wal', '-shm', '-owner']) assert.equal(mode(path + suffix), '600');
+});
+
+test('the first start makes the categories Work (1) and Life (2), a second start no more', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  using database = new DatabaseSync(path);
+  const categories = database.prepare('SELECT id, name FROM categories').all();
+  assert.deepEqual(categories.map(Object.values), [
+    [1, 'Work'],
+    [2, 'Life'],
+  ]);
+});
+
+test('a category that an operator added is kept, and usable at once', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  using database = new DatabaseSync(path);
+  database.exec("INSERT INTO categories (name) VALUES ('Garden')");
+  assert.deepEqual(await store.add(newTodo('a', 3)), { id: 1, title: 'a', done: false, categoryId: 3 });
+});
+
+test('todos and given-out ids survive a restart', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  {
+    await using store = await openSqliteStore(path);
+    await store.add(newTodo('a', 1));
+    await store.add(newTodo('b', 1));
+    await store.remove(2);
+  }
+  await using store = await openSqliteStore(path);
+  assert.deepEqual(await store.list(), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.deepEqual(await store.add(newTodo('c', 1)), { id: 3, title: 'c', done: false, categoryId: 1 });
+});
+
+test('the tables are STRICT, hold foreign keys and never reuse an id', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  await store.list();
+  using database = new DatabaseSync(path);
+  const refused = (sql: string, reason: RegExp): void => assert.throws(() => database.exec(sql), reason);
+  refused("INSERT INTO todos (title, category_id) VALUES ('a', 'Work')", /cannot store TEXT value/);
+  refused("INSERT INTO todos (title, category_id, done) VALUES ('a', 1, 2)", /CHECK constraint failed/);
+  refused("INSERT INTO todos (title, category_id) VALUES ('', 1)", /CHECK constraint failed/);
+  refused('INSERT INTO todos (title, category_id) VALUES (NULL, 1)', /NOT NULL constraint failed/);
+  refused("INSERT INTO todos (title, category_id) VALUES ('a', 3)", /FOREIGN KEY constraint failed/);
+  refused("INSERT INTO todos VALUES (2147483648, 'a', 0, 1)", /CHECK constraint failed: ids_exhausted/);
+  refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
+});
+
+test('a file with a newer schema is refused, and left as it is', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  using database = new DatabaseSync(path);
+  database.exec('PRAGMA user_version = 99');
+  await assert.rejects(openSqliteStore(path), {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: `Cannot open the database "${path}": its schema must be version 1 or older, received 99: a newer todo-service made it`,
+  });
+  assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 99);
+});
+
+test('a database of another program is refused, and left as it is', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'notes.db');
+  using database = new DatabaseSync(path);
+  database.exec('CREATE TABLE notes (text)');
+  await assert.rejects(openSqliteStore(path), {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: `Cannot open the database "${path}": it belongs to another program`,
+  });
+  assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all().map(Object.values), [['notes']]);
+});
+
+test('a file that is no database is refused in one line', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  writeFileSync(path, 'Dear diary, '.repeat(1000));
+  await assert.rejects(openSqliteStore(path), {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: `Cannot open the database "${path}": file is not a database`,
+  });
+});
+
+test('a path below a file is refused in one line', async () => {
+  await using folder = await temporaryFolder();
+  writeFileSync(join(folder.path, 'file'), '');
+  await assert.rejects(openSqliteStore(join(folder.path, 'file', 'todos.db')), {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: /^Cannot open the database ".*todos\.db": [^\n]*$/,
+  });
+});
+
+for (const path of ['', ':memory:']) {
+  test(`the path "${path}" is refused: it is no file`, async () => {
+    await assert.rejects(openSqliteStore(path), {
+      name: 'StoreNotOpened',
+      reason: 'unusable',
+      message: `Cannot open the database "${path}": it must be a file`,
+    });
+  });
+}

@@ -1,0 +1,14 @@
+// A process that opens the SQLite file of its first argument, waits at most the milliseconds of its second
+// for another owner, says on one line of JSON what came of it, and serves until its standard input ends.
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { StoreNotOpened } from '../../src/shared-list/store.ts';
+
+const [path = '', patience = '0'] = process.argv.slice(2);
+try {
+  await using _store = await openSqliteStore(path, { patience: Number(patience) });
+  console.log(JSON.stringify({ outcome: 'open' }));
+  for await (const _ of process.stdin);
+} catch (error) {
+  if (!(error instanceof StoreNotOpened)) throw error;
+  console.log(JSON.stringify({ outcome: error.reason, message: error.message }));
+}
