@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { link, mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode, readSmallFile } from './small-file.ts';
+
+/** Signs and verifies the tokens of one development machine. HS256. */
+export interface DevelopmentKey {
+  readonly keyId: string;
+  readonly secret: Buffer;
+}
+
+export type DevelopmentKeyFile =
+  | { readonly outcome: 'read'; readonly key: DevelopmentKey }
+  | { readonly outcome: 'missing' }
+  | { readonly outcome: 'damaged'; readonly reason: string };
+
+/** Issuer and audience of development tokens; no provider can claim this name. */
+export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
+export const DEVELOPMENT_AUDIENCE = 'todo-service';
+
+/** Every development key's `kid` begins so, which is how production knows one when it meets it. */
+export const DEVELOPMENT_KEY_ID_PREFIX = 'development-';
+
+/**
+ * Every development secret begins so, and its base64 with that of these 24 bytes: copied into a secret file, it is
+ * still recognized.
+ */
+const SECRET_MARKER = Buffer.from('todo-service development');
+
+/** Bytes. RFC 7518 §3.2 for HS256. */
+const RANDOM_LENGTH = 32;
+
+export function developmentKeyPath(dataDir: string): string {
+  return join(dataDir, 'development-key.json');
+}
+
+export function isDevelopmentSecret(secret: Uint8Array): boolean {
+  const bytes = Buffer.from(secret);
+  return bytes.includes(SECRET_MARKER) || bytes.includes(SECRET_MARKER.toString('base64'));
+}
+
+export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFile> {
+  const file = await readSmallFile(path);
+  if (file.outcome === 'missing') return file;
+  if (file.outcome === 'unreadable') return { outcome: 'damaged', reason: file.reason };
+  try {
+    const key = parseDevelopmentKey(JSON.parse(file.bytes.toString('utf8')));
+    if (key !== undefined) return { outcome: 'read', key };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return { outcome: 'damaged', reason: 'it is not a key that this program has made' };
+}
+
+/**
+ * The key of this data directory, made by whoever comes first of several processes: a finished file is linked
+ * under the final name, which fails when one is there, and everybody uses the one that is there.
+ * A damaged file stays as it is: replacing it would make every token worthless without a word.
+ */
+export async function openDevelopmentKey(
+  path: string,
+): Promise<Exclude<DevelopmentKeyFile, { outcome: 'missing' }>> {
+  const existing = await readDevelopmentKey(path);
+  if (existing.outcome !== 'missing') return existing;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  try {
+    await writeDurably(draft, JSON.stringify(newDevelopmentKey(), null, 2));
+    await link(draft, path).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const made = await readDevelopmentKey(path);
+  if (made.outcome === 'missing') throw new Error(`The development key "${path}" vanished while it was made`);
+  return made;
+}
+
+/** What to do about a damaged file, as one line for people. */
+export function describeDamage(path: string, reason: string): string {
+  return (
+    `The development key "${path}" cannot be used: ${reason}. Restore the file, or delete it: ` +
+    'the next start then makes a new key, and tokens of the old one are refused'
+  );
+}
+
+function newDevelopmentKey() {
+  const random = randomBytes(RANDOM_LENGTH);
+  const fingerprint = createHash('sha256').update(random).digest('hex').slice(0, 16);
+  return {
+    kty: 'oct',
+    kid: `${DEVELOPMENT_KEY_ID_PREFIX}${fingerprint}`,
+    use: 'sig',
+    alg: 'HS256',
+    k: Buffer.concat([SECRET_MARKER, random]).toString('base64url'),
+  };
+}
+
+function parseDevelopmentKey(value: unknown): DevelopmentKey | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const members = new Map<string, unknown>(Object.entries(value));
+  const keyId = members.get('kid');
+  const k = members.get('k');
+  if (typeof keyId !== 'string' || !keyId.startsWith(DEVELOPMENT_KEY_ID_PREFIX)) return undefined;
+  if (members.get('kty') !== 'oct' || typeof k !== 'string') return undefined;
+  const secret = Buffer.from(k, 'base64url');
+  const whole = secret.length === SECRET_MARKER.length + RANDOM_LENGTH && isDevelopmentSecret(secret);
+  return whole ? { keyId, secret } : undefined;
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(`${text}\n`);
+  await file.sync();
+}

@@ -1,0 +1,57 @@
+import { compactVerify, errors } from 'jose';
+import type { UnverifiedToken } from './gate.ts';
+import { candidateKeys, type KeySet, selectedKeys } from './key-set.ts';
+import type { Keys } from './keys.ts';
+import type { RefusalCode } from './refusal.ts';
+import type { VerificationKey } from './verification-key.ts';
+
+export type FoundKey =
+  /** The signature is right, by a key that is in `set`, which is still the current one. */
+  | { readonly outcome: 'verified'; readonly key: VerificationKey; readonly set: KeySet }
+  | { readonly outcome: 'refused'; readonly code: RefusalCode }
+  | { readonly outcome: 'unavailable' };
+
+/**
+ * Verifies a token's signature with the keys it may be signed with (contract A6, A7). Asks the source again for
+ * a `kid` that is not in the set. Says nothing about the claims.
+ */
+export async function findKey(token: UnverifiedToken, keys: Keys): Promise<FoundKey> {
+  if (keys.current() === undefined) await keys.firstLoad();
+  for (let asked = false; ; ) {
+    const set = keys.current();
+    if (set === undefined) return { outcome: 'unavailable' };
+    const key = await verifyingKey(token, set);
+    if (set !== keys.current()) continue;
+    if (key !== undefined) return { outcome: 'verified', key, set };
+    if (asked || !namesUnknownKey(token, set)) return { outcome: 'refused', code: failure(token, set) };
+    await keys.lookAgain();
+    asked = true;
+  }
+}
+
+async function verifyingKey(token: UnverifiedToken, set: KeySet): Promise<VerificationKey | undefined> {
+  for (const key of candidateKeys(set, token.algorithm, token.keyId)) {
+    const material = key.algorithms.get(token.algorithm);
+    if (material !== undefined && (await isSignedWith(token, material))) return key;
+  }
+  return undefined;
+}
+
+async function isSignedWith(token: UnverifiedToken, material: CryptoKey): Promise<boolean> {
+  try {
+    await compactVerify(token.compact, material, { algorithms: [token.algorithm] });
+    return true;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return false;
+    throw error;
+  }
+}
+
+function namesUnknownKey({ keyId }: UnverifiedToken, set: KeySet): boolean {
+  return keyId !== undefined && !set.some((key) => key.keyId === keyId);
+}
+
+function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
+  if (selectedKeys(set, token.keyId).length === 0) return 'key-unknown';
+  return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
+}

@@ -1,0 +1,81 @@
+import { ALGORITHMS, type Algorithm } from './algorithm.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
+import { parseUniqueJson } from './unique-json.ts';
+
+/** A token whose form is beyond doubt and whose signature nobody has looked at yet. */
+export interface UnverifiedToken {
+  readonly compact: string;
+  readonly algorithm: Algorithm;
+  readonly keyId: string | undefined;
+  /** The Claims Set. Says nothing until the signature is verified. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+export type GateResult =
+  | { readonly outcome: 'passed'; readonly token: UnverifiedToken }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly keyId: string | undefined };
+
+/** Bytes. Contract A5. */
+const MAX_TOKEN_LENGTH = 12 * 1024;
+
+/**
+ * Header parameters that change what is signed or bring their own key: RFC 7515 §4.1.2 to §4.1.6 and §4.1.11,
+ * RFC 7797, RFC 7516 §4.1.3. A token that needs one of them was not made for this service (contract A5).
+ */
+const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
+
+/** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
+const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/**
+ * The strict look before any cryptography (contract A5), so that a token has one spelling only: `jose` decodes
+ * padding, white space and stray bits. Does NOT say that anything in the token is true.
+ */
+export function readToken(compact: string): GateResult {
+  if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
+  const segments = compact.split('.');
+  const [header, payload, signature] = segments.map(decodeCanonical);
+  if (segments.length !== 3 || !header || !payload || !signature) return refuse('token-form');
+
+  const parameters = readObject(header);
+  if (parameters === undefined) return refuse('header-form');
+  if (Object.hasOwn(parameters, 'kid') && typeof parameters.kid !== 'string') return refuse('header-form');
+  const keyId = typeof parameters.kid === 'string' ? parameters.kid : undefined;
+  if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name))) {
+    return refuse('header-parameter', keyId);
+  }
+  if (Object.hasOwn(parameters, 'typ') && !isAcceptedType(parameters.typ))
+    return refuse('header-type', keyId);
+  const algorithm = ALGORITHMS.find((name) => Object.hasOwn(parameters, 'alg') && name === parameters.alg);
+  if (algorithm === undefined) return refuse('algorithm', keyId);
+
+  const claims = readObject(payload);
+  if (claims === undefined) return refuse('claims-form', keyId);
+  return { outcome: 'passed', token: { compact, algorithm, keyId, claims } };
+}
+
+function refuse(code: RefusalCode, keyId?: string): GateResult {
+  return { outcome: 'refused', refusal: { code }, keyId };
+}
+
+/** Unpadded base64url of at least one byte with zero trailing bits (RFC 7515 §2, RFC 4648 §3.5). */
+function decodeCanonical(segment: string): Buffer | undefined {
+  if (!BASE64URL.test(segment)) return undefined;
+  const bytes = Buffer.from(segment, 'base64url');
+  return bytes.toString('base64url') === segment ? bytes : undefined;
+}
+
+function readObject(bytes: Uint8Array): Record<string, unknown> | undefined {
+  const json = parseUniqueJson(bytes);
+  return json.outcome === 'parsed' && isRecord(json.value) ? json.value : undefined;
+}
+
+function isAcceptedType(typ: unknown): boolean {
+  return typeof typ === 'string' && ACCEPTED_TYPES.has(typ.toLowerCase());
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+import type { Refusal } from './refusal.ts';
+
+/** The times of a token, Numeric Dates in seconds (RFC 7519 §4.1.4 to §4.1.6). */
+export interface TokenTimes {
+  readonly exp: number;
+  readonly nbf: number | undefined;
+  readonly iat: number | undefined;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** RFC 7519 §4.1.1: equal character by character, no normalization. */
+export function checkIssuer(claims: Claims, issuer: string): Refusal | undefined {
+  return own(claims, 'iss') === issuer ? undefined : { code: 'issuer' };
+}
+
+/** RFC 7519 §4.1.3: a string, or a list of strings of which one is ours. */
+export function checkAudience(claims: Claims, audience: string): Refusal | undefined {
+  const aud = own(claims, 'aud');
+  const list: unknown[] = Array.isArray(aud) ? aud : [aud];
+  const accepted = list.every((value) => typeof value === 'string') && list.includes(audience);
+  return accepted ? undefined : { code: 'audience' };
+}
+
+/** `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). */
+export function readTimes(claims: Claims): TokenTimes | Refusal {
+  const exp = own(claims, 'exp');
+  const nbf = own(claims, 'nbf');
+  const iat = own(claims, 'iat');
+  if (exp === undefined) return { code: 'expiration-missing' };
+  if (!isNumericDate(exp)) return { code: 'time-form' };
+  if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
+  if (iat !== undefined && !isNumericDate(iat)) return { code: 'time-form' };
+  return { exp, nbf, iat };
+}
+
+/**
+ * `now` and `tolerance` in seconds. The bounds are those of RFC 7519: valid before `exp` and from `nbf` on,
+ * each moved by the tolerance for clocks that differ.
+ */
+export function checkTimes(times: TokenTimes, now: number, tolerance: number): Refusal | undefined {
+  if (now >= times.exp + tolerance) return { code: 'expired', time: times.exp };
+  if (times.nbf !== undefined && now < times.nbf - tolerance)
+    return { code: 'not-yet-valid', time: times.nbf };
+  if (times.iat !== undefined && now < times.iat - tolerance) return { code: 'issued-later' };
+  return undefined;
+}
+
+function own(claims: Claims, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined;
+}
+
+function isNumericDate(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}

@@ -1,0 +1,33 @@
+import { open } from 'node:fs/promises';
+
+/** Bytes. Keys and secrets are far smaller. */
+const MAX_FILE_LENGTH = 64 * 1024;
+
+export type SmallFile =
+  | { readonly outcome: 'read'; readonly bytes: Buffer }
+  | { readonly outcome: 'missing' }
+  | { readonly outcome: 'unreadable'; readonly reason: string };
+
+/** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
+export async function readSmallFile(path: string): Promise<SmallFile> {
+  try {
+    await using file = await open(path, 'r');
+    const buffer = Buffer.alloc(MAX_FILE_LENGTH + 1);
+    let length = 0;
+    while (length < buffer.length) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
+      if (bytesRead === 0) return { outcome: 'read', bytes: buffer.subarray(0, length) };
+      length += bytesRead;
+    }
+    return { outcome: 'unreadable', reason: 'it is larger than 64 KiB' };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? { outcome: 'missing' } : { outcome: 'unreadable', reason: code };
+  }
+}
+
+/** `EACCES` and the like, or undefined for an error that does not come from the operating system. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

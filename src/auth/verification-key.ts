@@ -1,0 +1,150 @@
+import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { ALGORITHMS, type Algorithm } from './algorithm.ts';
+
+/** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
+export interface VerificationKey {
+  /** Differs whenever the material, the `kid` or the admitted algorithms differ. Not a secret. */
+  readonly id: string;
+  readonly keyId: string | undefined;
+  readonly algorithms: ReadonlyMap<Algorithm, CryptoKey>;
+}
+
+export type KeyResult =
+  | { readonly outcome: 'usable'; readonly key: VerificationKey }
+  /** Private or symmetric material where only public keys belong. */
+  | { readonly outcome: 'secret'; readonly keyId: string | undefined; readonly reason: string }
+  /** A key for something else than verifying signatures; publishing one is no mistake. */
+  | { readonly outcome: 'other-use'; readonly keyId: string | undefined; readonly reason: string }
+  | { readonly outcome: 'unfit'; readonly keyId: string | undefined; readonly reason: string };
+
+/** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that nobody may publish; `priv` is the one of newer key types. */
+const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
+
+/** RFC 7518 §3.2: bytes an HMAC secret needs, as many as the hash has. */
+const SECRET_LENGTHS: readonly (readonly [Algorithm, number])[] = [
+  ['HS256', 32],
+  ['HS384', 48],
+  ['HS512', 64],
+];
+
+/** Bytes. The shortest secret that admits any algorithm. */
+export const MIN_SECRET_LENGTH = 32;
+
+/** Bits. RFC 7518 §3.3 and §3.5. */
+const MIN_RSA_BITS = 2048;
+
+/** FIPS 186-5 §5.4: odd, above 2^16 and below 2^256. Small ones fall to attacks on careless padding. */
+const MIN_RSA_EXPONENT = 65_537n;
+const MAX_RSA_EXPONENT = 1n << 256n;
+
+const CURVES: Readonly<Record<string, Algorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+/** A public key from one member of a JWKS (RFC 7517 §4). */
+export function readJwk(jwk: unknown): KeyResult {
+  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk)) {
+    return { outcome: 'unfit', keyId: undefined, reason: 'it is not an object' };
+  }
+  const members = new Map<string, unknown>(Object.entries(jwk));
+  const kid = members.get('kid');
+  const keyId = typeof kid === 'string' ? kid : undefined;
+  if (kid !== undefined && keyId === undefined) {
+    return { outcome: 'unfit', keyId, reason: '"kid" must be a string' };
+  }
+  if (members.get('kty') === 'oct') return { outcome: 'secret', keyId, reason: 'it is a symmetric key' };
+  if (SECRET_MEMBERS.some((name) => members.has(name))) {
+    return { outcome: 'secret', keyId, reason: 'it is a private key' };
+  }
+  const use = members.get('use');
+  if (use !== undefined && use !== 'sig') {
+    return { outcome: 'other-use', keyId, reason: '"use" must be "sig" when present' };
+  }
+  const operations = members.get('key_ops');
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
+    return { outcome: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
+  }
+  let material: KeyObject;
+  try {
+    material = createPublicKey({ key: Object.fromEntries(members), format: 'jwk' });
+  } catch {
+    return { outcome: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
+  }
+  return fromPublicKey(material, keyId, members.get('alg'));
+}
+
+/** A public key without `kid` and `alg`, as a PEM file has it. */
+export function fromPublicKey(material: KeyObject, keyId?: string, alg?: unknown): KeyResult {
+  const fitting = fittingAlgorithms(material);
+  if (typeof fitting === 'string') return { outcome: 'unfit', keyId, reason: fitting };
+  const admitted = alg === undefined ? fitting : fitting.filter((name) => name === alg);
+  if (admitted.length === 0) {
+    return { outcome: 'unfit', keyId, reason: `"alg" must be one of ${fitting.join(', ')} when present` };
+  }
+  const spki = material.export({ type: 'spki', format: 'der' });
+  const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
+  const algorithms = new Map(admitted.map((name) => [name, toCryptoKey(material, name)]));
+  const id = createHash('sha256').update(identity).digest('base64url');
+  return { outcome: 'usable', key: { id, keyId, algorithms } };
+}
+
+/** A key from an HMAC secret, which is long enough for at least one algorithm when it has 32 bytes. */
+export function fromSecret(secret: Uint8Array, keyId?: string, alg?: Algorithm): VerificationKey {
+  const material = createSecretKey(secret);
+  const admitted = SECRET_LENGTHS.filter(([name, bytes]) => secret.length >= bytes && (alg ?? name) === name);
+  const algorithms = new Map(admitted.map(([name]) => [name, toCryptoKey(material, name)]));
+  return { id: 'secret', keyId, algorithms };
+}
+
+/** The algorithms of a key's type and curve, or why there are none. */
+function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
+  const details = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case 'rsa': {
+      const bits = details.modulusLength ?? 0;
+      const exponent = details.publicExponent ?? 0n;
+      if (bits < MIN_RSA_BITS) return `an RSA key must have at least ${MIN_RSA_BITS} bits, received ${bits}`;
+      if (exponent < MIN_RSA_EXPONENT || exponent >= MAX_RSA_EXPONENT || exponent % 2n === 0n) {
+        return 'the exponent of an RSA key must be odd and between 2^16 and 2^256';
+      }
+      return ALGORITHMS.filter((name) => name.startsWith('RS') || name.startsWith('PS'));
+    }
+    case 'ec': {
+      const algorithm = CURVES[details.namedCurve ?? ''];
+      return algorithm === undefined ? 'its curve must be P-256, P-384 or P-521' : [algorithm];
+    }
+    case 'ed25519':
+      return ['EdDSA'];
+    default:
+      return 'its type must be RSA, EC or Ed25519';
+  }
+}
+
+function toCryptoKey(key: KeyObject, algorithm: Algorithm): CryptoKey {
+  return key.toCryptoKey(webCryptoName(algorithm, key), false, ['verify']);
+}
+
+/** Names of the Web Cryptography API, §18 to §31, for those of RFC 7518 §3.1. */
+function webCryptoName(algorithm: Algorithm, key: KeyObject) {
+  const hash = `SHA-${algorithm.slice(2)}`;
+  switch (algorithm.slice(0, 2)) {
+    case 'RS':
+      return { name: 'RSASSA-PKCS1-v1_5', hash };
+    case 'PS':
+      return { name: 'RSA-PSS', hash };
+    case 'HS':
+      return { name: 'HMAC', hash };
+    case 'ES':
+      return { name: 'ECDSA', namedCurve: WEB_CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? '' };
+    default:
+      return { name: 'Ed25519' };
+  }
+}
+
+const WEB_CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
