@@ -1,0 +1,79 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import type { Logger } from 'pino';
+import { type Access, admit } from './auth/admit.ts';
+import type { Authenticate } from './auth/authenticate.ts';
+import { errorDemoRoutes } from './error-demo/routes.ts';
+import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
+import { closeUnread, receive } from './http/receive.ts';
+import { createStrictServer } from './http/server.ts';
+import { logRequest } from './observe/request-line.ts';
+import { crashDoor, dress } from './problem/doors.ts';
+import { sharedListRoutes } from './shared-list/routes.ts';
+import type { TodoStore } from './shared-list/store.ts';
+
+/** What an application needs from outside, by profile. */
+export interface Parts {
+  readonly environment: 'development' | 'production';
+  readonly log: Logger;
+  readonly profile:
+    | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }
+    | { readonly name: 'error-demo' };
+}
+
+/**
+ * Composes the application. The order in which a request walks through it is written here and nowhere else:
+ * receive → match → admit → parse → handle, and on the way back crash and dress.
+ */
+export async function composeApp({ environment, log, profile }: Parts): Promise<FastifyInstance> {
+  const app = fastify({
+    serverFactory: (route) => createStrictServer(route),
+    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 16_384 },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    logger: false,
+  });
+  knowAllMethods(app);
+  // Schemas serve the document alone: what a body must be is decided by the parsers of the routes.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+
+  app.decorateRequest('traceId', '');
+  app.decorateRequest('received', null);
+  app.decorateRequest('identity', null);
+
+  app.addHook('onRequest', receive);
+  app.addHook('onSend', dress);
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    reply.header('X-Content-Type-Options', 'nosniff');
+    done(null, payload);
+  });
+  app.addHook('onSend', closeUnread);
+  if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
+  app.setErrorHandler(crashDoor(log));
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send());
+
+  const known = methodsByPath();
+  app.addHook('onRoute', (route) => {
+    if (route.config === undefined || !('access' in route.config)) {
+      throw new Error(`Cannot start: the route ${route.method} ${route.url} must state its access`);
+    }
+    known.note(route);
+    const access = route.config.access as Access;
+    const gate = access === 'open' ? [] : [gateOf(profile, access)];
+    route.onRequest = route.url.includes(':id') ? [matchId, ...gate] : gate;
+  });
+
+  if (environment === 'development') {
+    const { serveDocument } = await import('./openapi/serve.ts');
+    await serveDocument(app, profile.name);
+  }
+  if (profile.name === 'shared-list') sharedListRoutes(app, profile.store);
+  else errorDemoRoutes(app);
+  known.refuseOthers(app);
+  return app;
+}
+
+function gateOf(profile: Parts['profile'], access: Exclude<Access, 'open'>) {
+  if (profile.name === 'error-demo') throw new Error('Cannot start: the error demo has no authentication');
+  return admit(access, profile.authenticate);
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { type Config, readConfig } from '../config.ts';
+import { openLog } from '../observe/log.ts';
+import { openService, type Service } from '../service.ts';
+import { StoreNotOpened } from '../shared-list/store.ts';
+import { readFlags } from './flags.ts';
+
+const HELP = `Usage: todo-service serve [flags]
+
+Serves the todo list (profile shared-list) or the error demo (profile error-demo). Ends with SIGTERM or Ctrl-C.
+
+  --profile shared-list|error-demo        TODO_PROFILE      default shared-list
+  --environment development|production    TODO_ENVIRONMENT  default production
+  --host HOST                             TODO_HOST         default 127.0.0.1
+  --port PORT                             TODO_PORT         default 5080; 0 picks a free port and prints it
+  --database sqlite:PATH                  TODO_DATABASE     default sqlite:<data dir>/todos.db
+  --data-dir DIR                          TODO_DATA_DIR     default data
+  --help
+
+A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
+
+  TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE    whose tokens are trusted, and for whom they must be made
+  TODO_AUTH_KEYS_FILE                     PEM public key, JWK or JWKS
+  TODO_AUTH_SECRET_FILE                   HMAC secret: the file's bytes, or base64: and its base64
+  TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
+                                          in development debug
+
+Production needs an issuer, an audience and one source of keys. Development makes its own key.
+
+Exit codes: 0 stopped, 2 wrong usage, 69 database or port cannot be used, 75 another process serves the same
+file, 78 faults in the configuration.
+
+Examples:
+  todo-service serve --environment development
+  todo-service serve --profile error-demo --port 8080
+  TODO_AUTH_ISSUER=https://login.example.org TODO_AUTH_AUDIENCE=todo-service \\
+    TODO_AUTH_KEYS_FILE=keys.json todo-service serve --host 0.0.0.0
+`;
+
+const FLAGS = ['profile', 'environment', 'host', 'port', 'database', 'data-dir'] as const;
+
+/** `todo-service serve`: serves until a signal. The result is the exit code. */
+export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags('serve', argv, FLAGS, HELP);
+  if (typeof flags === 'number') return flags;
+  const read = await readConfig(flags, env);
+  if ('faults' in read) {
+    process.stderr.write(
+      `Cannot start, the configuration has faults:\n${read.faults.map((line) => `  ${line}\n`).join('')}`,
+    );
+    return 78;
+  }
+  const { config } = read;
+  const log = openLog(config.environment, config.logLevel);
+  const stop = stopSignal();
+  const opened = await open(config, log);
+  if (typeof opened === 'number') return opened;
+  await using service = opened;
+  announce(config, service, log);
+  log.info({ event: 'stopping', signal: await stop }, 'stopping');
+  await service[Symbol.asyncDispose]();
+  log.info({ event: 'stopped' }, 'stopped');
+  return 0;
+}
+
+/** Resolves with the name of the first signal that asks the service to end. */
+async function stopSignal(): Promise<string> {
+  return Promise.race(
+    ['SIGTERM', 'SIGINT'].map(async (signal) => {
+      await once(process, signal);
+      return signal;
+    }),
+  );
+}
+
+/** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */
+async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Service | number> {
+  try {
+    return await openService(config, log);
+  } catch (error) {
+    if (error instanceof StoreNotOpened) {
+      process.stderr.write(`Cannot start: ${error.message}\n`);
+      return error.reason === 'owned' ? 75 : 69;
+    }
+    if (
+      error instanceof Error &&
+      'syscall' in error &&
+      (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+    ) {
+      process.stderr.write(
+        `Cannot start: cannot listen on ${config.host} port ${config.port}: ${error.message}\n`,
+      );
+      return 69;
+    }
+    throw error;
+  }
+}
+
+/** Development greets a person; production leaves one line in its log. */
+function announce(config: Config, { url, about }: Service, log: ReturnType<typeof openLog>): void {
+  const { environment, profile } = config;
+  if (environment === 'production') {
+    log.info({ event: 'started', url, profile: profile.name, environment, about }, 'started');
+    return;
+  }
+  const lines = [
+    `todo-service, profile ${profile.name}, ${environment}`,
+    `listening  ${url}`,
+    ...about,
+    `reference  ${url}/scalar`,
+    ...(profile.name === 'shared-list' ? ['a token    npm run -s token -- --name ada --role editor'] : []),
+  ];
+  process.stdout.write(`${lines.join('\n  ')}\n`);
+}

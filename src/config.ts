@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { AuthSettings } from './auth/settings.ts';
+import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
+
+export type Environment = 'development' | 'production';
+
+/** What the service is to be. A mix that makes no sense cannot be written down. */
+export interface Config {
+  readonly environment: Environment;
+  readonly host: string;
+  /** 0 to 65535; 0 picks a free port. */
+  readonly port: number;
+  readonly logLevel: LogLevel;
+  readonly profile: SharedListConfig | { readonly name: 'error-demo' };
+}
+
+export interface SharedListConfig {
+  readonly name: 'shared-list';
+  readonly dataDir: string;
+  readonly database: { readonly engine: 'sqlite'; readonly path: string };
+  readonly auth: AuthSettings;
+}
+
+/** Flags of the command line that stand for settings, the later of two already chosen. */
+export interface Flags {
+  readonly profile?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly database?: string | undefined;
+  readonly 'data-dir'?: string | undefined;
+}
+
+/** Every fault of a configuration, a line each: what was received and what is wanted. */
+export interface Faults {
+  readonly faults: readonly string[];
+}
+
+type Variables = NodeJS.ProcessEnv;
+
+/** A value and the name under which somebody set it. A flag beats its variable; empty counts as not set. */
+interface Setting {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** Reads the settings of `serve` once and decides. The only reader of the environment's `TODO_*` variables. */
+export async function readConfig(
+  flags: Flags,
+  env: Variables,
+): Promise<{ readonly config: Config } | Faults> {
+  const faults: string[] = [];
+  const setting = (flag: keyof Flags, variable: string): Setting => {
+    const fromFlag = flags[flag];
+    return fromFlag === undefined
+      ? { name: variable, value: env[variable] || undefined }
+      : { name: `--${flag}`, value: fromFlag };
+  };
+
+  const environment = oneOf(
+    setting('environment', 'TODO_ENVIRONMENT'),
+    ['development', 'production'],
+    'production',
+    faults,
+  );
+  const name = oneOf(
+    setting('profile', 'TODO_PROFILE'),
+    ['shared-list', 'error-demo'],
+    'shared-list',
+    faults,
+  );
+  const host = setting('host', 'TODO_HOST').value ?? '127.0.0.1';
+  const port = readPort(setting('port', 'TODO_PORT'), faults);
+  const logLevel = oneOf(
+    { name: 'TODO_LOG_LEVEL', value: env.TODO_LOG_LEVEL || undefined },
+    LOG_LEVELS,
+    environment === 'development' ? 'debug' : 'info',
+    faults,
+  );
+  const common = { environment, host, port, logLevel };
+  if (name === 'error-demo')
+    return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
+
+  const dataDir = setting('data-dir', 'TODO_DATA_DIR').value ?? 'data';
+  const database = readDatabase(setting('database', 'TODO_DATABASE'), dataDir, faults);
+  const auth = await readAuth(env, environment, dataDir);
+  if ('faults' in auth) faults.push(...auth.faults);
+  if (faults.length > 0 || 'faults' in auth) return { faults };
+  return { config: { ...common, profile: { name, dataDir, database, auth: auth.settings } } };
+}
+
+/** Whether tokens come from an issuer of its own, so that the development key has no say. */
+export async function namesAnIssuerOf(env: Variables): Promise<boolean> {
+  const { namesAnIssuer } = await import('./auth/settings.ts');
+  return namesAnIssuer(rawAuth(env));
+}
+
+/** Imported only here, because the error demo has no use for it. */
+async function readAuth(env: Variables, environment: Environment, dataDir: string) {
+  const { readAuthSettings } = await import('./auth/settings.ts');
+  return readAuthSettings(rawAuth(env), { environment, dataDir });
+}
+
+function rawAuth(env: Variables) {
+  return {
+    issuer: env.TODO_AUTH_ISSUER || undefined,
+    audience: env.TODO_AUTH_AUDIENCE || undefined,
+    keysFile: env.TODO_AUTH_KEYS_FILE || undefined,
+    secretFile: env.TODO_AUTH_SECRET_FILE || undefined,
+    jwksUrl: env.TODO_AUTH_JWKS_URL || undefined,
+    roleClaim: env.TODO_AUTH_ROLE_CLAIM || undefined,
+    nameClaim: env.TODO_AUTH_NAME_CLAIM || undefined,
+    clockTolerance: env.TODO_AUTH_CLOCK_TOLERANCE || undefined,
+    keysCooldownSeconds: env.TODO_AUTH_KEYS_COOLDOWN_SECONDS || undefined,
+    keysRefreshSeconds: env.TODO_AUTH_KEYS_REFRESH_SECONDS || undefined,
+  };
+}
+
+function oneOf<const T extends string>(
+  setting: Setting,
+  allowed: readonly T[],
+  otherwise: NoInfer<T>,
+  faults: string[],
+): T {
+  if (setting.value === undefined) return otherwise;
+  const found = allowed.find((value) => value === setting.value);
+  if (found === undefined) {
+    const wanted = allowed.map((value) => `"${value}"`).join(', ');
+    faults.push(`${setting.name} must be one of ${wanted}, received ${JSON.stringify(setting.value)}`);
+  }
+  return found ?? otherwise;
+}
+
+function readPort({ name, value }: Setting, faults: string[]): number {
+  if (value === undefined) return 5080;
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (port <= 65_535) return port;
+  faults.push(`${name} must be a port from 0 to 65535, received ${JSON.stringify(value)}`);
+  return 0;
+}
+
+function readDatabase(
+  { name, value }: Setting,
+  dataDir: string,
+  faults: string[],
+): SharedListConfig['database'] {
+  const path = value === undefined ? join(dataDir, 'todos.db') : /^sqlite:(.+)$/s.exec(value)?.[1];
+  if (path === undefined) {
+    const received = JSON.stringify(value?.replace(/\/\/[^@/]*@/, '//…@'));
+    faults.push(`${name} must be "sqlite:" and a path, like "sqlite:data/todos.db", received ${received}`);
+  }
+  return { engine: 'sqlite', path: path ?? '' };
+}

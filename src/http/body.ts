@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
+export const BODY_MAX_BYTES = 64 * 1024;
+
+/** A refused body is read on for at most so long and so far, that the answer arrives (RFC 9112 §9.6; contract B5). */
+const LINGER_MILLISECONDS = 1_000;
+const LINGER_BYTES = 1024 * 1024;
+
+/** A request's body as it stands before routing. */
+export type Body = Buffer | 'too-large';
+
+export const NO_BODY: Buffer = Buffer.alloc(0);
+
+/** Whether a body follows the head (RFC 9112 §6.3). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+/**
+ * Reads a body to its end before anything is answered: an answer that overtakes its request's body lets
+ * Node.js add a second one when that body turns out malformed. Stops early at a body over the limit. Never
+ * settles when the client goes away or the framing is bad: the socket's error is the answer then.
+ */
+export function readBody(request: IncomingMessage): Promise<Body> {
+  if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve('too-large');
+  const { promise, resolve } = Promise.withResolvers<Body>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    chunks.push(chunk);
+    if (size <= BODY_MAX_BYTES) return;
+    request.off('data', onData).pause();
+    resolve('too-large');
+  };
+  request.on('data', onData);
+  request.once('end', () => resolve(Buffer.concat(chunks, size)));
+  request.on('error', () => {});
+  return promise;
+}
+
+/**
+ * Goes on reading what the client still sends of a body that was refused, up to 1 s or 1 MiB, and throws it
+ * away: a connection that is closed on unread bytes is reset, and the reset destroys the answer.
+ */
+export function lingerOn(request: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINGER_MILLISECONDS);
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LINGER_BYTES) resolve();
+  });
+  request.once('close', resolve);
+  request.resume();
+  return promise.finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,6 @@
+import type { FastifyReply } from 'fastify';
+
+/** A success with a JSON body (contract D4). `Accept` never changes it (contract N5). */
+export function sendJson(reply: FastifyReply, value: object): FastifyReply {
+  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value));
+}

@@ -1,0 +1,103 @@
+/** Deepest nesting of arrays and objects in a request body (contract B5). */
+export const JSON_MAX_DEPTH = 64;
+
+/** Where something stands in a text. */
+export interface Position {
+  /** 1-based; lines end at LF. */
+  readonly line: number;
+  /** 1-based, in Unicode code points. */
+  readonly column: number;
+}
+
+/** Why a text is not acceptable JSON. `problem` is a sentence for people that never quotes the text. */
+export interface JsonFault extends Position {
+  readonly problem: string;
+}
+
+/** The position of the UTF-16 index `at`. */
+function positionOf(text: string, at: number): Position {
+  const lines = text.slice(0, at).split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+}
+
+const WHITE_SPACE = /[ \t\n\r]*/y;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
+const STRING = /"[[^"\\\p{Cc}]\x7f-\x9f]*(?:\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4})[[^"\\\p{Cc}]\x7f-\x9f]*)*"/vy;
+
+/** What may come next: a value, a member name, or what follows a complete value. `…OrEnd` just after `[` or `{`. */
+type Expectation = 'value' | 'valueOrEnd' | 'name' | 'nameOrEnd' | 'next';
+
+const WANTED: Readonly<Record<Expectation, string>> = {
+  value: 'A value is expected.',
+  valueOrEnd: 'A value or "]" is expected.',
+  name: 'A member name in double quotes is expected.',
+  nameOrEnd: 'A member name in double quotes or "}" is expected.',
+  next: 'A comma or a closing bracket is expected.',
+};
+
+/**
+ * Where and why a text is not one JSON value (RFC 8259), or nests deeper than `maxDepth`; undefined when
+ * `JSON.parse` will accept it. The errors of `JSON.parse` often lack a position and quote the text.
+ */
+export function jsonFault(text: string, maxDepth: number = JSON_MAX_DEPTH): JsonFault | undefined {
+  const open: ('{' | '[')[] = [];
+  let expected: Expectation = 'value';
+  let at = 0;
+
+  const skip = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const faultAt = (problem: string): JsonFault => ({ problem, ...positionOf(text, at) });
+
+  for (;;) {
+    skip(WHITE_SPACE);
+    const character = text[at];
+    if (character === undefined) {
+      if (expected === 'next' && open.length === 0) return undefined;
+      return faultAt(text.trim() === '' ? 'The body is empty.' : 'The text ends too early.');
+    }
+    if (expected === 'next') {
+      const container = open.at(-1);
+      if (container === undefined) return faultAt('Nothing may follow the value.');
+      if (character === ',') expected = container === '{' ? 'name' : 'value';
+      else if (character === (container === '{' ? '}' : ']')) open.pop();
+      else return faultAt(WANTED.next);
+      at += 1;
+    } else if (
+      (expected === 'nameOrEnd' && character === '}') ||
+      (expected === 'valueOrEnd' && character === ']')
+    ) {
+      open.pop();
+      expected = 'next';
+      at += 1;
+    } else if (expected === 'name' || expected === 'nameOrEnd') {
+      if (character !== '"') return faultAt(WANTED[expected]);
+      if (!skip(STRING)) return faultAt('This string is not valid.');
+      skip(WHITE_SPACE);
+      if (text[at] !== ':') return faultAt('A colon is expected.');
+      expected = 'value';
+      at += 1;
+    } else if (character === '{' || character === '[') {
+      if (open.length === maxDepth) return faultAt(`Arrays and objects may nest ${maxDepth} levels deep.`);
+      open.push(character);
+      expected = character === '{' ? 'nameOrEnd' : 'valueOrEnd';
+      at += 1;
+    } else if (character === '"') {
+      if (!skip(STRING)) return faultAt('This string is not valid.');
+      expected = 'next';
+    } else {
+      if (!skip(SCALAR)) return faultAt(WANTED[expected]);
+      expected = 'next';
+    }
+  }
+}
+
+/** Like `jsonFault`, for a text that must be an object: what a request body has to be (contract B4). */
+export function jsonObjectFault(text: string): JsonFault | undefined {
+  const start = text.search(/[^ \t\n\r]/);
+  if (start === -1 || text[start] === '{') return jsonFault(text);
+  return jsonFault(text) ?? { problem: 'An object is expected.', ...positionOf(text, start) };
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTarget } from './target.ts';
+
+const read: readonly (readonly [string, string])[] = [
+  ['/todos', '/todos'],
+  ['/todos/%35', '/todos/5'],
+  ['/%74odos', '/todos'],
+  ['/todos/%2B5', '/todos/+5'],
+  ['/todos?x=1', '/todos'],
+  ['/todos?x=%FF', '/todos'],
+  ['/todos?', '/todos'],
+  ['//todos', '//todos'],
+  ['/todos/%2535', '/todos/%2535'],
+  ['/todos%2F5', '/todos%2F5'],
+  ['/todos/%205', '/todos/%205'],
+  ['/todos/%C3%A9', '/todos/%C3%A9'],
+];
+
+for (const [target, path] of read) {
+  test(`R1 · ${target} is the path ${path}`, () => {
+    assert.deepEqual(readTarget(target, 'GET'), { path });
+  });
+}
+
+for (const [target, path, authority] of [
+  ['http://example.org/todos', '/todos', 'example.org'],
+  ['HTTPS://example.org:8443/todos/%35?q', '/todos/5', 'example.org:8443'],
+  ['http://example.org', '/', 'example.org'],
+  ['http://example.org?q', '/', 'example.org'],
+] as const) {
+  test(`R1 · the absolute target ${target} is routed by its path`, () => {
+    assert.deepEqual(readTarget(target, 'GET'), { path, authority });
+  });
+}
+
+test('the asterisk is a target of OPTIONS alone', () => {
+  assert.deepEqual(readTarget('*', 'OPTIONS'), { path: '*' });
+  assert.equal(typeof readTarget('*', 'GET'), 'string');
+});
+
+const refused: readonly string[] = [
+  '',
+  'todos',
+  '?x',
+  'example.org:80',
+  'ftp://example.org/todos',
+  'http:///todos',
+  '/todos#5',
+  '/todos\\5',
+  '/tod os',
+  '/todös',
+  '/todos/%',
+  '/todos/%3',
+  '/todos/%zz',
+  '/todos/%FF',
+  '/todos/%C0%AF',
+  '/todos/%ED%A0%80',
+  '/todos/%00',
+  '/todos/%0d',
+  '/todos/%0A',
+];
+
+for (const target of refused) {
+  test(`Order of checks 1 · the target ${JSON.stringify(target)} is refused`, () => {
+    assert.equal(typeof readTarget(target, 'GET'), 'string');
+  });
+}

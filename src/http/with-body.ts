@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { say } from '../problem/doors.ts';
+import type { Problem } from '../problem/problem.ts';
+import { jsonObjectFault } from './json.ts';
+import { isJson } from './media-type.ts';
+import { bodyOf } from './receive.ts';
+
+/**
+ * A handler of an endpoint without a request body: a body and its type are ignored, and the size limit holds
+ * (contract B1).
+ */
+export function withoutBody(
+  handle: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
+) {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
+    bodyOf(request) === 'too-large' ? say(request, reply, { status: 413 }) : handle(request, reply);
+}
+
+/** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
+export type Parsed<T> =
+  | { readonly value: T }
+  | { readonly errors: Readonly<Record<string, readonly string[]>> };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A handler that gets its request's body parsed (contract, Order of checks 4). Media type → 415, size → 413,
+ * not a JSON object → 400, a broken rule → 400 with `errors`.
+ */
+export function withJson<T>(
+  parse: (body: object) => Parsed<T>,
+  handle: (body: T, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const read = readObject(request);
+    if ('problem' in read) return say(request, reply, read.problem);
+    const parsed = parse(read.object);
+    if ('value' in parsed) return handle(parsed.value, request, reply);
+    const title = 'One or more validation errors occurred.';
+    return say(request, reply, { status: 400, title, errors: parsed.errors });
+  };
+}
+
+function readObject(request: FastifyRequest): { readonly object: object } | { readonly problem: Problem } {
+  if (!isJson(request.headers['content-type']) || request.headers['content-encoding'] !== undefined) {
+    return { problem: { status: 415 } };
+  }
+  const body = bodyOf(request);
+  if (body === 'too-large') return { problem: { status: 413 } };
+  const text = decode(body);
+  if (text === undefined) return malformed('The body is not valid UTF-8.');
+  const fault = jsonObjectFault(text);
+  if (fault !== undefined) {
+    return malformed(
+      `The body is not acceptable JSON. Line ${fault.line}, column ${fault.column}: ${fault.problem}`,
+    );
+  }
+  return { object: JSON.parse(text) };
+}
+
+/** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
+function decode(body: Buffer): string | undefined {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(detail: string): { readonly problem: Problem } {
+  return { problem: { status: 400, detail } };
+}

@@ -1,0 +1,38 @@
+import { randomFillSync } from 'node:crypto';
+
+/** version "-" trace-id "-" parent-id "-" trace-flags, W3C Trace Context §3.2. Later versions may go on after a "-". */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+const ZERO_TRACE = '0'.repeat(32);
+const ZERO_SPAN = '0'.repeat(16);
+
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+/** Random lower-case hex digits of `bytes` bytes, never all zero (W3C Trace Context §3.2.2.3). */
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const hex = pool.toString('hex', used, used + bytes);
+  used += bytes;
+  return /[^0]/.test(hex) ? hex : randomHex(bytes);
+}
+
+/**
+ * A new `traceId` (contract P5): the caller's trace when `traceparent` is valid, with only the sampled flag
+ * kept, else a new one; the span is always new, so that no two requests share a `traceId`.
+ */
+export function newTraceId(traceparent: string | string[] | undefined): string {
+  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
+  const [, version = 'ff', trace = ZERO_TRACE, parent = ZERO_SPAN, flags = '00', rest] = match ?? [];
+  const valid =
+    version !== 'ff' &&
+    trace !== ZERO_TRACE &&
+    parent !== ZERO_SPAN &&
+    (version !== '00' || rest === undefined);
+  if (!valid) return `00-${randomHex(16)}-${randomHex(8)}-00`;
+  const sampled = Number.parseInt(flags, 16) & 1;
+  return `00-${trace}-${randomHex(8)}-0${sampled}`;
+}

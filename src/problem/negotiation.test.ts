@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { admitsProblem } from './negotiation.ts';
+
+const admitted: readonly (string | undefined)[] = [
+  undefined,
+  '',
+  ' ',
+  ',',
+  '*/*',
+  '*/*;q=0.8',
+  'application/*',
+  'application/json',
+  'APPLICATION/JSON',
+  'application/json; charset=utf-8',
+  'application/json;v="a,b"',
+  'application/*;v=1',
+  'application/problem+json',
+  'application/problem+json;q=0.001',
+  'application/hal+json',
+  'application/vnd.example.v1+json; q=0.5',
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8',
+  'text/html, application/json;q=0.1',
+  'text/html,,application/json',
+  'application/json;q=0, application/problem+json',
+  'application/json;q=0, */*',
+  'garbage',
+  'json',
+  'application/',
+  '*',
+  '*/json',
+  '???',
+  'text/html;q=2',
+  'text/html;q=abc',
+  'text/html;q=0.1234',
+];
+
+const refused: readonly string[] = [
+  'text/html',
+  'text/html,application/xhtml+xml',
+  'text/plain',
+  'text/json',
+  'text/*',
+  'application/xml',
+  'application/problem+xml',
+  'application/+json',
+  '*/*;q=0',
+  '*/*;q=0.000',
+  'application/json;q=0',
+  'application/hal+json;q=0',
+  'application/*;q=0, */*',
+  'application/json;q=0, application/problem+json;q=0, */*',
+  'text/html,???',
+  'text/html;a="application/json"',
+  'text/html;a=",application/json,"',
+  'application/json;Q=0',
+];
+
+for (const accept of admitted) {
+  test(`N1 · Accept ${JSON.stringify(accept) ?? 'missing'} admits a problem`, () => {
+    assert.equal(admitsProblem(accept), true);
+  });
+}
+
+for (const accept of refused) {
+  test(`N1 · Accept ${JSON.stringify(accept)} does not admit a problem`, () => {
+    assert.equal(admitsProblem(accept), false);
+  });
+}
+
+test('N1 · members that are no ranges are passed over one by one', () => {
+  assert.equal(admitsProblem(`${'x,'.repeat(1000)}text/html`), false);
+});

@@ -1,0 +1,47 @@
+import { MAX_ID, TITLE_MAX_LENGTH } from './todo.ts';
+
+// JSON Schema literals: validation, static types and the OpenAPI document all come from these.
+
+/** Some character is not white space; `P{White_Space}` needs a regular expression in Unicode mode. */
+export const NOT_BLANK = '\\P{White_Space}';
+
+/** No U+0000 and no lone surrogate: what every database stores and gives back as it was. */
+export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
+
+const title = {
+  type: 'string',
+  description: '1 to 100 Unicode code points, not only white space. Stored and returned exactly as sent.',
+  minLength: 1,
+  maxLength: TITLE_MAX_LENGTH,
+  allOf: [{ pattern: NOT_BLANK }, { pattern: STORABLE }],
+} as const;
+
+const categoryId = {
+  type: 'integer',
+  format: 'int32',
+  description: 'The id of an existing category. The first start makes `Work` (1) and `Life` (2).',
+  minimum: 1,
+  maximum: MAX_ID,
+} as const;
+
+/** Request body of `POST /todos`. */
+export const CreateTodo = {
+  $id: 'CreateTodo',
+  type: 'object',
+  required: ['title', 'categoryId'],
+  properties: { title, categoryId },
+  examples: [{ title: 'Buy milk', categoryId: 2 }],
+} as const;
+
+/** Request body of `PUT /todos/{id}`. */
+export const ReplaceTodo = {
+  $id: 'ReplaceTodo',
+  type: 'object',
+  required: ['title', 'categoryId'],
+  properties: {
+    title,
+    done: { type: 'boolean', description: 'An omitted value is read as false.', default: false },
+    categoryId,
+  },
+  examples: [{ title: 'Buy oat milk', done: true, categoryId: 2 }],
+} as const;
