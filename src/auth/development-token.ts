@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { CompactSign } from 'jose';
+import { DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, type DevelopmentKey } from './development-key.ts';
+
+export interface DevelopmentTokenRequest {
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Seconds. */
+  readonly lifetime: number;
+  /** Claims beyond those that every development token has; these win over none of them. */
+  readonly claims: readonly (readonly [string, unknown])[];
+}
+
+export interface DevelopmentToken {
+  readonly token: string;
+  readonly header: Readonly<Record<string, string>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Claims that a development token has of its own. */
+export const OWN_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
+
+/** A token that a service in development with the same key accepts. `now` in seconds since 1970. */
+export async function signDevelopmentToken(
+  { name, roles, lifetime, claims }: DevelopmentTokenRequest,
+  key: DevelopmentKey,
+  now: number,
+): Promise<DevelopmentToken> {
+  const issuedAt = Math.floor(now);
+  const header = { alg: 'HS256', typ: 'JWT', kid: key.keyId };
+  const role: [string, unknown][] =
+    roles.length === 0 ? [] : [['role', roles.length === 1 ? roles[0] : roles]];
+  const all = Object.fromEntries<unknown>([
+    ...claims,
+    ['sub', name],
+    ['name', name],
+    ...role,
+    ['iss', DEVELOPMENT_ISSUER],
+    ['aud', DEVELOPMENT_AUDIENCE],
+    ['iat', issuedAt],
+    ['nbf', issuedAt],
+    ['exp', issuedAt + lifetime],
+    ['jti', randomUUID()],
+  ]);
+  const token = await new CompactSign(Buffer.from(JSON.stringify(all)))
+    .setProtectedHeader(header)
+    .sign(key.secret);
+  return { token, header, claims: all };
+}

@@ -1,0 +1,145 @@
+import { parseArgs } from 'node:util';
+import { describeDamage, openDevelopmentKey } from '../auth/development-key.ts';
+import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
+import { namesAnIssuerOf, readConfig } from '../config.ts';
+
+const HELP = `Usage: todo-service token create --name NAME [flags]
+
+Prints a token for a service that runs in development with the same data directory, and nothing else.
+Production refuses it: there, tokens come from your identity provider.
+
+  --name NAME              claims "sub" and "name"
+  --role ROLE              claim "role"; repeat it for several roles. "editor" may write
+  --lifetime 45s|30m|8h|7d default 8h, at most 3650d
+  --claim KEY=VALUE        another claim, repeatable; a VALUE that begins with { or [ is JSON, any other is a string
+  --output token|json      json adds the header and the claims; default token
+  --data-dir DIR           TODO_DATA_DIR, default data: where the development key is, or is made
+  --help
+
+Exit codes: 0 printed, 2 wrong usage, 78 no token can be made with this configuration.
+
+Examples:
+  todo-service token create --name ada --role editor
+  todo-service token create --name bob --lifetime 45s
+  todo-service token create --name eve --claim 'realm_access={"roles":["editor"]}' --output json
+`;
+
+interface Request {
+  readonly token: DevelopmentTokenRequest;
+  readonly output: 'token' | 'json';
+  readonly dataDir: string | undefined;
+}
+
+/** `todo-service token create`: signs with the development key. The result is the exit code. */
+export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const request = readRequest(argv);
+  if (typeof request === 'string') {
+    process.stderr.write(`${request}\nRun "todo-service token create --help" for the flags.\n`);
+    return 2;
+  }
+  if (request === undefined) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (await namesAnIssuerOf(env)) {
+    return refuse(
+      'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them',
+    );
+  }
+  const flags = { profile: 'shared-list', environment: 'development', 'data-dir': request.dataDir };
+  const read = await readConfig(flags, env);
+  if ('faults' in read) return refuse(`the configuration has faults:\n  ${read.faults.join('\n  ')}`);
+  const { profile } = read.config;
+  if (profile.name !== 'shared-list' || profile.auth.source.kind !== 'development') {
+    throw new Error('Cannot make a token: development has no development key');
+  }
+  const { path } = profile.auth.source;
+  const file = await openDevelopmentKey(path);
+  if (file.outcome === 'damaged') return refuse(describeDamage(path, file.reason));
+  const token = await signDevelopmentToken(request.token, file.key, Date.now() / 1000);
+  process.stdout.write(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
+  if (env.TODO_ENVIRONMENT === 'production') {
+    process.stderr.write(
+      'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
+    );
+  }
+  return 0;
+}
+
+function refuse(reason: string): number {
+  process.stderr.write(`Cannot make a token: ${reason}\n`);
+  return 78;
+}
+
+/** What is asked for; a sentence about wrong usage; or undefined when help is asked for. */
+function readRequest(argv: readonly string[]): Request | string | undefined {
+  let values: ReturnType<typeof parse>;
+  try {
+    values = parse(argv);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (values.help === true) return undefined;
+  const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = values;
+  if (name === undefined || name === '') return '--name must be the name of somebody, received nothing';
+  const notOne = roles.find((role) => role === '' || /[,\s]/.test(role));
+  if (notOne !== undefined) {
+    return `--role must be one role, repeated for several, received ${JSON.stringify(notOne)}`;
+  }
+  const seconds = readLifetime(lifetime);
+  if (seconds === undefined) {
+    return `--lifetime must be like 45s, 30m, 8h or 7d, at most 3650d, received ${JSON.stringify(lifetime)}`;
+  }
+  if (output !== 'token' && output !== 'json') {
+    return `--output must be "token" or "json", received ${JSON.stringify(output)}`;
+  }
+  const claims = readClaims(claim);
+  if (typeof claims === 'string') return claims;
+  return { token: { name, roles, lifetime: seconds, claims }, output, dataDir: values['data-dir'] };
+}
+
+function parse(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    options: {
+      name: { type: 'string' },
+      role: { type: 'string', multiple: true },
+      lifetime: { type: 'string' },
+      claim: { type: 'string', multiple: true },
+      output: { type: 'string' },
+      'data-dir': { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  }).values;
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const MAX_LIFETIME = 3650 * 86_400;
+
+/** Seconds, or undefined. */
+function readLifetime(text: string): number | undefined {
+  const [, amount, unit] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) return undefined;
+  const seconds = Number(amount) * (SECONDS[unit] ?? 0);
+  return seconds <= MAX_LIFETIME ? seconds : undefined;
+}
+
+function readClaims(texts: readonly string[]): readonly (readonly [string, unknown])[] | string {
+  const claims = new Map<string, unknown>();
+  for (const text of texts) {
+    const equals = text.indexOf('=');
+    const key = text.slice(0, equals);
+    if (equals < 1) return `--claim must be KEY=VALUE, received ${JSON.stringify(text)}`;
+    if (OWN_CLAIMS.includes(key)) {
+      return `--claim must not be one that every token has (${OWN_CLAIMS.join(', ')}), received ${JSON.stringify(key)}`;
+    }
+    if (claims.has(key)) return `--claim must name each claim once, received ${JSON.stringify(key)} twice`;
+    const value = text.slice(equals + 1);
+    try {
+      claims.set(key, /^[{[]/.test(value) ? JSON.parse(value) : value);
+    } catch {
+      return `--claim with a value that begins with { or [ must be JSON, received ${JSON.stringify(value)}`;
+    }
+  }
+  return [...claims];
+}
