@@ -1,4 +1,15 @@
+import type { Logger } from 'pino';
+import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
+import { findKey } from './find-key.ts';
+import { readToken } from './gate.ts';
 import type { Identity } from './identity.ts';
+import { readIdentity } from './identity-claims.ts';
+import type { KeySet } from './key-set.ts';
+import type { Keys } from './keys.ts';
+import type { Refusal } from './refusal.ts';
+import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
+import type { AuthSettings } from './settings.ts';
+import { rememberTokens } from './token-memory.ts';
 
 /** What came of looking at a request's `Authorization` header. */
 export type Authentication =
@@ -10,3 +21,76 @@ export type Authentication =
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
 export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
+
+export interface AuthenticateParts {
+  readonly log: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Room for at least 5,000 tokens in use of up to 1.6 KB, or for 680 at the limit of 12 KiB. */
+const MEMORY = { entries: 10_000, bytes: 16 * 1024 * 1024 };
+
+/** Characters. A `kid` in the log is for people and may be anybody's text. */
+const MAX_LOGGED_KEY_ID = 100;
+
+/** RFC 6750 §2.1, the scheme in any letter case (contract A4). */
+const CREDENTIALS = /^bearer +(.+)$/is;
+
+const MISSING: Authentication = {
+  outcome: 'refused',
+  code: 'credentials-missing',
+  challenge: CREDENTIALS_MISSING,
+};
+
+/** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
+export function authenticateWith(
+  keys: Keys,
+  settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>,
+  { log, now }: AuthenticateParts,
+): Authenticate {
+  const memory = rememberTokens(MEMORY);
+  let rememberedSet: KeySet | undefined;
+
+  return function authenticate(authorization) {
+    if (authorization === undefined) return MISSING;
+    if (rememberedSet !== keys.current()) {
+      memory.clear();
+      rememberedSet = keys.current();
+    }
+    const remembered = memory.get(authorization);
+    if (remembered === undefined) return identify(authorization);
+    const refusal = checkTimes(remembered.times, now() / 1000, settings.clockTolerance);
+    return refusal === undefined ? remembered.authentication : refuse(refusal, undefined);
+  };
+
+  async function identify(authorization: string): Promise<Authentication> {
+    const credentials = CREDENTIALS.exec(authorization)?.[1];
+    if (credentials === undefined) return MISSING;
+    const gate = readToken(credentials);
+    if (gate.outcome === 'refused') return refuse(gate.refusal, gate.keyId);
+    const { token } = gate;
+    const found = await findKey(token, keys);
+    if (found.outcome === 'unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
+    if (found.outcome === 'refused') return refuse({ code: found.code }, token.keyId);
+    const stranger =
+      checkIssuer(token.claims, settings.issuer) ?? checkAudience(token.claims, settings.audience);
+    if (stranger !== undefined) return refuse(stranger, token.keyId);
+    const times = readTimes(token.claims);
+    if ('code' in times) return refuse(times, token.keyId);
+    const untimely = checkTimes(times, now() / 1000, settings.clockTolerance);
+    if (untimely !== undefined) return refuse(untimely, token.keyId);
+    const authentication = {
+      outcome: 'identified',
+      identity: readIdentity(token.claims, settings.claims),
+    } as const;
+    const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
+    if (spelledPlainly && found.set === rememberedSet) memory.set(authorization, { authentication, times });
+    return authentication;
+  }
+
+  function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
+    log.debug({ code: refusal.code, kid: keyId?.slice(0, MAX_LOGGED_KEY_ID) }, 'token refused');
+    return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
+  }
+}

@@ -1,16 +1,19 @@
 import type { Logger } from 'pino';
 import { describeDamage, openDevelopmentKey } from './development-key.ts';
 import { fixedKeys, type Keys } from './keys.ts';
-import { readKeysFile } from './keys-file.ts';
+import { openRemoteKeys } from './remote-keys.ts';
 import { readSecretFile } from './secret-file.ts';
 import type { AuthSettings } from './settings.ts';
 import { fromSecret } from './verification-key.ts';
+import { openWatchedKeys } from './watched-keys.ts';
 
 /**
  * Opens the one source of keys. Rejects when a file that `readAuthSettings` has found sound is so no longer;
  * an issuer that does not answer is no reason to reject.
  */
-export async function openKeys({ source }: AuthSettings, _parts: { readonly log: Logger }): Promise<Keys> {
+export async function openKeys(settings: AuthSettings, { log }: { readonly log: Logger }): Promise<Keys> {
+  const { source } = settings;
+  const remote = { log, cooldown: settings.keysCooldown * 1000, refresh: settings.keysRefresh * 1000 };
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);
@@ -27,14 +30,11 @@ export async function openKeys({ source }: AuthSettings, _parts: { readonly log:
         `HMAC secret of ${file.secret.length} bytes from TODO_AUTH_SECRET_FILE`,
       );
     }
-    case 'keys-file': {
-      const file = await readKeysFile(source.path);
-      if (file.outcome === 'fault')
-        throw new Error(`The keys file "${source.path}" has changed: ${file.reason}`);
-      return fixedKeys(file.keys, `${file.keys.length} public keys from TODO_AUTH_KEYS_FILE`);
-    }
+    case 'keys-file':
+      return openWatchedKeys(source.path, { log });
     case 'jwks-url':
+      return openRemoteKeys(source, remote);
     case 'discovery':
-      throw new Error('Keys from an address are not there yet');
+      return openRemoteKeys({ kind: 'discovery', issuer: settings.issuer }, remote);
   }
 }

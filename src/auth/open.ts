@@ -1,16 +1,7 @@
 import type { Logger } from 'pino';
-import type { Authenticate, Authentication } from './authenticate.ts';
-import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
-import { findKey } from './find-key.ts';
-import { readToken } from './gate.ts';
-import { readIdentity } from './identity-claims.ts';
-import type { KeySet } from './key-set.ts';
-import type { Keys } from './keys.ts';
+import { type Authenticate, authenticateWith } from './authenticate.ts';
 import { openKeys } from './open-keys.ts';
-import type { Refusal } from './refusal.ts';
-import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
 import type { AuthSettings } from './settings.ts';
-import { rememberTokens } from './token-memory.ts';
 
 /** Knows callers by their tokens for as long as it is open. */
 export interface Authenticator extends AsyncDisposable {
@@ -21,34 +12,13 @@ export interface Authenticator extends AsyncDisposable {
   describe(): string;
 }
 
-export interface AuthenticatorParts {
-  readonly log: Logger;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
-/** Room for at least 5,000 tokens in use of up to 1.6 KB, or for 680 at the limit of 12 KiB. */
-const MEMORY = { entries: 10_000, bytes: 16 * 1024 * 1024 };
-
-/** Characters. A `kid` in the log is for people and may be anybody's text. */
-const MAX_LOGGED_KEY_ID = 100;
-
-/** RFC 6750 §2.1, the scheme in any letter case (contract A4). */
-const CREDENTIALS = /^bearer +(.+)$/is;
-
-const MISSING: Authentication = {
-  outcome: 'refused',
-  code: 'credentials-missing',
-  challenge: CREDENTIALS_MISSING,
-};
-
 /**
  * Opens the key source and answers who is calling. Starts although an issuer is down: tokens are `unavailable`
  * until its keys are there.
  */
 export async function openAuthenticator(
   settings: AuthSettings,
-  { log, now = Date.now }: AuthenticatorParts,
+  { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
 ): Promise<Authenticator> {
   const keys = await openKeys(settings, { log });
   return {
@@ -57,56 +27,4 @@ export async function openAuthenticator(
     describe: () => keys.describe(),
     [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),
   };
-}
-
-/** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
-export function authenticateWith(
-  keys: Keys,
-  settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>,
-  { log, now }: Required<AuthenticatorParts>,
-): Authenticate {
-  const memory = rememberTokens(MEMORY);
-  let rememberedSet: KeySet | undefined;
-
-  return function authenticate(authorization) {
-    if (authorization === undefined) return MISSING;
-    if (rememberedSet !== keys.current()) {
-      memory.clear();
-      rememberedSet = keys.current();
-    }
-    const remembered = memory.get(authorization);
-    if (remembered === undefined) return identify(authorization);
-    const refusal = checkTimes(remembered.times, now() / 1000, settings.clockTolerance);
-    return refusal === undefined ? remembered.authentication : refuse(refusal, undefined);
-  };
-
-  async function identify(authorization: string): Promise<Authentication> {
-    const credentials = CREDENTIALS.exec(authorization)?.[1];
-    if (credentials === undefined) return MISSING;
-    const gate = readToken(credentials);
-    if (gate.outcome === 'refused') return refuse(gate.refusal, gate.keyId);
-    const { token } = gate;
-    const found = await findKey(token, keys);
-    if (found.outcome === 'unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
-    if (found.outcome === 'refused') return refuse({ code: found.code }, token.keyId);
-    const stranger =
-      checkIssuer(token.claims, settings.issuer) ?? checkAudience(token.claims, settings.audience);
-    if (stranger !== undefined) return refuse(stranger, token.keyId);
-    const times = readTimes(token.claims);
-    if ('code' in times) return refuse(times, token.keyId);
-    const untimely = checkTimes(times, now() / 1000, settings.clockTolerance);
-    if (untimely !== undefined) return refuse(untimely, token.keyId);
-    const authentication = {
-      outcome: 'identified',
-      identity: readIdentity(token.claims, settings.claims),
-    } as const;
-    const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
-    if (spelledPlainly && found.set === rememberedSet) memory.set(authorization, { authentication, times });
-    return authentication;
-  }
-
-  function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
-    log.debug({ code: refusal.code, kid: keyId?.slice(0, MAX_LOGGED_KEY_ID) }, 'token refused');
-    return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
-  }
 }

@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * JSON of which every reader makes the same value: strict UTF-8 without a byte order mark, and no two members
- * of one name in any object (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.4). Lets unpaired surrogates pass.
+ * of one name in any object (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.6). Lets unpaired surrogates pass.
  */
 export function parseUniqueJson(bytes: Uint8Array): UniqueJson {
   let text: string;

@@ -37,10 +37,11 @@ const MIN_RSA_BITS = 2048;
 const MIN_RSA_EXPONENT = 65_537n;
 const MAX_RSA_EXPONENT = 1n << 256n;
 
-const CURVES: Readonly<Record<string, Algorithm>> = {
-  prime256v1: 'ES256',
-  secp384r1: 'ES384',
-  secp521r1: 'ES512',
+/** By the names that OpenSSL gives them. */
+const CURVES: Readonly<Record<string, { readonly algorithm: Algorithm; readonly webName: string }>> = {
+  prime256v1: { algorithm: 'ES256', webName: 'P-256' },
+  secp384r1: { algorithm: 'ES384', webName: 'P-384' },
+  secp521r1: { algorithm: 'ES512', webName: 'P-521' },
 };
 
 /** A public key from one member of a JWKS (RFC 7517 §4). */
@@ -112,8 +113,8 @@ function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
       return ALGORITHMS.filter((name) => name.startsWith('RS') || name.startsWith('PS'));
     }
     case 'ec': {
-      const algorithm = CURVES[details.namedCurve ?? ''];
-      return algorithm === undefined ? 'its curve must be P-256, P-384 or P-521' : [algorithm];
+      const curve = CURVES[details.namedCurve ?? ''];
+      return curve === undefined ? 'its curve must be P-256, P-384 or P-521' : [curve.algorithm];
     }
     case 'ed25519':
       return ['EdDSA'];
@@ -137,14 +138,8 @@ function webCryptoName(algorithm: Algorithm, key: KeyObject) {
     case 'HS':
       return { name: 'HMAC', hash };
     case 'ES':
-      return { name: 'ECDSA', namedCurve: WEB_CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? '' };
+      return { name: 'ECDSA', namedCurve: CURVES[key.asymmetricKeyDetails?.namedCurve ?? '']?.webName ?? '' };
     default:
       return { name: 'Ed25519' };
   }
 }
-
-const WEB_CURVES: Readonly<Record<string, string>> = {
-  prime256v1: 'P-256',
-  secp384r1: 'P-384',
-  secp521r1: 'P-521',
-};

@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
+
+/** What came of one attempt to get keys. */
+export type LoadedKeys = KeySetResult | { readonly outcome: 'failed'; readonly reason: string };
+
+/** The set in force, through changes and outages of its source. */
+export interface KeptKeys {
+  current(): KeySet | undefined;
+  /** Takes what an attempt brought. A failure leaves the known keys in force. True when it brought keys. */
+  take(loaded: LoadedKeys): boolean;
+}
+
+/**
+ * Logs what an operator must know, and once: the first failure of an outage, its end, a key that is skipped
+ * when it first appears, a set that has changed.
+ */
+export function keepKeys(log: Logger, source: string): KeptKeys {
+  let keys: KeySet | undefined;
+  let failing = false;
+  let reported = new Set<string>();
+
+  function report(loaded: KeySetResult): void {
+    const lines = new Set(loaded.skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
+    for (const line of lines) {
+      if (!reported.has(line)) log.warn({ event: 'key-skipped', source }, `key skipped: ${line}`);
+    }
+    reported = lines;
+  }
+
+  function fail(reason: string): false {
+    const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
+    const line = { event: 'keys-unavailable', source, reason };
+    if (failing) log.debug(line, 'still no keys');
+    else log.warn(line, `no keys from ${source}, ${consequence}`);
+    failing = true;
+    return false;
+  }
+
+  return {
+    current: () => keys,
+    take(loaded) {
+      if (loaded.outcome !== 'failed') report(loaded);
+      if (loaded.outcome !== 'read') return fail(loaded.reason);
+      if (failing) log.info({ event: 'keys-available', source }, `keys from ${source} again`);
+      failing = false;
+      if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
+      keys = loaded.keys;
+      log.info({ event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) }, 'keys loaded');
+      return true;
+    },
+  };
+}

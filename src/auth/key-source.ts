@@ -1,0 +1,124 @@
+import { realpath } from 'node:fs/promises';
+import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, developmentKeyPath, isDevelopmentSecret } from './development-key.ts';
+import { readKeysFile } from './keys-file.ts';
+import { readSecretFile } from './secret-file.ts';
+import type { RawAuthSettings } from './settings.ts';
+import { errorCode } from './small-file.ts';
+import { MIN_SECRET_LENGTH } from './verification-key.ts';
+
+/** Where keys come from: exactly one of these. */
+export type KeySource =
+  | { readonly kind: 'development'; readonly path: string }
+  | { readonly kind: 'secret-file'; readonly path: string }
+  | { readonly kind: 'keys-file'; readonly path: string }
+  | { readonly kind: 'jwks-url'; readonly url: URL }
+  | { readonly kind: 'discovery' };
+
+export interface AuthSurroundings {
+  readonly environment: 'development' | 'production';
+  readonly dataDir: string;
+}
+
+const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
+
+/** The one source that the variables name, with the file it names looked into. Adds to `faults`. */
+export async function readKeySource(
+  raw: RawAuthSettings,
+  { environment, dataDir }: AuthSurroundings,
+  faults: string[],
+): Promise<KeySource | undefined> {
+  const source = chooseSource(raw, faults);
+  if (source?.kind === 'secret-file')
+    faults.push(...(await secretFileFaults(source.path, environment, dataDir)));
+  if (source?.kind === 'keys-file') faults.push(...(await keysFileFaults(source.path, environment)));
+  return source;
+}
+
+/** RFC 8725 §3.8 wants a key bound to its issuer: one issuer, one source. */
+function chooseSource(raw: RawAuthSettings, faults: string[]): KeySource | undefined {
+  const { issuer, keysFile, secretFile, jwksUrl } = raw;
+  const given = [
+    ['TODO_AUTH_KEYS_FILE', keysFile],
+    ['TODO_AUTH_SECRET_FILE', secretFile],
+    ['TODO_AUTH_JWKS_URL', jwksUrl],
+  ].filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    const received = given.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' and ');
+    faults.push(`Of ${SOURCES} only one may be set, received ${received}`);
+    return undefined;
+  }
+  if (keysFile !== undefined) return { kind: 'keys-file', path: keysFile };
+  if (secretFile !== undefined) return { kind: 'secret-file', path: secretFile };
+  if (jwksUrl !== undefined) {
+    const url = parseTrustedAddress(jwksUrl);
+    if (url !== undefined) return { kind: 'jwks-url', url };
+    const wanted =
+      'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
+    faults.push(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteAddress(jwksUrl)}`);
+    return undefined;
+  }
+  return issuer === undefined ? undefined : chooseDiscovery(issuer, faults);
+}
+
+function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefined {
+  const url = parseTrustedAddress(issuer);
+  if (url !== undefined && url.search === '') return { kind: 'discovery' };
+  if (!/^http:/i.test(issuer)) {
+    faults.push(
+      `TODO_AUTH_ISSUER must be an "https:" address without query and fragment to find its keys from it, received ` +
+        `${quoteAddress(issuer)}; or set one of ${SOURCES}`,
+    );
+  }
+  return undefined;
+}
+
+async function secretFileFaults(
+  path: string,
+  environment: AuthSurroundings['environment'],
+  dataDir: string,
+): Promise<string[]> {
+  const quoted = JSON.stringify(path);
+  const file = await readSecretFile(path);
+  if (file.outcome === 'fault') {
+    return [`TODO_AUTH_SECRET_FILE must name a file with an HMAC secret, received ${quoted}: ${file.reason}`];
+  }
+  const development =
+    isDevelopmentSecret(file.secret) || (await isSameFile(path, developmentKeyPath(dataDir)));
+  if (environment === 'production' && (development || mentionsDevelopmentKey(file.secret))) {
+    return [`TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`];
+  }
+  if (file.secret.length < MIN_SECRET_LENGTH) {
+    return [
+      `TODO_AUTH_SECRET_FILE must hold a secret of at least ${MIN_SECRET_LENGTH} bytes (RFC 7518 §3.2), received ` +
+        `${file.secret.length} bytes in ${quoted}`,
+    ];
+  }
+  return [];
+}
+
+/** The file of a development key, taken for a secret as it stands. */
+function mentionsDevelopmentKey(secret: Buffer): boolean {
+  return secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`);
+}
+
+async function keysFileFaults(path: string, environment: AuthSurroundings['environment']): Promise<string[]> {
+  const file = await readKeysFile(path);
+  const received = `received ${JSON.stringify(path)}`;
+  if (file.outcome === 'fault') {
+    return [`TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.reason}`];
+  }
+  const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
+  return environment === 'production' && development
+    ? [`TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`]
+    : [];
+}
+
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  try {
+    return (await realpath(a)) === (await realpath(b));
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Logger } from 'pino';
+import { type DiscoveredKeys, discoverKeys } from './discovery.ts';
+import { fetchDocument, withoutQuery } from './fetch-document.ts';
+import { keepKeys, type LoadedKeys } from './kept-keys.ts';
+import { readKeySet } from './key-set.ts';
+import type { Keys } from './keys.ts';
+
+export type RemoteSource =
+  | { readonly kind: 'jwks-url'; readonly url: URL }
+  /** The issuer as configured: the discovery document must repeat it character by character. */
+  | { readonly kind: 'discovery'; readonly issuer: string };
+
+export interface RemoteKeysParts {
+  readonly log: Logger;
+  /** Milliseconds between two attempts that tokens with an unknown `kid` may cause. */
+  readonly cooldown: number;
+  /** Milliseconds between two refreshes in the background. */
+  readonly refresh: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly clock?: () => number;
+}
+
+/** Milliseconds for one attempt, discovery included: the longest that a request waits for keys. */
+const ATTEMPT_TIMEOUT = 5000;
+
+/** Milliseconds until the second attempt of an outage; every further one waits twice as long. */
+const FIRST_RETRY = 1000;
+
+/**
+ * The keys of an issuer, refreshed in the background and when a token names one that is not known. Starts
+ * whether or not the issuer answers; known keys stay in force while it does not.
+ */
+export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Keys {
+  const { log, cooldown, refresh, clock = performance.now.bind(performance) } = parts;
+  const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
+  const kept = keepKeys(log, description);
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let nextAt = clock();
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  async function load(): Promise<void> {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT)]);
+    const loaded = await loadKeys(source, signal);
+    if (closing.signal.aborted) return;
+    failures = kept.take(loaded) ? 0 : failures + 1;
+    const wait = failures === 0 ? refresh : Math.min(FIRST_RETRY * 2 ** (failures - 1), cooldown, refresh);
+    nextAt = clock() + wait;
+    timer = setTimeout(attempt, wait).unref();
+  }
+
+  /** One attempt at a time, whoever asks for it. */
+  function attempt(): void {
+    clearTimeout(timer);
+    running ??= load().finally(() => {
+      running = undefined;
+    });
+  }
+
+  attempt();
+  return {
+    current: kept.current,
+    async firstLoad() {
+      await running;
+    },
+    async lookAgain() {
+      const before = kept.current();
+      await running;
+      if (kept.current() !== before) return;
+      if (running === undefined && clock() - askedAt >= cooldown) {
+        askedAt = clock();
+        attempt();
+      }
+      await running;
+    },
+    retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
+    describe: () => description,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+async function loadKeys(source: RemoteSource, signal: AbortSignal): Promise<LoadedKeys> {
+  const address = await findAddress(source, signal);
+  if (address.outcome === 'failed') return address;
+  const fetched = await fetchDocument(address.jwksUri, signal);
+  if (fetched.outcome !== 'fetched') return { outcome: 'failed', reason: fetched.reason };
+  return readKeySet(fetched.document);
+}
+
+async function findAddress(source: RemoteSource, signal: AbortSignal): Promise<DiscoveredKeys> {
+  if (source.kind === 'discovery') return discoverKeys(source.issuer, signal);
+  return { outcome: 'found', jwksUri: source.url.href };
+}

@@ -1,0 +1,71 @@
+import { stat } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { keepKeys } from './kept-keys.ts';
+import type { Keys } from './keys.ts';
+import { readKeysFile } from './keys-file.ts';
+import { errorCode } from './small-file.ts';
+
+export interface WatchedKeysParts {
+  readonly log: Logger;
+  /** Milliseconds between two looks at the file. */
+  readonly interval?: number;
+}
+
+/** Milliseconds. How long a removed key may still be trusted. */
+const INTERVAL = 1000;
+
+/**
+ * The keys of a file, reread when it changes. Looks instead of waiting for the file system to tell: files that
+ * are replaced by renaming, or through the links of a mounted volume, tell of nothing.
+ *
+ * @throws {Error} when the file has no usable key now; later faults leave the known keys in force.
+ */
+export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
+  const { log, interval = INTERVAL } = parts;
+  const kept = keepKeys(log, `the file ${path}`);
+  let seen = await fingerprint(path);
+  const first = await readKeysFile(path);
+  if (first.outcome === 'fault') throw new Error(`The keys file "${path}" has changed: ${first.reason}`);
+  kept.take(first);
+  let running: Promise<void> | undefined;
+
+  async function reread(): Promise<void> {
+    const now = await fingerprint(path);
+    if (now === seen) return;
+    seen = now;
+    const file = await readKeysFile(path);
+    kept.take(file.outcome === 'fault' ? { outcome: 'failed', reason: file.reason } : file);
+  }
+
+  function look(): Promise<void> {
+    running ??= reread().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const timer = setInterval(look, interval).unref();
+  return {
+    current: kept.current,
+    firstLoad: async () => {},
+    lookAgain: look,
+    retryAfter: () => 1,
+    describe: () => `${kept.current()?.length} public keys from TODO_AUTH_KEYS_FILE`,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Differs when the file was written, replaced, or has come or gone. */
+async function fingerprint(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code;
+  }
+}
