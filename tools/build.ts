@@ -1,0 +1,26 @@
+/**
+ * Makes `dist/`, which the npm package carries: Node.js strips no types under `node_modules`, so a user needs
+ * JavaScript. A clone runs `src/` as it is and needs none of this.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const src = join(root, 'src');
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+
+const tsc = join(root, 'node_modules', '.bin', 'tsc');
+const { status, error } = spawnSync(tsc, ['--project', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
+if (error !== undefined) throw error;
+if (status !== 0) process.exit(status ?? 1);
+
+// tsc copies nothing that it does not compile: the migrations, for one.
+cpSync(src, dist, { recursive: true, filter: (path) => !/\.(ts|js)$/.test(path) });
+
+chmodSync(join(dist, 'start.js'), 0o755);
