@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compose } from './compose.ts';
+
+const config = { access: 'open' } as const;
+
+for (const [status, section, title] of [
+  [404, '15.5.5', 'Not Found'],
+  [409, '15.5.10', 'Conflict'],
+  [503, '15.6.4', 'Service Unavailable'],
+] as const) {
+  test(`Errors, rules 1 and 2 · an empty ${status} of a handler becomes a problem titled ${title}`, async () => {
+    await using service = await compose((app) => {
+      app.get('/empty', { config }, (_request, reply) => reply.code(status).send());
+    });
+    const reply = await fetch(`${service.url}/empty`);
+    const { traceId, ...problem } = await reply.json();
+    assert.equal(reply.headers.get('content-type'), 'application/problem+json');
+    assert.match(traceId, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    assert.deepEqual(problem, {
+      type: `https://tools.ietf.org/html/rfc9110#section-${section}`,
+      title,
+      status,
+    });
+  });
+}
+
+test('P2, P3 · an unknown status has neither type nor title', async () => {
+  await using service = await compose((app) => {
+    app.get('/empty', { config }, (_request, reply) => reply.code(499).send());
+  });
+  const problem = await (await fetch(`${service.url}/empty`)).json();
+  assert.deepEqual(Object.keys(problem), ['status', 'traceId']);
+});
+
+test('N2 · the text line of an unknown status has no phrase', async () => {
+  await using service = await compose((app) => {
+    app.get('/empty', { config }, (_request, reply) => reply.code(499).send());
+  });
+  const reply = await fetch(`${service.url}/empty`, { headers: { accept: 'text/html' } });
+  assert.equal(await reply.text(), 'Status Code: 499');
+});
+
+test('Errors, rule 2 · an error body that an endpoint has written is never rewritten', async () => {
+  await using service = await compose((app) => {
+    app.get('/own', { config }, (_request, reply) =>
+      reply.code(418).type('text/plain').send('short and stout'),
+    );
+  });
+  const reply = await fetch(`${service.url}/own`);
+  assert.equal(reply.headers.get('content-type'), 'text/plain');
+  assert.equal(await reply.text(), 'short and stout');
+});
+
+test('P7 · an error that an endpoint has written has the headers of every error', async () => {
+  await using service = await compose((app) => {
+    app.get('/own', { config }, (_request, reply) =>
+      reply.code(418).type('text/plain').send('short and stout'),
+    );
+  });
+  const { headers } = await fetch(`${service.url}/own`);
+  assert.equal(headers.get('vary'), 'Accept');
+  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+});
+
+for (const [name, value] of [
+  ['content-type', 'text/markdown'],
+  ['content-length', '0'],
+] as const) {
+  test(`Errors, rule 2 · an empty error with its own ${name} is left alone`, async () => {
+    await using service = await compose((app) => {
+      app.get('/own', { config }, (_request, reply) => reply.code(404).header(name, value).send());
+    });
+    const reply = await fetch(`${service.url}/own`);
+    assert.equal(reply.status, 404);
+    assert.equal(reply.headers.get(name), value);
+    assert.equal(await reply.text(), '');
+  });
+}
+
+test('Errors, rule 2 · an empty success is left alone', async () => {
+  await using service = await compose((app) => {
+    app.get('/empty', { config }, (_request, reply) => reply.code(204).send());
+  });
+  const reply = await fetch(`${service.url}/empty`);
+  assert.equal(reply.headers.get('content-type'), null);
+  assert.equal(reply.headers.get('vary'), null);
+});
+
+test('Errors, rule 3 · an exception is a 500 without any part of it, whatever the handler had set', async () => {
+  await using service = await compose((app) => {
+    app.get('/fail', { config }, (_request, reply) => {
+      reply.code(201).header('ETag', '"x"').header('Location', '/secret').header('Cache-Control', 'private');
+      throw new Error('the database password is hunter2');
+    });
+  });
+  const reply = await fetch(`${service.url}/fail`);
+  const text = await reply.text();
+  assert.equal(reply.status, 500);
+  assert.equal(JSON.parse(text).title, 'An error occurred while processing your request.');
+  assert.equal(reply.headers.get('cache-control'), 'no-cache,no-store');
+  assert.equal(reply.headers.get('pragma'), 'no-cache');
+  assert.equal(reply.headers.get('expires'), '-1');
+  assert.equal(reply.headers.get('etag'), null);
+  assert.equal(reply.headers.get('location'), null);
+  assert.doesNotMatch(text, /hunter2|Error|doors\.test/);
+});
+
+test('Errors, rule 3 · the log has the exception once, with the traceId of the answer', async () => {
+  await using service = await compose((app) => {
+    app.get('/fail', { config }, async () => {
+      throw new TypeError('a bug');
+    });
+  });
+  const { traceId } = await (await fetch(`${service.url}/fail`)).json();
+  const lines = service.log.filter((line) => JSON.stringify(line).includes('a bug'));
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.traceId, traceId);
+  assert.match(JSON.stringify(lines[0]?.err), /TypeError.*doors\.test/);
+});
+
+test('Errors, rule 3 · a thrown value that is no Error is a 500 all the same', async () => {
+  await using service = await compose((app) => {
+    app.get('/fail', { config }, async () => {
+      throw { statusCode: 200, message: 'surprise' };
+    });
+  });
+  const reply = await fetch(`${service.url}/fail`);
+  assert.equal(reply.status, 500);
+  assert.doesNotMatch(await reply.text(), /surprise/);
+});
+
+test('N3 · a 500 that cannot be negotiated has no body and no content type', async () => {
+  await using service = await compose(() => {});
+  const reply = await fetch(`${service.url}/crash`, { headers: { accept: 'text/html' } });
+  assert.equal(reply.status, 500);
+  assert.equal(reply.headers.get('content-type'), null);
+  assert.equal(reply.headers.get('content-length'), '0');
+  assert.equal(reply.headers.get('cache-control'), 'no-cache,no-store');
+});
+
+test('a line per request has the route pattern and the traceId, never the query or an unmatched path', async () => {
+  await using service = await compose(() => {}, 'debug');
+  await fetch(`${service.url}/todos/1?secret=1`);
+  const { traceId } = await (await fetch(`${service.url}/no/such/secret`)).json();
+  const lines = service.log.filter((line) => line.event === 'request');
+  assert.deepEqual(
+    lines.map(({ method, route, status }) => ({ method, route, status })),
+    [
+      { method: 'GET', route: '/todos/:id', status: 200 },
+      { method: 'GET', route: '(no route)', status: 404 },
+    ],
+  );
+  assert.equal(lines[1]?.traceId, traceId);
+  assert.doesNotMatch(JSON.stringify(service.log), /secret/);
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram, startService } from '../start.ts';
+
+const lines = (text: string) => text.trimEnd().split('\n');
+
+test('all faults of a configuration are reported together, a line each, with exit code 78', async () => {
+  const { code, stdout, stderr } = await runProgram(['serve', '--port', 'http'], {
+    env: { TODO_PROFILE: 'todo', TODO_LOG_LEVEL: 'loud', TODO_DATABASE: 'mysql://root@db/todos' },
+  });
+  assert.equal(code, 78);
+  assert.equal(stdout, '');
+  assert.deepEqual(lines(stderr), [
+    'Cannot start, the configuration has faults:',
+    '  TODO_PROFILE must be one of "shared-list", "error-demo", received "todo"',
+    '  --port must be a port from 0 to 65535, received "http"',
+    '  TODO_LOG_LEVEL must be one of "trace", "debug", "info", "warn", "error", "fatal", "silent", received "loud"',
+    ...lines(stderr).slice(4),
+  ]);
+  assert.match(stderr, /^ {2}TODO_DATABASE must .*, received "mysql:\/\/…@db\/todos"$/m);
+  assert.match(stderr, /^ {2}TODO_AUTH_ISSUER must be .*received nothing$/m);
+  assert.match(stderr, /^ {2}TODO_AUTH_AUDIENCE must be .*received nothing$/m);
+});
+
+test('A12 · the environment is production unless told otherwise: a bare serve wants an issuer', async () => {
+  const { code, stderr } = await runProgram(['serve', '--port', '0']);
+  assert.equal(code, 78);
+  assert.match(stderr, /TODO_AUTH_ISSUER must be/);
+});
+
+test('A12 · the error demo reads no authentication and no database setting', async () => {
+  await using service = await startService({
+    profile: 'error-demo',
+    env: {
+      TODO_DATABASE: 'nonsense',
+      TODO_AUTH_SECRET_FILE: '/does/not/exist',
+      TODO_AUTH_CLOCK_TOLERANCE: 'x',
+    },
+  });
+  assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+});
+
+test('a flag beats its variable', async () => {
+  await using service = await startService({
+    profile: 'error-demo',
+    env: { TODO_PROFILE: 'shared-list', TODO_ENVIRONMENT: 'development' },
+    args: ['--environment', 'production'],
+  });
+  assert.equal((await fetch(`${service.baseUrl}/openapi/v1.json`)).status, 404);
+  assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+});
+
+test('the later of two flags wins', async () => {
+  await using service = await startService({ profile: 'shared-list', args: ['--profile', 'error-demo'] });
+  assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+});
+
+test('an empty variable counts as not set', async () => {
+  await using service = await startService({
+    profile: 'error-demo',
+    env: { TODO_ENVIRONMENT: '', TODO_LOG_LEVEL: '', TODO_HOST: '' },
+  });
+  assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+});
+
+for (const args of [
+  ['serve', '--colour', 'red'],
+  ['serve', 'todos'],
+  ['serve', '--port'],
+  ['paint'],
+  ['token', 'burn'],
+]) {
+  test(`"todo-service ${args.join(' ')}" is wrong usage: a message and exit code 2`, async () => {
+    const { code, stdout, stderr } = await runProgram(args);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /--help/);
+    assert.doesNotMatch(stderr, /^ {4}at /m);
+  });
+}
+
+for (const args of [
+  ['--help'],
+  ['serve', '--help'],
+  ['token', 'create', '--help'],
+  ['token', 'verify', '--help'],
+]) {
+  test(`"todo-service ${args.join(' ')}" explains on standard output`, async () => {
+    const { code, stdout, stderr } = await runProgram(args);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Usage: todo-service/);
+    assert.equal(stderr, '');
+  });
+}

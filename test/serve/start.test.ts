@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runProgram, startService } from '../start.ts';
+
+/** A folder that goes when the test ends. */
+async function folder() {
+  const path = await mkdtemp(join(tmpdir(), 'todo-service-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+async function tokenFor(dataDir: string): Promise<string> {
+  const args = ['token', 'create', '--name', 'ada', '--role', 'editor', '--data-dir', dataDir];
+  return (await runProgram(args)).stdout.trim();
+}
+
+async function create(baseUrl: string, token: string, title: string) {
+  return fetch(`${baseUrl}/todos`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title, categoryId: 1 }),
+  });
+}
+
+async function list(baseUrl: string, token: string) {
+  const reply = await fetch(`${baseUrl}/todos`, { headers: { authorization: `Bearer ${token}` } });
+  return reply.json();
+}
+
+test('development greets with profile, environment, URL, database, reference page and the token command', async () => {
+  await using service = await startService({ environment: 'development' });
+  const greeting = service.stdout();
+  assert.match(greeting, /profile shared-list, development/);
+  assert.match(greeting, /listening {2}http:\/\/127\.0\.0\.1:\d+\n/);
+  assert.match(greeting, /database {3}sqlite:.*todos\.db\n/);
+  assert.match(greeting, /reference {2}http:\/\/127\.0\.0\.1:\d+\/scalar\n/);
+  assert.match(greeting, /npm run -s token -- --name ada --role editor/);
+});
+
+test('production starts with one JSON line, and ends on SIGTERM with exit code 0', async () => {
+  await using service = await startService({ profile: 'error-demo' });
+  assert.equal(await service.stop(), 0);
+  const events = service
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ['started', 'stopping', 'stopped'],
+  );
+  assert.equal(events[0].url, service.baseUrl);
+  assert.equal(service.stderr(), '');
+});
+
+test('todos survive a restart, and a token made before the first start opens the second', async () => {
+  await using data = await folder();
+  const token = await tokenFor(data.path);
+  {
+    await using first = await startService({ environment: 'development', dataDir: data.path });
+    assert.equal((await create(first.baseUrl, token, 'Survive')).status, 201);
+  }
+  await using second = await startService({ environment: 'development', dataDir: data.path });
+  assert.deepEqual(await list(second.baseUrl, token), [
+    { id: 1, title: 'Survive', done: false, categoryId: 1 },
+  ]);
+});
+
+test('a todo whose creation was answered is there after kill -9, and the next start has the file at once', async () => {
+  await using data = await folder();
+  const token = await tokenFor(data.path);
+  const first = await startService({ environment: 'development', dataDir: data.path });
+  assert.equal((await create(first.baseUrl, token, 'Survive')).status, 201);
+  await first.stop('SIGKILL');
+  await using second = await startService({ environment: 'development', dataDir: data.path });
+  assert.equal((await list(second.baseUrl, token)).length, 1);
+});
+
+test('D7 · of several processes that start together on one file one serves, and categories exist once', async () => {
+  await using data = await folder();
+  const token = await tokenFor(data.path);
+  const starts = await Promise.allSettled(
+    Array.from({ length: 4 }, () => startService({ environment: 'development', dataDir: data.path })),
+  );
+  const [service, ...others] = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  await using serving = service ?? assert.fail('one process must serve');
+  assert.deepEqual(others, []);
+  for (const start of starts) {
+    if (start.status === 'rejected') assert.match(String(start.reason), /code 75[^]*process/);
+  }
+  assert.equal((await create(serving.baseUrl, token, 'In Life')).status, 201);
+});
+
+test('a port in use is one line and exit code 69', async () => {
+  await using server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', String(port)]);
+  assert.equal(code, 69);
+  assert.match(stderr, new RegExp(`^Cannot start: cannot listen on 127\\.0\\.0\\.1 port ${port}: .*\\n$`));
+});
+
+test('a database that is no database is one line and exit code 69', async () => {
+  await using data = await folder();
+  const database = `sqlite:${import.meta.filename}`;
+  const args = [
+    'serve',
+    '--environment',
+    'development',
+    '--port',
+    '0',
+    '--data-dir',
+    data.path,
+    '--database',
+    database,
+  ];
+  const { code, stderr } = await runProgram(args);
+  assert.equal(code, 69);
+  assert.match(stderr, /^Cannot start: Cannot open the database ".*": .*\n$/);
+});
+
+test('the log never has a token, a body or a query string, at any level', async () => {
+  await using service = await startService({ environment: 'development', env: { TODO_LOG_LEVEL: 'trace' } });
+  const token = await tokenFor(service.dataDir);
+  await create(service.baseUrl, token, 'canary-title');
+  await create(service.baseUrl, `${token}x`, 'canary-title');
+  await fetch(`${service.baseUrl}/todos?canary-query=1`, { headers: { authorization: `Bearer ${token}` } });
+  await service.stop();
+  const log = service.stdout() + service.stderr();
+  assert.match(log, /method=POST {2}route=\/todos {2}status=201/);
+  for (const canary of ['canary-title', 'canary-query', token, token.split('.')[1] ?? token]) {
+    assert.ok(!log.includes(canary), `the log has ${canary}`);
+  }
+});

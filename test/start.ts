@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../src/start.js', import.meta.url));
+
+/** Milliseconds. Longer than any start or stop on a slow machine; reached only when the program hangs. */
+const PATIENCE = 30_000;
+
+export interface ServeOptions {
+  readonly profile?: 'shared-list' | 'error-demo';
+  readonly environment?: 'development' | 'production';
+  /** Kept afterwards. Without it, a new folder that is removed when the service is disposed of. */
+  readonly dataDir?: string;
+  /** The issuer, audience and HMAC secret that the service trusts; `sign.ts` makes tokens for them. */
+  readonly auth?: AuthSettings;
+  /** More flags, after those made from the other options. */
+  readonly args?: readonly string[];
+  /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface AuthSettings {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly secret: Buffer;
+}
+
+/** A service under way, in a process of its own. Owned: `await using`. */
+export interface Running extends AsyncDisposable {
+  /** As printed by the program, for example `http://127.0.0.1:40123`. */
+  readonly baseUrl: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** Everything written so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Ends the process with SIGTERM, or `signal`, and gives its exit code; null when the signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** What a program that ran to its end left behind. */
+export interface Finished {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Starts `todo-service serve` on a free port of 127.0.0.1 and waits until it has printed its URL.
+ *
+ * @throws Error with everything the program wrote, when it ends or stays silent instead.
+ */
+export async function startService(options: ServeOptions = {}): Promise<Running> {
+  const ownDataDir = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'todo-service-')));
+  const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
+  const child = launch(serveArguments(options, dataDir), { ...settings, ...options.env });
+  const output = collect(child);
+  const exited = exitOf(child);
+
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    child.kill(signal);
+    return within(exited, `the process did not end after ${signal}`, child, output);
+  }
+
+  try {
+    const baseUrl = await within(printedUrl(child, output, exited), 'no URL was printed', child, output);
+    return {
+      baseUrl,
+      pid: child.pid ?? 0,
+      dataDir,
+      stdout: () => output.stdout,
+      stderr: () => output.stderr,
+      stop,
+      async [Symbol.asyncDispose]() {
+        await stop();
+        if (ownDataDir) await rm(dataDir, { recursive: true });
+      },
+    };
+  } catch (failure) {
+    if (ownDataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    throw failure;
+  }
+}
+
+/** Runs `todo-service` with these arguments to its end: commands that do not serve, and starts that fail. */
+export async function runProgram(
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+): Promise<Finished> {
+  const child = launch(args, options.env ?? {});
+  const output = collect(child);
+  child.stdin?.end(options.input ?? '');
+  const code = await within(exitOf(child), 'the program did not end', child, output);
+  return { code, ...output };
+}
+
+/** The variables `TODO_AUTH_*` for one HMAC secret, which is written to a file in `folder`. */
+export async function authVariables(auth: AuthSettings, folder: string): Promise<Record<string, string>> {
+  const secretFile = join(folder, `secret-${randomBytes(4).toString('hex')}`);
+  await writeFile(secretFile, `base64:${auth.secret.toString('base64')}\n`, { mode: 0o600 });
+  return {
+    TODO_AUTH_ISSUER: auth.issuer,
+    TODO_AUTH_AUDIENCE: auth.audience,
+    TODO_AUTH_SECRET_FILE: secretFile,
+  };
+}
+
+function serveArguments(options: ServeOptions, dataDir: string): string[] {
+  return [
+    'serve',
+    ...(options.profile === undefined ? [] : ['--profile', options.profile]),
+    ...(options.environment === undefined ? [] : ['--environment', options.environment]),
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+    ...(options.args ?? []),
+  ];
+}
+
+function launch(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  return child;
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
+  return output;
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  await once(child, 'close');
+  return child.exitCode;
+}
+
+async function printedUrl(
+  child: ChildProcess,
+  output: { readonly stdout: string },
+  exited: Promise<number | null>,
+): Promise<string> {
+  const ended = exited.then((code) => {
+    throw new Error(`the process ended with code ${code} before it printed its URL`);
+  });
+  ended.catch(() => undefined);
+  if (child.stdout === null) throw new Error('the process has no standard output');
+  for (;;) {
+    const url = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output.stdout)?.[0];
+    if (url !== undefined) return url;
+    await Promise.race([once(child.stdout, 'data'), ended]);
+  }
+}
+
+async function within<T>(
+  result: Promise<T>,
+  complaint: string,
+  child: ChildProcess,
+  output: { readonly stdout: string; readonly stderr: string },
+): Promise<T> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE} ms`)), PATIENCE);
+  try {
+    return await Promise.race([result, tooLate]);
+  } catch (failure) {
+    child.kill('SIGKILL');
+    throw new Error(
+      `todo-service: ${failure instanceof Error ? failure.message : failure}\n${output.stdout}${output.stderr}`,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
