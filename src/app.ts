@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { type Access, admit } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
+import { type Listeners, openListeners } from './http/listeners.ts';
 import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
 import { closeUnread, receive } from './http/receive.ts';
-import { createStrictServer } from './http/server.ts';
 import { logRequest } from './observe/request-line.ts';
 import { crashDoor, dress } from './problem/doors.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
@@ -18,15 +18,20 @@ export interface Parts {
   readonly profile:
     | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }
     | { readonly name: 'error-demo' };
+  /** Where connections come in; new ones of its own by default. */
+  readonly listeners?: Listeners;
 }
 
 /**
  * Composes the application. The order in which a request walks through it is written here and nowhere else:
  * receive → match → admit → parse → handle, and on the way back crash and dress.
  */
-export async function composeApp({ environment, log, profile }: Parts): Promise<FastifyInstance> {
+export async function composeApp(parts: Parts): Promise<FastifyInstance> {
+  const { environment, log, profile, listeners = openListeners() } = parts;
   const app = fastify({
-    serverFactory: (route) => createStrictServer(route),
+    serverFactory: (route) => listeners.create(route),
+    // The strict server has answered already; Fastify would add an answer of its own.
+    clientErrorHandler: () => {},
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 16_384 },
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -45,6 +50,7 @@ export async function composeApp({ environment, log, profile }: Parts): Promise<
   app.addHook('onSend', dress);
   app.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('X-Content-Type-Options', 'nosniff');
+    if (listeners.closesAfter(reply.raw)) reply.header('Connection', 'close');
     done(null, payload);
   });
   app.addHook('onSend', closeUnread);

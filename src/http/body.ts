@@ -19,6 +19,14 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
+ * Whether the client sends its body only after a 100 (RFC 9110 §10.1.1). The server has refused every other
+ * expectation, and one in HTTP/1.0 is to be ignored.
+ */
+export function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersionMinor === 1;
+}
+
+/**
  * Reads a body to its end before anything is answered: an answer that overtakes its request's body lets
  * Node.js add a second one when that body turns out malformed. Stops early at a body over the limit. Never
  * settles when the client goes away or the framing is bad: the socket's error is the answer then.

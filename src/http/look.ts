@@ -5,38 +5,62 @@ import { readTarget } from './target.ts';
 const HOST =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
-/** Fields that a request must not repeat: neither of two could be trusted. */
-const SINGULAR: ReadonlySet<string> = new Set(['authorization', 'content-type', 'content-length']);
-
-/** Lengths of the names that the look cares about, so that most header lines cost one comparison. */
-const LENGTHS: ReadonlySet<number> = new Set(['host', ...SINGULAR].map((name) => name.length));
-
 /**
  * The strict look at a request before routing (contract, Order of checks 1). Puts the decoded path into
  * `request.url`; the result is a sentence for people when the request is refused.
  */
 export function faultOf(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'The HTTP version must be 1.0 or 1.1.';
-  const hosts = [];
-  const seen = new Set<string>();
-  const lines = request.rawHeaders;
-  for (let i = 0; i < lines.length; i += 2) {
-    const field = lines[i] ?? '';
-    if (!LENGTHS.has(field.length)) continue;
-    const name = field.toLowerCase();
-    if (name === 'host') hosts.push(lines[i + 1] ?? '');
-    else if (SINGULAR.has(name)) {
-      if (seen.has(name)) return `The header ${name} must not be repeated.`;
-      seen.add(name);
-    }
-  }
+  const repeated = repeatedField(request.rawHeaders);
+  if (repeated === 'host') return HOST_FAULT;
+  if (repeated !== undefined) return `The header ${repeated} must not be repeated.`;
   const target = readTarget(request.url ?? '', request.method ?? '');
   if (typeof target === 'string') return target;
-  const mayLackHost = request.httpVersionMinor === 0 && hosts.length === 0;
-  const names = target.authority === undefined ? hosts : [...hosts, target.authority];
-  if ((hosts.length !== 1 && !mayLackHost) || !names.every((host) => HOST.test(host))) {
-    return 'The request must have exactly one valid Host header.';
+  const { host, 'transfer-encoding': coding } = request.headers;
+  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST.test(host)) return HOST_FAULT;
+  if (target.authority !== undefined && !HOST.test(target.authority)) return HOST_FAULT;
+  if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
+    return 'The only transfer coding is chunked, and HTTP/1.0 has none.';
   }
   request.url = target.path;
+  return undefined;
+}
+
+const HOST_FAULT = 'The request must have exactly one valid Host header.';
+
+/**
+ * The first field of which neither of two could be trusted and which is there twice. Node.js keeps the first
+ * and says nothing. Most lines cost one comparison of lengths.
+ */
+function repeatedField(lines: readonly string[]): string | undefined {
+  let host = false;
+  let type = false;
+  let authorization = false;
+  let length = false;
+  for (let i = 0; i < lines.length; i += 2) {
+    const field = lines[i] ?? '';
+    switch (field.length) {
+      case 'host'.length:
+        if (field.toLowerCase() !== 'host') break;
+        if (host) return 'host';
+        host = true;
+        break;
+      case 'content-type'.length:
+        if (field.toLowerCase() !== 'content-type') break;
+        if (type) return 'content-type';
+        type = true;
+        break;
+      case 'authorization'.length:
+        if (field.toLowerCase() !== 'authorization') break;
+        if (authorization) return 'authorization';
+        authorization = true;
+        break;
+      case 'content-length'.length:
+        if (field.toLowerCase() !== 'content-length') break;
+        if (length) return 'content-length';
+        length = true;
+        break;
+    }
+  }
   return undefined;
 }

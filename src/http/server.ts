@@ -1,55 +1,107 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Problem } from '../problem/problem.ts';
 import { faultOf } from './look.ts';
 import { refuse, refuseOnSocket } from './transport-answer.ts';
+import type { Turns } from './turn.ts';
 
-/** Milliseconds. Slow heads and bodies end in 408; keep-alive outlasts the usual load balancer's 60 s. */
-const LIMITS = {
+/** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
+export interface Limits {
+  /** Milliseconds until a head must be there, a silent socket's too; then 408. */
+  readonly headersTimeout: number;
+  /** Milliseconds until head and body must be there; then 408. */
+  readonly requestTimeout: number;
+  /** Milliseconds between two looks at the clocks above: what may be added to them. */
+  readonly connectionsCheckingInterval: number;
+  /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
+  readonly keepAliveTimeout: number;
+  /** Milliseconds without a byte in either direction, after which a client that does not read is cut off. */
+  readonly timeout: number;
+  /** Sockets at a time; one more is closed at once. */
+  readonly maxConnections: number;
+}
+
+/** A slow head ends within 6 s, a slow body within 11 s. */
+export const LIMITS: Limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 500,
   keepAliveTimeout: 75_000,
+  timeout: 120_000,
+  maxConnections: 10_000,
 };
 
 /** After an answer on the bare socket the client has so long to read it, in milliseconds. */
 const CLOSING_MILLISECONDS = 1_000;
 
+/** What a strict server tells and asks its owner. */
+export interface StrictServerParts {
+  readonly limits: Limits;
+  readonly turns: Turns;
+  /** Called for each problem that is answered before `route` saw the request. */
+  readonly refused?: (status: number) => void;
+}
+
 /**
  * A `node:http` server that takes a strict look at each request before `route` sees it (contract, Order of
- * checks 1) and answers what Node.js would answer itself, or not at all, with a problem.
+ * checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
+ * expects a 100 goes to `route` without it: whoever wants the body calls `writeContinue`.
  */
-export function createStrictServer(route: RequestListener): Server {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const refused = new WeakSet<Duplex>();
+export function createStrictServer(route: RequestListener, parts: StrictServerParts): Server {
+  const { limits, turns, refused = () => {} } = parts;
+  const malformed = new WeakSet<Duplex>();
 
-  const receive = (request: IncomingMessage, response: ServerResponse) => {
-    latest.set(request.socket, response);
+  const receive: RequestListener = (request, response) => {
+    turns.begin(request.socket, response);
+    // Node.js ignores the upgrade, and with it what came in one packet behind it: a request would be lost.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const fault = faultOf(request);
     if (fault === undefined) route(request, response);
-    else refuse(request, response, { status: 400, detail: fault });
+    else {
+      refused(400);
+      refuse(request, response, { status: 400, detail: fault });
+    }
   };
 
-  const server = createServer({ ...LIMITS, requireHostHeader: false }, receive);
+  /**
+   * Answers after the answers that are due before it. When the latest request is still without its end, the
+   * malformed bytes are its body, and the problem is its one answer.
+   */
+  const answerInTurn = (socket: Duplex, problem: Problem) => {
+    const latest = turns.latest(socket);
+    const isBody = latest !== undefined && !latest.closed && !latest.req.complete;
+    // Refused already for what its head said, and the connection is closing.
+    if (isBody && latest.headersSent) return;
+    refused(problem.status);
+    if (isBody) refuse(latest.req, latest, problem);
+    else if (latest === undefined || latest.closed) closeWith(socket, problem);
+    else latest.once('close', () => closeWith(socket, problem));
+  };
+
+  const { maxConnections, timeout, ...timeouts } = limits;
+  const server = createServer({ ...timeouts, requireHostHeader: false }, receive);
+  server.maxConnections = maxConnections;
+  server.timeout = timeout;
+  // Node.js would drop the lines after the 2000th without a word; the size of a head is limited anyway.
+  server.maxHeadersCount = 0;
+  server.on('checkContinue', receive);
   server.on('checkExpectation', (request, response) => {
-    latest.set(request.socket, response);
+    turns.begin(request.socket, response);
+    refused(417);
     refuse(request, response, { status: 417 });
   });
-  server.on('connect', (_request, socket) => {
-    refuseOnSocket(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    // Node.js has taken its hands off this socket: an error without a listener would end the process.
+    socket.on('error', () => socket.destroy());
+    socket.resume();
+    answerInTurn(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
+    if (malformed.has(socket)) return;
+    malformed.add(socket);
     const problem = problemOf(error);
     if (problem === undefined || !socket.writable) socket.destroy();
-    else answerInTurn(socket, latest.get(socket), problem);
+    else answerInTurn(socket, problem);
   });
   return server;
 }
@@ -63,19 +115,11 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   return undefined;
 }
 
-/**
- * Answers after the answers that are due before it. When the latest request is still without its end, the
- * malformed bytes are its body, and the problem is its one answer.
- */
-function answerInTurn(socket: Duplex, latest: ServerResponse | undefined, problem: Problem): void {
-  if (latest === undefined || latest.closed) closeWith(socket, problem);
-  else if (latest.req.complete) latest.once('close', () => closeWith(socket, problem));
-  else if (latest.headersSent) socket.destroy();
-  else refuse(latest.req, latest, problem);
-}
-
 function closeWith(socket: Duplex, problem: Problem): void {
-  if (!socket.writable) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   refuseOnSocket(socket, problem);
   setTimeout(() => socket.destroy(), CLOSING_MILLISECONDS).unref();
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { newTraceId } from '../observe/trace.ts';
 import { reasonPhrase } from '../problem/catalogue.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
+import { announcesBody, lingerOn } from './body.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
 function headersOf(body: Buffer) {
@@ -16,11 +17,19 @@ function headersOf(body: Buffer) {
   };
 }
 
-/** Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones. */
+/**
+ * Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones. What
+ * is still coming of its body is read on for a while, so that the answer arrives; not when it comes too slowly.
+ */
 export function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
   const body = problemBody(problem, newTraceId(request.headers.traceparent));
   response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
-  response.end(body);
+  if (problem.status === 408 || request.complete || !announcesBody(request)) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  lingerOn(request).then(() => response.end());
 }
 
 /** Answers on the bare socket, for what Node.js could not parse into a request. */

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { say } from '../problem/doors.ts';
 import type { Problem } from '../problem/problem.ts';
+import type { Body } from './body.ts';
 import { jsonObjectFault } from './json.ts';
 import { isJson } from './media-type.ts';
 import { bodyOf } from './receive.ts';
@@ -12,8 +14,13 @@ import { bodyOf } from './receive.ts';
 export function withoutBody(
   handle: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
 ) {
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> =>
-    bodyOf(request) === 'too-large' ? say(request, reply, { status: 413 }) : handle(request, reply);
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    if (request.received === null) return handle(request, reply);
+    const body = bodyOf(request, reply);
+    const go = (received: Body) =>
+      received === 'too-large' ? say(request, reply, { status: 413 }) : handle(request, reply);
+    return body instanceof Promise ? body.then(go) : go(body);
+  };
 }
 
 /** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
@@ -32,7 +39,8 @@ export function withJson<T>(
   handle: (body: T, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const read = readObject(request);
+    if (!acceptsContent(request.headers)) return say(request, reply, { status: 415 });
+    const read = readObject(await bodyOf(request, reply));
     if ('problem' in read) return say(request, reply, read.problem);
     const parsed = parse(read.object);
     if ('value' in parsed) return handle(parsed.value, request, reply);
@@ -41,11 +49,12 @@ export function withJson<T>(
   };
 }
 
-function readObject(request: FastifyRequest): { readonly object: object } | { readonly problem: Problem } {
-  if (!isJson(request.headers['content-type']) || request.headers['content-encoding'] !== undefined) {
-    return { problem: { status: 415 } };
-  }
-  const body = bodyOf(request);
+/** JSON and not compressed (contract B2; RFC 9110 §8.4). */
+function acceptsContent(headers: IncomingHttpHeaders): boolean {
+  return isJson(headers['content-type']) && headers['content-encoding'] === undefined;
+}
+
+function readObject(body: Body): { readonly object: object } | { readonly problem: Problem } {
   if (body === 'too-large') return { problem: { status: 413 } };
   const text = decode(body);
   if (text === undefined) return malformed('The body is not valid UTF-8.');

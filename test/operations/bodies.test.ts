@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { startList } from './list.ts';
+import { Connection, converse } from './raw.ts';
+
+const list = await startList();
+after(() => list[Symbol.asyncDispose]());
+
+const BODY = '{"title":"Buy milk","categoryId":1}';
+
+/** Everything but the line and the body of a request that would be fine for an editor. */
+function head(line: string, token: string | undefined, extra = '', type = 'application/json'): string {
+  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
+  return `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\n${authorization}${extra}`;
+}
+
+const refusals: readonly (readonly [status: number, name: string, head: string])[] = [
+  [401, 'no token', head('POST /todos', undefined)],
+  [403, 'a reader', head('POST /todos', list.reader)],
+  [404, 'an unknown path', head('POST /nope', list.editor)],
+  [405, 'a wrong method', head('PATCH /todos', list.editor)],
+  [415, 'another media type', head('POST /todos', list.editor, '', 'text/plain')],
+  [415, 'a compressed body', head('POST /todos', list.editor, 'Content-Encoding: gzip\r\n')],
+];
+
+describe('Bodies before answers', { concurrency: true }, () => {
+  for (const [status, name, start] of refusals) {
+    test(`a ${status} waits for the end of the body, and the connection serves the next · ${name}`, async () => {
+      await using connection = await Connection.open(list.url);
+      connection.socket.write(`${start}Content-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, 10)}`);
+      await fetch(`${list.url}/nope`);
+      assert.equal(connection.received(), '');
+      connection.socket.write(`${BODY.slice(10)}GET /nope HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      await connection.closed();
+      assert.deepEqual(
+        connection.answers().map((answer) => answer.status),
+        [status, 404],
+      );
+    });
+
+    test(`a malformed body is one 400, whatever else would be a ${status} · ${name}`, async () => {
+      const answers = await converse(
+        list.url,
+        `${start}Transfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n`,
+      );
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [400],
+      );
+    });
+
+    test(`a ${status} does not wait for more than 64 KiB, and the connection closes · ${name}`, async () => {
+      const answers = await converse(
+        list.url,
+        `${start}Content-Length: 10000000\r\n\r\n`,
+        'a'.repeat(70_000),
+      );
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [status],
+      );
+      assert.equal(answers[0]?.headers.get('connection'), 'close');
+    });
+  }
+
+  test('a body of exactly 64 KiB is read, one byte more is a 413 that arrives although the client goes on', async () => {
+    const start = head('POST /todos', list.editor, 'Connection: close\r\n');
+    const bodies = [65_536, 65_537].map((size) => BODY.padEnd(size));
+    const statuses = [];
+    for (const body of bodies) {
+      const [answer] = await converse(list.url, `${start}Content-Length: ${body.length}\r\n\r\n`, body);
+      statuses.push(answer?.status);
+    }
+    assert.deepEqual(statuses, [201, 413]);
+  });
+
+  test('a HEAD that announces too large a body gets the head of the 413 and no body', async () => {
+    const start = head('HEAD /todos', list.reader);
+    await using connection = await Connection.open(list.url);
+    connection.socket.write(`${start}Content-Length: 70000\r\n\r\n`);
+    await connection.closed();
+    assert.match(connection.received(), /^HTTP\/1\.1 413 /);
+    assert.match(connection.received(), /\r\n\r\n$/);
+  });
+});

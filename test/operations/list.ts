@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { openService } from '../../src/service.ts';
+import { signer } from '../sign.ts';
+import { type AuthSettings, authVariables } from '../start.ts';
+
+/** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */
+export interface List extends AsyncDisposable {
+  readonly url: string;
+  readonly editor: string;
+  readonly reader: string;
+  /** The log so far, a JSON line each. */
+  readonly log: readonly string[];
+}
+
+export interface ListOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly logLevel?: string;
+}
+
+export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {}): Promise<List> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'todo-service-'));
+  const auth = testAuth();
+  const read = await readConfig(
+    { port: '0', 'data-dir': dataDir },
+    { ...(await authVariables(auth, dataDir)), ...env },
+  );
+  if ('faults' in read) throw new Error(read.faults.join('\n'));
+  const log: string[] = [];
+  const service = await openService(
+    read.config,
+    pino({ level: logLevel }, { write: (line) => log.push(line) }),
+  );
+  const sign = signer(auth);
+  return {
+    url: service.url,
+    editor: sign({ name: 'ada', role: 'editor' }),
+    reader: sign({ name: 'bob' }),
+    log,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** An issuer, an audience and a secret that only this test run knows. */
+export function testAuth(): AuthSettings {
+  return { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
+}

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** One answer as it came over the wire. Names of headers in lower case; the last of two lines of one name. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** Milliseconds of silence after which a test gives up on an answer. Far above any of the service's limits. */
+const PATIENCE = 25_000;
+
+/** Writes the pieces on a new connection and gives the answers that came until the service closed it. */
+export async function converse(url: string, ...pieces: readonly (string | Buffer)[]): Promise<Answer[]> {
+  await using connection = await Connection.open(url);
+  for (const piece of pieces) connection.socket.write(piece);
+  await connection.closed();
+  return connection.answers();
+}
+
+/** A connection that a test writes to byte by byte. Nothing is retried, decoded or followed. */
+export class Connection implements AsyncDisposable {
+  readonly socket: Socket;
+  #received = '';
+  readonly #closed: Promise<void>;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#closed = promise;
+    socket.setEncoding('latin1').setTimeout(PATIENCE, () => socket.destroy());
+    socket.on('data', (text: string) => {
+      this.#received += text;
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => resolve());
+  }
+
+  static async open(url: string): Promise<Connection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  /** Waits until the service has closed the connection. */
+  closed(): Promise<void> {
+    return this.#closed;
+  }
+
+  /** Waits until what was received holds `text`; rejects when the connection ends without it. */
+  async until(text: string): Promise<void> {
+    while (!this.#received.includes(text)) {
+      if (this.socket.destroyed) throw new Error(`closed without ${JSON.stringify(text)}: ${this.#received}`);
+      await Promise.race([once(this.socket, 'data'), this.#closed]);
+    }
+  }
+
+  /** What has been received so far, latin1. */
+  received(): string {
+    return this.#received;
+  }
+
+  /** The complete answers so far, interim ones among them. Throws when bytes are left over. */
+  answers(): Answer[] {
+    return parseAnswers(this.#received);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.destroy();
+    await this.#closed;
+  }
+}
+
+function parseAnswers(text: string): Answer[] {
+  const answers: Answer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1];
+    if (end === -1 || status === undefined)
+      throw new Error(`not an answer: ${JSON.stringify(rest.slice(0, 200))}`);
+    const headers = new Map(lines.map((line) => splitAt(line, ': ')));
+    const length = Number(headers.get('content-length') ?? 0);
+    const body = rest.slice(end + 4, end + 4 + length);
+    if (body.length < length) throw new Error(`a body of ${body.length} bytes, ${length} announced`);
+    answers.push({ status: Number(status), headers, body });
+    rest = rest.slice(end + 4 + length);
+  }
+  return answers;
+}
+
+function splitAt(line: string, delimiter: string): readonly [name: string, value: string] {
+  const at = line.indexOf(delimiter);
+  return [line.slice(0, at).toLowerCase(), line.slice(at + delimiter.length)];
+}
+
+/** Sees to it that an answer is a problem of that status, as every client gets it. */
+export function problemOf(answer: Answer | undefined): { status: number; title: string; detail?: string } {
+  if (answer?.headers.get('content-type') !== 'application/problem+json') {
+    throw new Error(`not a problem: ${JSON.stringify(answer)}`);
+  }
+  const problem = JSON.parse(answer.body);
+  if (problem.status !== answer.status) throw new Error(`a ${answer.status} that says ${problem.status}`);
+  return problem;
+}

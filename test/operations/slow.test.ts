@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startDemo } from './demo.ts';
+import { Connection, problemOf } from './raw.ts';
+
+/** Milliseconds. Short, so that a cut-off does not take the seconds that production grants. */
+const HURRIED = { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 };
+
+const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\n';
+
+describe('Slow clients', { concurrency: true }, () => {
+  for (const [name, bytes] of [
+    ['a socket that says nothing', ''],
+    ['half a request line', 'GET /tod'],
+    ['a head without its end', 'GET /todos/1 HTTP/1.1\r\nHost: a\r\nX: '],
+    ['a body that does not come', `${POST}Content-Length: 2\r\n\r\n`],
+    ['half a body', `${POST}Content-Length: 2\r\n\r\n{`],
+    ['half a chunk', `${POST}Transfer-Encoding: chunked\r\n\r\n5\r\n{`],
+    ['a body that was asked for with a 100', `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`],
+    ['a second request without its end', 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\nGET /todos/1 HTTP/1.1\r\n'],
+  ] as const) {
+    test(`408 and the connection closes · ${name}`, async () => {
+      await using demo = await startDemo({ limits: HURRIED });
+      await using connection = await Connection.open(demo.url);
+      connection.socket.write(bytes);
+      await connection.closed();
+      const final = connection.answers().filter(({ status }) => status >= 400);
+      assert.deepEqual(
+        final.map(({ status }) => status),
+        [408],
+      );
+      assert.equal(problemOf(final[0]).title, 'Request Timeout');
+      assert.equal(final[0]?.headers.get('connection'), 'close');
+    });
+  }
+
+  test('a head that comes a byte at a time is cut off all the same', async () => {
+    await using demo = await startDemo({ limits: HURRIED });
+    await using connection = await Connection.open(demo.url);
+    const drip = setInterval(() => connection.socket.write('X'), 20);
+    connection.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nX: ');
+    await connection.closed();
+    clearInterval(drip);
+    assert.deepEqual(
+      connection.answers().map(({ status }) => status),
+      [408],
+    );
+  });
+
+  test('an idle connection closes without a word', async () => {
+    await using demo = await startDemo({ limits: { keepAliveTimeout: 100 } });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await connection.closed();
+    assert.deepEqual(
+      connection.answers().map(({ status }) => status),
+      [200],
+    );
+  });
+
+  test('a client that does not read its answer is cut off', async () => {
+    await using demo = await startDemo({ limits: { timeout: 200 } }, (app) => {
+      app.get('/large', { config: { access: 'open' } }, () => Buffer.alloc(64 * 1024 * 1024));
+    });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.pause();
+    connection.socket.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
+    await demo.listeners.drain(60_000);
+  });
+
+  test('the limits of production: slow heads 6 s, slow bodies 11 s, keep-alive 75 s, 10,000 sockets', async () => {
+    await using demo = await startDemo();
+    const { server } = demo;
+    assert.ok(server.headersTimeout + 500 <= 6_000);
+    assert.ok(server.requestTimeout + 500 <= 11_000);
+    assert.equal(server.keepAliveTimeout, 75_000);
+    assert.equal(server.maxConnections, 10_000);
+  });
+});

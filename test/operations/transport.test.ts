@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { startDemo } from './demo.ts';
+import { Connection, converse, problemOf } from './raw.ts';
+
+const demo = await startDemo();
+after(() => demo[Symbol.asyncDispose]());
+
+const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n';
+const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\n';
+const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n`;
+const LAST = `${GET}Connection: close\r\n\r\n`;
+
+const refused: readonly (readonly [name: string, bytes: string])[] = [
+  ['a length and an encoding', `${CHUNKED}Content-Length: 5\r\n\r\n0\r\n\r\n`],
+  ['two equal lengths', `${POST}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`],
+  ['two different lengths', `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+  ['a list of lengths', `${POST}Content-Length: 2, 2\r\n\r\n{}`],
+  ['an empty length', `${POST}Content-Length: \r\n\r\n`],
+  ['a signed length', `${POST}Content-Length: +2\r\n\r\n{}`],
+  ['a hexadecimal length', `${POST}Content-Length: 0x2\r\n\r\n{}`],
+  ['a length beyond all numbers', `${POST}Content-Length: 99999999999999999999999\r\n\r\n{}`],
+  ['a space before the colon of a length', `${POST}Content-Length : 2\r\n\r\n{}`],
+  ['a space before the colon of an encoding', `${POST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`],
+  ['the encoding identity', `${POST}Transfer-Encoding: identity\r\n\r\n`],
+  ['an encoding that looks like chunked', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  ['a vertical tab before chunked', `${POST}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`],
+  ['chunked twice', `${POST}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
+  ['chunked on two lines', `${CHUNKED}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['chunked not last', `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
+  ['another coding below chunked', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+  ['an encoding in HTTP/1.0', CHUNKED.replace('HTTP/1.1', 'HTTP/1.0').concat('\r\n0\r\n\r\n')],
+  ['bare LF everywhere', 'GET /todos/1 HTTP/1.1\nHost: a\n\n'],
+  ['one bare LF', 'GET /todos/1 HTTP/1.1\r\nHost: a\nX: b\r\n\r\n'],
+  ['one bare CR', 'GET /todos/1 HTTP/1.1\r\nHost: a\rX: b\r\n\r\n'],
+  ['a folded Host', 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n b\r\n\r\n'],
+  ['a folded header', `${GET}X: a\r\n\tb\r\n\r\n`],
+  ['a header line that starts with a space', 'GET /todos/1 HTTP/1.1\r\n Host: a\r\n\r\n'],
+  ['a chunk size that is no number', `${CHUNKED}\r\nzz\r\n{}\r\n0\r\n\r\n`],
+  ['a chunk size beyond all numbers', `${CHUNKED}\r\nFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n`],
+  ['a negative chunk size', `${CHUNKED}\r\n-2\r\n{}\r\n0\r\n\r\n`],
+  ['a chunk longer than its size', `${CHUNKED}\r\n2\r\n{}x\r\n0\r\n\r\n`],
+  ['chunks with bare LF', `${CHUNKED}\r\n2\n{}\n0\n\n`],
+  ['a chunk extension with a bare LF', `${CHUNKED}\r\n2;a\n{}\r\n0\r\n\r\n`],
+  ['a chunk extension of 17,000 bytes', `${CHUNKED}\r\n2;${'a'.repeat(17_000)}\r\n{}\r\n0\r\n\r\n`],
+  ['a trailer that is no header', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nbad\r\n\r\n`],
+  ['a length in a trailer', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nContent-Length: 9\r\n\r\n`],
+  ['an absolute target with a user', 'GET http://user@a/todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an absolute target of another scheme', 'GET ftp://a/todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an absolute target without a host', 'GET http:///todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an absolute target beside a bad Host', 'GET http://a/todos/1 HTTP/1.1\r\nHost: a b\r\n\r\n'],
+  ['an authority as target', 'GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an asterisk for GET', 'GET * HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a fragment', 'GET /todos/1#x HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a backslash', 'GET /todos\\1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a byte above ASCII in the target', 'GET /todos/\u00e9 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['CONNECT with a path', 'CONNECT /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a method in lower case', 'get /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a second Host behind 3,000 other headers', `${GET}${'a:\r\n'.repeat(3_000)}Host: b\r\n\r\n`],
+];
+
+describe('The strict look', { concurrency: true }, () => {
+  for (const [name, bytes] of refused) {
+    test(`one 400, and nothing behind it is looked at · ${name}`, async () => {
+      const answers = await converse(demo.url, Buffer.from(bytes + LAST, 'latin1'));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [400],
+      );
+      assert.equal(problemOf(answers[0]).title, 'Bad Request');
+      assert.equal(answers[0]?.headers.get('connection'), 'close');
+    });
+  }
+
+  const accepted: readonly (readonly [name: string, bytes: string, status: number])[] = [
+    ['chunks with extensions', `${CHUNKED}\r\n2;a=b;c="d"\r\n{}\r\n0;x\r\n\r\n`, 200],
+    ['chunks and trailers', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`, 409],
+    ['the encoding in capitals', `${POST}Transfer-Encoding: CHUNKED\r\n\r\n0\r\n\r\n`, 409],
+    ['an absolute target with another host', 'GET http://b.example/todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['TRACE, a method like any other', 'TRACE /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    ['TRACE of an unknown path', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['OPTIONS of the asterisk', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['empty lines before the request', '\r\n\r\nGET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['3,000 headers', `${GET}${'a:\r\n'.repeat(3_000)}\r\n`, 200],
+  ];
+
+  for (const [name, bytes, status] of accepted) {
+    test(`answered, and so is the pipelined request behind it · ${name}`, async () => {
+      const answers = await converse(demo.url, bytes + LAST);
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [status, 200],
+      );
+    });
+  }
+
+  for (const [name, bytes] of [
+    ['h2c', `${GET}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`],
+    [
+      'websocket, with a body',
+      `${GET}Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\n{}`,
+    ],
+  ] as const) {
+    test(`an Upgrade is ignored, answered, and the connection closes · ${name}`, async () => {
+      const [answer, ...more] = await converse(demo.url, bytes);
+      assert.equal(answer?.status, 200);
+      assert.equal(answer?.headers.get('connection'), 'close');
+      assert.deepEqual(more, []);
+    });
+  }
+
+  test('100 pipelined requests get 100 answers in order', async () => {
+    const ids = Array.from({ length: 100 }, (_, at) => (at % 3 === 0 ? 1 : at + 1));
+    const requests = ids.map((id) => `GET /todos/${id} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const answers = await converse(demo.url, requests.join('') + LAST);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [...ids.map((id) => (id === 1 ? 200 : 404)), 200],
+    );
+  });
+
+  test('CONNECT behind a request is refused after its answer', async () => {
+    const answers = await converse(demo.url, `${GET}\r\nCONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400],
+    );
+  });
+
+  test('a client that resets its connection after CONNECT costs nothing', async () => {
+    const connection = await Connection.open(demo.url);
+    connection.socket.write('CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await connection.until('400 Bad Request');
+    connection.socket.resetAndDestroy();
+    await connection.closed();
+    assert.equal((await fetch(`${demo.url}/todos/1`)).status, 200);
+  });
+
+  test('half a request and gone leaves no answer behind and disturbs nobody', async () => {
+    for (const half of [
+      'GET /tod',
+      `${GET}X: `,
+      `${POST}Content-Length: 10\r\n\r\n{}`,
+      `${CHUNKED}\r\n5\r\n{`,
+    ]) {
+      const connection = await Connection.open(demo.url);
+      connection.socket.end(half);
+      await connection.closed();
+      assert.equal(connection.received(), '');
+    }
+    assert.equal((await fetch(`${demo.url}/todos/1`)).status, 200);
+  });
+});
