@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { plainEnvironment, project } from './npm.ts';
+import { run, serve } from './program.ts';
+
+const place = { cwd: project, env: plainEnvironment };
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`"npm start" takes more flags, and ${signal} to npm ends the service with exit code 0`, async () => {
+    const flags = ['--profile', 'error-demo', '--environment', 'production', '--port', '0'];
+    await using service = await serve('npm', ['start', '--', ...flags], place);
+    const page = await fetch(`${service.baseUrl}/scalar`);
+    assert.equal(page.status, 404, 'the later --environment counts');
+    assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+
+    assert.equal(await service.stop(signal), 0, service.output());
+    assert.match(service.output(), /stopped/);
+  });
+}
+
+test('"npm start" gives back the exit code of a start that fails', async () => {
+  const { code, stderr } = await run('npm', ['start', '--', '--port', 'eighty'], place);
+  assert.match(stderr, /--port must be a port from 0 to 65535, received "eighty"/);
+  assert.equal(code, 78);
+});
+
+test('"npm run -s token" prints a token and nothing else, and "npm run -s token:verify" accepts it', async (t) => {
+  const dataDir = await newFolder(t);
+  const env = { ...plainEnvironment, TODO_DATA_DIR: dataDir };
+  const words = ['run', '-s', 'token', '--', '--name', 'ada', '--role', 'editor'];
+  const created = await run('npm', words, { cwd: project, env });
+  assert.match(created.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+
+  const token = created.stdout.trim();
+  const verified = await run('npm', ['run', '-s', 'token:verify', '--', token], { cwd: project, env });
+  assert.match(verified.stdout, /accepted/);
+  assert.equal(verified.code, 0);
+});
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'todo-service-scripts-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

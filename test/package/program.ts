@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+
+/** Milliseconds. Longer than any start on a slow machine; reached only when a program hangs. */
+const PATIENCE = 30_000;
+
+/** Where and how a program runs. Nothing of the caller's environment reaches it but what is given here. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a program that ran to its end left behind. */
+export interface Finished {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end. */
+export async function run(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: Surroundings,
+): Promise<Finished> {
+  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return { code: child.exitCode, stdout, stderr };
+}
+
+/** A program that serves. Owned: `await using`. */
+export interface Serving extends AsyncDisposable {
+  /** As printed, for example `http://127.0.0.1:40123`. */
+  readonly baseUrl: string;
+  /** Both outputs, as far as they were written. */
+  output(): string;
+  /** Sends the signal, and gives the exit code; null when the signal ended the program. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/**
+ * Starts a program and waits until it has printed its URL.
+ *
+ * @throws Error with everything the program wrote, when it ends or stays silent instead.
+ */
+export async function serve(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: Surroundings,
+): Promise<Serving> {
+  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { promise: printed, resolve, reject } = Promise.withResolvers<string>();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      const url = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+  }
+  const ended = once(child, 'close');
+  ended.then(() => reject(new Error(`${file} ended before it printed its URL:\n${output}`)), reject);
+
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+    child.kill(signal);
+    await ended;
+    clearTimeout(impatient);
+    return child.exitCode;
+  }
+
+  const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+  try {
+    const baseUrl = await printed;
+    return {
+      baseUrl,
+      output: () => output,
+      stop,
+      [Symbol.asyncDispose]: async () => {
+        await stop();
+      },
+    };
+  } finally {
+    clearTimeout(impatient);
+  }
+}
