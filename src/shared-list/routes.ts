@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { identityOf } from '../auth/admit.ts';
-import { sendJson } from '../http/json-reply.ts';
+import { sendJson, sendJsonText } from '../http/json-reply.ts';
 import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
 import { say } from '../problem/doors.ts';
@@ -25,7 +25,7 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos',
     config: { access: 'authenticated' },
     schema: document.listTodos,
-    handler: withoutBody(async (_request, reply) => sendJson(reply, await store.list())),
+    handler: withoutBody(async (_request, reply) => sendJsonText(reply, (await store.list()).bytes)),
   });
 
   app.route({
@@ -35,7 +35,7 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     schema: document.getTodo,
     handler: withoutBody(async (request, reply) => {
       const todo = await store.find(request.todoId);
-      return todo === undefined ? reply.code(404).send() : sendJson(reply, todo);
+      return todo === undefined ? reply.code(404).send() : sendJsonText(reply, todo.json);
     }),
   });
 
@@ -47,7 +47,7 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     handler: withJson(parseCreateTodo, async (body, request, reply) => {
       const todo = await store.add(body);
       if (todo === 'category-missing') return say(request, reply, CATEGORY_NOT_FOUND);
-      return sendJson(reply.code(201).header('Location', `/todos/${todo.id}`), todo);
+      return sendJsonText(reply.code(201).header('Location', `/todos/${todo.id}`), todo.json);
     }),
   });
 
@@ -64,6 +64,8 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
           return reply.code(404).send();
         case 'category-missing':
           return say(request, reply, CATEGORY_NOT_FOUND);
+        case 'precondition-failed':
+          return reply.code(412).send();
       }
     }),
   });
@@ -74,8 +76,14 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     config: { access: 'CanWriteTodos' },
     schema: document.deleteTodo,
     handler: withoutBody(async (request, reply) => {
-      const outcome = await store.remove(request.todoId);
-      return reply.code(outcome === 'removed' ? 204 : 404).send();
+      switch (await store.remove(request.todoId)) {
+        case 'removed':
+          return reply.code(204).send();
+        case 'todo-missing':
+          return reply.code(404).send();
+        case 'precondition-failed':
+          return reply.code(412).send();
+      }
     }),
   });
 }

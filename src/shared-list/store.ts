@@ -1,18 +1,37 @@
-import type { NewTodo, Replacement, Todo } from './todo.ts';
+import type { Preconditions } from './entity-tag.ts';
+import type { ListRepresentation, TodoRepresentation } from './representation.ts';
+import type { NewTodo, Replacement } from './todo.ts';
 
 /**
- * Where todos are kept. A write is on disk when its promise resolves. What the specification expects to
- * happen comes back as a value; a rejection is a bug or a broken machine.
+ * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later
+ * sees it. What the specification expects to happen comes back as a value; a rejection is `StoreUnavailable`,
+ * `OutcomeUnknown`, a bug or a broken machine.
  */
 export interface TodoStore extends AsyncDisposable {
-  /** Every todo, ordered by id ascending. */
-  list(): Promise<readonly Todo[]>;
-  find(id: number): Promise<Todo | undefined>;
+  /** Every todo, ordered by id ascending, never older than the call. */
+  list(): Promise<ListRepresentation>;
+
+  /** Synchronous when the todo is at hand, and then it may throw what it would otherwise reject with. */
+  find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
+
   /** Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. */
-  add(todo: NewTodo): Promise<Todo | 'category-missing'>;
-  /** Decides `todo-missing` before `category-missing` (specification, Endpoints, rule 2). */
-  replace(id: number, replacement: Replacement): Promise<'replaced' | 'todo-missing' | 'category-missing'>;
-  remove(id: number): Promise<'removed' | 'todo-missing'>;
+  add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'>;
+
+  /**
+   * The outcomes are decided in this order: specification, Endpoints, rule 2, and contract, Order of checks 5.
+   * The preconditions are looked at inside the write itself.
+   */
+  replace(
+    id: number,
+    replacement: Replacement,
+    preconditions?: Preconditions,
+  ): Promise<'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed'>;
+
+  /** As `replace`. */
+  remove(
+    id: number,
+    preconditions?: Preconditions,
+  ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 }
 
 /** The 32-bit range of ids is used up; ids are never reused (contract D5). */
@@ -21,6 +40,16 @@ export class IdsExhausted extends Error {
   constructor() {
     super('Cannot create a todo: every id up to 2147483647 has been given out, and ids are never reused');
   }
+}
+
+/** Unreachable, locked too long or full: nothing was changed, and the next try may succeed (contract D9). */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** Nobody knows whether the write was made; it is never repeated behind the client's back (contract D9). */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
 }
 
 /**

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import { newTodo } from './bodies.ts';
 import { temporaryFolder } from './folder.ts';
+import { addedTo, listed } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -13,7 +13,7 @@ test('folders are made with mode 0700, and every file with 0600', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'outer', 'inner', 'todos.db');
   await using store = await openSqliteStore(path);
-  await store.add(newTodo('a', 1));
+  await addedTo(store, 'a');
   assert.equal(mode(join(folder.path, 'outer')), '700');
   assert.equal(mode(join(folder.path, 'outer', 'inner')), '700');
   for (const suffix of ['', '-wal', '-shm', '-owner']) assert.equal(mode(path + suffix), '600');
@@ -38,7 +38,7 @@ test('a category that an operator added is kept, and usable at once', async () =
   await using store = await openSqliteStore(path);
   using database = new DatabaseSync(path);
   database.exec("INSERT INTO categories (name) VALUES ('Garden')");
-  assert.deepEqual(await store.add(newTodo('a', 3)), { id: 1, title: 'a', done: false, categoryId: 3 });
+  assert.equal((await addedTo(store, 'a', 3)).json, '{"id":1,"title":"a","done":false,"categoryId":3}');
 });
 
 test('todos and given-out ids survive a restart', async () => {
@@ -46,13 +46,13 @@ test('todos and given-out ids survive a restart', async () => {
   const path = join(folder.path, 'todos.db');
   {
     await using store = await openSqliteStore(path);
-    await store.add(newTodo('a', 1));
-    await store.add(newTodo('b', 1));
+    await addedTo(store, 'a');
+    await addedTo(store, 'b');
     await store.remove(2);
   }
   await using store = await openSqliteStore(path);
-  assert.deepEqual(await store.list(), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
-  assert.deepEqual(await store.add(newTodo('c', 1)), { id: 3, title: 'c', done: false, categoryId: 1 });
+  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.equal((await addedTo(store, 'c')).id, 3);
 });
 
 test('the tables are STRICT, hold foreign keys and never reuse an id', async () => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import { newTodo } from './bodies.ts';
 import { temporaryFolder } from './folder.ts';
+import { addedTo, listed } from './todos.ts';
 
 const SCRIPT = new URL('./sqlite-process.ts', import.meta.url).pathname;
 
@@ -52,7 +52,7 @@ test('a second process that waits takes over when the first leaves', async () =>
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   const first = await openSqliteStore(path);
-  await first.add(newTodo('a', 1));
+  await addedTo(first, 'a');
   await using second = start(path, 60_000);
   await first[Symbol.asyncDispose]();
   assert.equal((await second.said).outcome, 'open');
@@ -66,7 +66,7 @@ test('an owner killed with SIGKILL frees the file at once, and a next one needs 
     assert.equal((await first.said).outcome, 'open');
   }
   await using store = await openSqliteStore(path, { patience: 0 });
-  assert.deepEqual(await store.list(), []);
+  assert.deepEqual(await listed(store), []);
 });
 
 test('the same process cannot open one file twice', async () => {
@@ -101,7 +101,7 @@ test('of eight processes that start together on no file, one serves and the othe
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using starters = new AsyncDisposableStack();
-  const all = Array.from({ length: 8 }, () => starters.use(start(path, 3_000)));
+  const all = Array.from({ length: 8 }, () => starters.use(start(path, 500)));
   const said = await Promise.all(all.map((each) => each.said));
   const serving = all.filter((_, index) => said[index]?.outcome === 'open');
   assert.equal(serving.length, 1);

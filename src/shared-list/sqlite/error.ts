@@ -1,18 +1,59 @@
-/**
- * The extended result code of an error that SQLite raised, or undefined for any other error.
- * https://www.sqlite.org/rescode.html
- */
-export function resultCode(error: unknown): number | undefined {
+// Result codes: https://www.sqlite.org/rescode.html
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_READONLY = 8;
+export const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_PROTOCOL = 15;
+const SQLITE_CONSTRAINT_CHECK = 275;
+const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
+
+const MACHINE_FAULTS = [
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_READONLY,
+  SQLITE_IOERR,
+  SQLITE_FULL,
+  SQLITE_CANTOPEN,
+  SQLITE_PROTOCOL,
+];
+
+/** The extended result code of an error that SQLite raised, or undefined for any other error. */
+function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** The low eight bits of an extended result code name its kind: SQLITE_BUSY_SNAPSHOT is a SQLITE_BUSY. */
-export function isBusy(error: unknown): boolean {
+/** The low eight bits of an extended code name its kind: SQLITE_BUSY_SNAPSHOT is a SQLITE_BUSY. */
+export function isOfKind(error: unknown, ...kinds: readonly number[]): boolean {
   const code = resultCode(error);
-  return code !== undefined && (code & 0xff) === SQLITE_BUSY;
+  return code !== undefined && kinds.includes(code & 0xff);
 }
 
-const SQLITE_BUSY = 5;
-export const SQLITE_CONSTRAINT_CHECK = 275;
-export const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
+/** The database is in use by another program. */
+export function isBusy(error: unknown): boolean {
+  return isOfKind(error, SQLITE_BUSY);
+}
+
+/** Locked too long, full, read-only, a broken disk: contract D9. What may be otherwise in a moment. */
+export function isMachineFault(error: unknown): boolean {
+  return isOfKind(error, ...MACHINE_FAULTS);
+}
+
+/** The statement names a category that does not exist. */
+export function isForeignKeyRefusal(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY;
+}
+
+/** The id would leave the 32-bit range: SQLite's message names the constraint of the schema. */
+export function isIdsExhausted(error: unknown): boolean {
+  const refused = resultCode(error) === SQLITE_CONSTRAINT_CHECK;
+  return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
+}
+
+/** What SQLite said, for people. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

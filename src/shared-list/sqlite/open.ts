@@ -1,15 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotOpened, type TodoStore } from '../store.ts';
 import { makeDurable } from './durability.ts';
+import { messageOf } from './error.ts';
 import { privateFile } from './file.ts';
 import { own } from './owner.ts';
 import { libraryFault, libraryVersion, migrate } from './schema.ts';
 import { SqliteTodoStore } from './store.ts';
+import { Writer } from './writer.ts';
 
-/**
- * Milliseconds to wait for another program's write (the `sqlite3` shell) before giving up. Below the 2.5 s
- * within which a client is told that the database is not available.
- */
+/** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT = 2_000;
 
 export interface SqliteOptions {
@@ -25,23 +24,29 @@ export interface SqliteOptions {
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
   if (path === '' || path === ':memory:') throw unusable(path, 'it must be a file');
-  using parts = new DisposableStack();
+  await using parts = new AsyncDisposableStack();
   try {
     const file = privateFile(path);
     parts.use(await own(file, options.patience ?? 10_000));
-    const database = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
-    const fault = libraryFault(libraryVersion(database)) ?? migrate(database) ?? makeDurable(database);
+    const reader = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
+    const fault = libraryFault(libraryVersion(reader)) ?? migrate(reader) ?? makeDurable(reader);
     if (fault !== undefined) throw unusable(path, fault);
-    return new SqliteTodoStore(database, parts.move());
+    readOnly(reader);
+    const writer = parts.use(new Writer(file));
+    return new SqliteTodoStore(reader, writer, parts.move());
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(path, reason(error), error);
+    throw error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
   }
+}
+
+/**
+ * Turns the connection that brought the schema up into the one that reads. It runs on the main thread, so it
+ * never waits for a lock; in a write-ahead log a read has none to wait for.
+ */
+function readOnly(database: DatabaseSync): void {
+  database.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0');
 }
 
 function unusable(path: string, fault: string, cause?: unknown): StoreNotOpened {
   return new StoreNotOpened('unusable', `Cannot open the database "${path}": ${fault}`, { cause });
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,88 +1,60 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { IdsExhausted, type TodoStore } from '../store.ts';
-import type { NewTodo, Replacement, Todo } from '../todo.ts';
-import { resultCode, SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_FOREIGNKEY } from './error.ts';
+import { entityTag, type Preconditions } from '../entity-tag.ts';
+import { type ListRepresentation, represent, type TodoRepresentation } from '../representation.ts';
+import { IdsExhausted, StoreUnavailable, type TodoStore } from '../store.ts';
+import type { NewTodo, Replacement } from '../todo.ts';
+import { isMachineFault, messageOf } from './error.ts';
+import { FIND, LIST, todoOf } from './row.ts';
+import type { Writer } from './writer.ts';
 
-const LIST = 'SELECT id, title, done, category_id FROM todos ORDER BY id';
-const FIND = 'SELECT id, title, done, category_id FROM todos WHERE id = ?';
-const ADD = 'INSERT INTO todos (title, category_id) VALUES (?, ?)';
-const REPLACE = 'UPDATE todos SET title = ?, done = ?, category_id = ? WHERE id = ?';
-const REMOVE = 'DELETE FROM todos WHERE id = ?';
-
-/** The list in one SQLite file. One statement decides each write; its commit is synced when it returns. */
+/** The list in one SQLite file: reads on this thread, writes on another. */
 export class SqliteTodoStore implements TodoStore {
   readonly #list: StatementSync;
   readonly #find: StatementSync;
-  readonly #add: StatementSync;
-  readonly #replace: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #parts: Disposable;
+  readonly #writer: Writer;
+  readonly #parts: AsyncDisposable;
 
-  /** @param parts What else ends with the store, the database included. */
-  constructor(database: DatabaseSync, parts: Disposable) {
-    this.#list = database.prepare(LIST);
-    this.#find = database.prepare(FIND);
-    this.#add = database.prepare(ADD);
-    this.#replace = database.prepare(REPLACE);
-    this.#remove = database.prepare(REMOVE);
+  /** @param parts What else ends with the store, `reader` and `writer` included. */
+  constructor(reader: DatabaseSync, writer: Writer, parts: AsyncDisposable) {
+    this.#list = reader.prepare(LIST);
+    this.#find = reader.prepare(FIND);
+    this.#writer = writer;
     this.#parts = parts;
   }
 
-  async list(): Promise<readonly Todo[]> {
-    return this.#list.all().map(todoOf);
+  async list(): Promise<ListRepresentation> {
+    const bytes = Buffer.from(JSON.stringify(read(() => this.#list.all()).map(todoOf)));
+    return { bytes, etag: entityTag(bytes) };
   }
 
-  async find(id: number): Promise<Todo | undefined> {
-    const row = this.#find.get(id);
-    return row === undefined ? undefined : todoOf(row);
+  find(id: number): TodoRepresentation | undefined {
+    const row = read(() => this.#find.get(id));
+    return row === undefined ? undefined : represent(todoOf(row));
   }
 
-  async add({ title, categoryId }: NewTodo): Promise<Todo | 'category-missing'> {
-    try {
-      const { lastInsertRowid } = this.#add.run(title, categoryId);
-      return { id: Number(lastInsertRowid), title, done: false, categoryId };
-    } catch (error) {
-      if (resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY) return 'category-missing';
-      throw exhausted(error) ? new IdsExhausted() : error;
-    }
+  async add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
+    const outcome = await this.#writer.write({ kind: 'add', ...todo });
+    if (outcome === 'ids-exhausted') throw new IdsExhausted();
+    return outcome === 'category-missing' ? outcome : represent({ id: outcome, done: false, ...todo });
   }
 
-  async replace(
-    id: number,
-    { title, done, categoryId }: Replacement,
-  ): Promise<'replaced' | 'todo-missing' | 'category-missing'> {
-    try {
-      const { changes } = this.#replace.run(title, done ? 1 : 0, categoryId, id);
-      return changes === 0 ? 'todo-missing' : 'replaced';
-    } catch (error) {
-      if (resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY) return 'category-missing';
-      throw error;
-    }
+  replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
+    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement });
   }
 
-  async remove(id: number): Promise<'removed' | 'todo-missing'> {
-    return this.#remove.run(id).changes === 0 ? 'todo-missing' : 'removed';
+  remove(id: number, preconditions: Preconditions = {}) {
+    return this.#writer.write({ kind: 'remove', id, preconditions });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#parts[Symbol.dispose]();
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#parts[Symbol.asyncDispose]();
   }
 }
 
-/** SQLite's message names the constraint that refused; the schema gives it that name. */
-function exhausted(error: unknown): boolean {
-  return (
-    resultCode(error) === SQLITE_CONSTRAINT_CHECK &&
-    error instanceof Error &&
-    error.message.endsWith('ids_exhausted')
-  );
-}
-
-function todoOf(row: ReturnType<StatementSync['get']> & object): Todo {
-  return {
-    id: Number(row.id),
-    title: String(row.title),
-    done: row.done === 1,
-    categoryId: Number(row.category_id),
-  };
+function read<T>(statement: () => T): T {
+  try {
+    return statement();
+  } catch (error) {
+    throw isMachineFault(error) ? new StoreUnavailable(messageOf(error), { cause: error }) : error;
+  }
 }

@@ -1,0 +1,159 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { admitsWrite, type Preconditions } from '../entity-tag.ts';
+import { represent } from '../representation.ts';
+import type { NewTodo, Replacement } from '../todo.ts';
+import {
+  isForeignKeyRefusal,
+  isIdsExhausted,
+  isMachineFault,
+  isOfKind,
+  messageOf,
+  SQLITE_IOERR,
+} from './error.ts';
+import { FIND, todoOf } from './row.ts';
+
+const ADD = 'INSERT INTO todos (title, category_id) VALUES (?, ?)';
+const REPLACE = 'UPDATE todos SET title = ?, done = ?, category_id = ? WHERE id = ?';
+const REMOVE = 'DELETE FROM todos WHERE id = ?';
+
+interface OfOneTodo {
+  readonly id: number;
+  readonly preconditions: Preconditions;
+}
+
+/** A change that somebody asks for, in a form that crosses threads. */
+export type Write =
+  | ({ readonly kind: 'add' } & NewTodo)
+  | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
+  | ({ readonly kind: 'remove' } & OfOneTodo);
+
+/** What came of a write, by its kind. A todo that was added is known by its id. */
+export interface Outcomes {
+  readonly add: number | 'category-missing' | 'ids-exhausted';
+  readonly replace: 'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed';
+  readonly remove: 'removed' | 'todo-missing' | 'precondition-failed';
+}
+
+/** `error`: a bug, met by this write alone. */
+export type Outcome = Outcomes[keyof Outcomes] | { readonly error: string };
+
+export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
+
+/**
+ * A whole batch failed. `unavailable`: the machine is at fault, and nothing was changed. `unknown`: the commit
+ * was on its way to the disk, so a crash may still bring the changes back. `error`: a bug, and nothing was
+ * changed.
+ */
+export interface Failure {
+  readonly failure: 'unavailable' | 'unknown' | 'error';
+  readonly message: string;
+}
+
+/**
+ * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
+ * a savepoint of its own: one that is refused leaves its neighbours alone.
+ */
+export class Batches {
+  readonly #database: DatabaseSync;
+  readonly #find: StatementSync;
+  readonly #add: StatementSync;
+  readonly #replace: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #savepoint: StatementSync;
+  readonly #undo: StatementSync;
+  readonly #release: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#find = database.prepare(FIND);
+    this.#add = database.prepare(ADD);
+    this.#replace = database.prepare(REPLACE);
+    this.#remove = database.prepare(REMOVE);
+    this.#savepoint = database.prepare('SAVEPOINT one');
+    this.#undo = database.prepare('ROLLBACK TO one');
+    this.#release = database.prepare('RELEASE one');
+  }
+
+  /** What was changed is on disk when it returns. Outcomes are in the order of the writes. */
+  commit(writes: readonly Write[]): BatchResult {
+    let committing = false;
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      const outcomes = writes.map((write) => this.#attempt(write));
+      committing = true;
+      this.#database.exec('COMMIT');
+      return { outcomes };
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      const message = messageOf(error);
+      if (committing && isOfKind(error, SQLITE_IOERR)) return { failure: 'unknown', message };
+      return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
+    }
+  }
+
+  #attempt(write: Write): Outcome {
+    this.#savepoint.run();
+    try {
+      const outcome = this.#decide(write);
+      this.#release.run();
+      return outcome;
+    } catch (error) {
+      // A full disk makes SQLite give up the whole transaction, and with it the savepoint.
+      if (isMachineFault(error) || !this.#database.isTransaction) throw error;
+      this.#undo.run();
+      this.#release.run();
+      return { error: messageOf(error) };
+    }
+  }
+
+  #decide(write: Write): Outcomes[keyof Outcomes] {
+    switch (write.kind) {
+      case 'add':
+        return this.#addOne(write);
+      case 'replace':
+        return this.#replaceOne(write);
+      case 'remove':
+        return this.#removeOne(write);
+    }
+  }
+
+  #addOne({ title, categoryId }: NewTodo): Outcomes['add'] {
+    try {
+      return Number(this.#add.run(title, categoryId).lastInsertRowid);
+    } catch (error) {
+      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isIdsExhausted(error)) return 'ids-exhausted';
+      throw error;
+    }
+  }
+
+  #replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
+    const admitted = this.#admits(write);
+    try {
+      const { changes } = this.#replace.run(write.title, write.done ? 1 : 0, write.categoryId, write.id);
+      if (changes === 0) return 'todo-missing';
+    } catch (error) {
+      if (isForeignKeyRefusal(error)) return 'category-missing';
+      throw error;
+    }
+    if (!admitted) this.#undo.run();
+    return admitted ? 'replaced' : 'precondition-failed';
+  }
+
+  #removeOne(write: OfOneTodo): Outcomes['remove'] {
+    const admitted = this.#admits(write);
+    if (this.#remove.run(write.id).changes === 0) return 'todo-missing';
+    if (!admitted) this.#undo.run();
+    return admitted ? 'removed' : 'precondition-failed';
+  }
+
+  /**
+   * Looked at before the change, under the same lock, and answered after it: a precondition matters only
+   * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
+   */
+  #admits({ id, preconditions }: OfOneTodo): boolean {
+    if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
+    const row = this.#find.get(id);
+    return row === undefined || admitsWrite(preconditions, represent(todoOf(row)).etag);
+  }
+}
