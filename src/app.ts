@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Access, admit } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
+import { everyAnswer } from './http/every-answer.ts';
 import { type Listeners, openListeners } from './http/listeners.ts';
 import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
 import { closeUnread, receive } from './http/receive.ts';
@@ -48,11 +49,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
 
   app.addHook('onRequest', receive);
   app.addHook('onSend', dress);
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    reply.header('X-Content-Type-Options', 'nosniff');
-    if (listeners.closesAfter(reply.raw)) reply.header('Connection', 'close');
-    done(null, payload);
-  });
+  app.addHook('onSend', everyAnswer(listeners));
   app.addHook('onSend', closeUnread);
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
   app.setErrorHandler(crashDoor(log));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AuthSettings } from './auth/settings.ts';
+import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 
 export type Environment = 'development' | 'production';
@@ -11,6 +12,7 @@ export interface Config {
   /** 0 to 65535; 0 picks a free port. */
   readonly port: number;
   readonly logLevel: LogLevel;
+  readonly serving: Serving;
   readonly profile: SharedListConfig | { readonly name: 'error-demo' };
 }
 
@@ -77,7 +79,8 @@ export async function readConfig(
     environment === 'development' ? 'debug' : 'info',
     faults,
   );
-  const common = { environment, host, port, logLevel };
+  const serving = readServing(rawServing(env), faults);
+  const common = { environment, host, port, logLevel, serving };
   if (name === 'error-demo')
     return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
 
@@ -99,6 +102,14 @@ export async function namesAnIssuerOf(env: Variables): Promise<boolean> {
 async function readAuth(env: Variables, environment: Environment, dataDir: string) {
   const { readAuthSettings } = await import('./auth/settings.ts');
   return readAuthSettings(rawAuth(env), { environment, dataDir });
+}
+
+function rawServing(env: Variables) {
+  return {
+    maxConnections: env.TODO_MAX_CONNECTIONS || undefined,
+    shutdownSeconds: env.TODO_SHUTDOWN_SECONDS || undefined,
+    shutdownDelaySeconds: env.TODO_SHUTDOWN_DELAY_SECONDS || undefined,
+  };
 }
 
 function rawAuth(env: Variables) {

@@ -1,9 +1,14 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { composeApp, type Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
+import { openListeners } from './http/listeners.ts';
 
-/** A service that answers. Disposing it answers what was received, then closes store and keys. */
+/**
+ * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
+ * delay and the deadline of `serving` and what the store needs to close.
+ */
 export interface Service extends AsyncDisposable {
   /** For example `http://127.0.0.1:5080`. */
   readonly url: string;
@@ -19,9 +24,13 @@ export interface Service extends AsyncDisposable {
 export async function openService(config: Config, log: Logger): Promise<Service> {
   await using parts = new AsyncDisposableStack();
   const { profile, about } = await openProfile(config.profile, log, parts);
-  const app = await composeApp({ environment: config.environment, log, profile });
+  const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
+  const listeners = openListeners({ limits: { maxConnections } });
+  const app = await composeApp({ environment: config.environment, log, profile, listeners });
   parts.defer(() => app.close());
   await app.listen({ host: config.host, port: config.port });
+  parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
+  parts.defer(() => pause(shutdownDelaySeconds * 1_000));
   const owned = parts.move();
   return { url: urlOf(app.server.address()), about, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { type Config, readConfig } from '../config.ts';
 import { openLog } from '../observe/log.ts';
 import { openService, type Service } from '../service.ts';
 import { StoreNotOpened } from '../shared-list/store.ts';
+import { crashed, endAnyway, signalled } from './ending.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service serve [flags]
@@ -24,11 +24,15 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_AUTH_SECRET_FILE                   HMAC secret: the file's bytes, or base64: and its base64
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
+  TODO_MAX_CONNECTIONS                    sockets at a time, default 10000; one more is closed at once
+  TODO_SHUTDOWN_SECONDS                   how long to wait for answers under way, default 10
+  TODO_SHUTDOWN_DELAY_SECONDS             how long to go on serving after readiness has turned, default 0
 
 Production needs an issuer, an audience and one source of keys. Development makes its own key.
 
-Exit codes: 0 stopped, 2 wrong usage, 69 database or port cannot be used, 75 another process serves the same
-file, 78 faults in the configuration.
+Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 69 database or port
+cannot be used, 75 another process serves the same file, 78 faults in the configuration, 130 or 143 ended at
+once by a second signal.
 
 Examples:
   todo-service serve --environment development
@@ -36,6 +40,9 @@ Examples:
   TODO_AUTH_ISSUER=https://login.example.org TODO_AUTH_AUDIENCE=todo-service \\
     TODO_AUTH_KEYS_FILE=keys.json todo-service serve --host 0.0.0.0
 `;
+
+/** What the store and the keys get to close after the last answer, in milliseconds. */
+const CLOSING_MILLISECONDS = 5_000;
 
 const FLAGS = ['profile', 'environment', 'host', 'port', 'database', 'data-dir'] as const;
 
@@ -52,25 +59,19 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   }
   const { config } = read;
   const log = openLog(config.environment, config.logLevel);
-  const stop = stopSignal();
+  const stop = signalled(log);
   const opened = await open(config, log);
   if (typeof opened === 'number') return opened;
   await using service = opened;
   announce(config, service, log);
-  log.info({ event: 'stopping', signal: await stop }, 'stopping');
+  const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
+  log.info({ event: 'stopping', reason }, 'stopping');
+  const { shutdownSeconds, shutdownDelaySeconds } = config.serving;
+  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MILLISECONDS, log);
   await service[Symbol.asyncDispose]();
+  closed();
   log.info({ event: 'stopped' }, 'stopped');
-  return 0;
-}
-
-/** Resolves with the name of the first signal that asks the service to end. */
-async function stopSignal(): Promise<string> {
-  return Promise.race(
-    ['SIGTERM', 'SIGINT'].map(async (signal) => {
-      await once(process, signal);
-      return signal;
-    }),
-  );
+  return exitCode;
 }
 
 /** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */

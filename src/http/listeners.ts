@@ -10,8 +10,10 @@ const IDLE_MILLISECONDS = 2_000;
 export interface Listeners {
   /** A strict server for `route` that will be drained with the others. */
   create(route: RequestListener): Server;
-  /** Whether the connection is to close after this answer: draining, and no request has come in behind it. */
-  closesAfter(response: ServerResponse): boolean;
+  /** True from the first call of `drain`. */
+  readonly draining: boolean;
+  /** Whether no request has come in behind the one that this answers. */
+  isLatest(response: ServerResponse): boolean;
   /**
    * Accepts no new connection and answers every request that has been received. Idle connections close after
    * 2 s, all others at the latest after `deadline` milliseconds. Never rejects; a second call waits for the first.
@@ -42,9 +44,10 @@ export function openListeners({ limits, refused }: ListenersOptions = {}): Liste
       open.push({ server, sockets });
       return server;
     },
-    closesAfter(response) {
-      return drained !== undefined && turns.latest(response.req.socket) === response;
+    get draining() {
+      return drained !== undefined;
     },
+    isLatest: (response) => turns.latest(response.req.socket) === response,
     drain(deadline) {
       drained ??= Promise.all(open.map((listener) => empty(listener, deadline))).then(() => {});
       return drained;

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+
+/** Why serving is to end, and the exit code that says so. */
+export interface Ending {
+  /** The name of the signal, or where the exception came from. */
+  readonly reason: string;
+  readonly exitCode: 0 | 1;
+}
+
+/** A second signal ends the process only so long after the first: npm may pass one Ctrl-C on twice. */
+const SAME_SIGNAL_MILLISECONDS = 1_000;
+
+const SIGNALS = [
+  ['SIGTERM', 15],
+  ['SIGINT', 2],
+] as const;
+
+/** Waits for `SIGTERM` or `SIGINT`. Another one, later, ends the process at once with 128 + its number. */
+export function signalled(log: Logger): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  let first: number | undefined;
+  for (const [name, number] of SIGNALS) {
+    process.on(name, () => {
+      const now = performance.now();
+      first ??= now;
+      resolve({ reason: name, exitCode: 0 });
+      if (now - first < SAME_SIGNAL_MILLISECONDS) return;
+      log.warn({ event: 'stopped-at-once', reason: name }, 'stopped at once by a second signal');
+      process.exit(128 + number);
+    });
+  }
+  return promise;
+}
+
+/**
+ * Waits for an exception or a rejection that nobody caught; each is logged with its stack. The process ends
+ * with 1 then, whatever else made it end.
+ */
+export function crashed(log: Logger): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  process.on('uncaughtException', (err, reason) => {
+    log.fatal({ event: 'uncaught', reason, err }, 'an exception that nobody caught');
+    resolve({ reason, exitCode: 1 });
+  });
+  process.once('uncaughtException', () => {
+    process.once('exit', () => {
+      process.exitCode ||= 1;
+    });
+  });
+  return promise;
+}
+
+/**
+ * Ends the process with 1 when what is being closed does not close within `milliseconds`. The result calls it
+ * off.
+ */
+export function endAnyway(milliseconds: number, log: Logger): () => void {
+  const timer = setTimeout(() => {
+    log.error({ event: 'stop-failed', milliseconds }, 'stopped without closing everything');
+    process.exit(1);
+  }, milliseconds);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startDemo } from './demo.ts';
+import { Connection, problemOf } from './raw.ts';
+
+const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
+const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
+
+/** Milliseconds. A deadline that no test gets to. */
+const LATER = 60_000;
+
+describe('Draining', { concurrency: true }, () => {
+  test('a request under way is answered, and told that its connection closes', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(`${GET}${POST}{`);
+    await connection.until('200 OK');
+    const drained = demo.listeners.drain(LATER);
+    connection.socket.write('}');
+    await connection.closed();
+    await drained;
+    assert.deepEqual(
+      connection.answers().map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [200, 'keep-alive'],
+        [200, 'close'],
+      ],
+    );
+  });
+
+  test('an idle connection may still ask, once', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET);
+    await connection.until('\r\n\r\n{');
+    const drained = demo.listeners.drain(LATER);
+    connection.socket.write(GET);
+    await connection.closed();
+    await drained;
+    assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
+  });
+
+  test('of pipelined requests every one is answered, and the last answer closes', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET);
+    await connection.until('\r\n\r\n{');
+    const drained = demo.listeners.drain(LATER);
+    connection.socket.write(GET.repeat(20));
+    await connection.closed();
+    await drained;
+    const answers = connection.answers();
+    assert.equal(answers.length, 21);
+    assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
+  });
+
+  test('a problem closes the connection like any other answer', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET);
+    await connection.until('\r\n\r\n{');
+    const drained = demo.listeners.drain(LATER);
+    connection.socket.write(GET.replace('todos/1', 'nope'));
+    await connection.closed();
+    await drained;
+    assert.equal(problemOf(connection.answers().at(-1)).status, 404);
+    assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
+  });
+
+  test('nobody gets in any more', async () => {
+    await using demo = await startDemo();
+    const drained = demo.listeners.drain(LATER);
+    await assert.rejects(Connection.open(demo.url), { code: 'ECONNREFUSED' });
+    await drained;
+  });
+
+  test('connections that say nothing do not hold it up', async () => {
+    await using demo = await startDemo();
+    await using silent = await Connection.open(demo.url);
+    await using idle = await Connection.open(demo.url);
+    idle.socket.write(GET);
+    await idle.until('\r\n\r\n{');
+    await demo.listeners.drain(LATER);
+    await Promise.all([silent.closed(), idle.closed()]);
+  });
+
+  test('slow requests are cut off as before', async () => {
+    const limits = { headersTimeout: 500, requestTimeout: 3_000, connectionsCheckingInterval: 100 };
+    await using demo = await startDemo({ limits });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(`${POST}{`);
+    const drained = demo.listeners.drain(LATER);
+    await connection.closed();
+    await drained;
+    assert.equal(problemOf(connection.answers()[0]).status, 408);
+  });
+
+  test('what is not answered by the deadline is cut off', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using demo = await startDemo({}, (app) => {
+      app.get('/never', { config: { access: 'open' } }, () => {
+        resolve();
+        return new Promise(() => {});
+      });
+    });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET.replace('/todos/1', '/never'));
+    await promise;
+    await demo.listeners.drain(100);
+    await connection.closed();
+    assert.equal(connection.received(), '');
+  });
+});

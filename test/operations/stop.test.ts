@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Running, startService } from '../start.ts';
+import { stopWhileBusy } from './busy-stop.ts';
+import { Connection } from './raw.ts';
+
+const HALF = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{';
+
+function events({ stdout }: Running): unknown[] {
+  const lines = stdout().trim().split('\n');
+  return lines.map((line) => JSON.parse(line).event);
+}
+
+/** A service with a request under way, so that it cannot end yet. */
+async function heldUp(env: Readonly<Record<string, string>> = {}) {
+  const service = await startService({ profile: 'error-demo', env });
+  const connection = await Connection.open(service.baseUrl);
+  connection.socket.write(HALF);
+  assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+  return { service, connection };
+}
+
+async function logged(service: Running, event: string): Promise<void> {
+  while (!service.stdout().includes(`"${event}"`)) await pause(10);
+}
+
+describe('Stopping', { concurrency: 2 }, () => {
+  for (const run of [1, 2, 3]) {
+    test(`no request is lost when 40 busy clients see the service stop, run ${run}`, async () => {
+      const { answered, lost, closes, exitCode } = await stopWhileBusy();
+      assert.deepEqual({ lost, closes, exitCode }, { lost: 0, closes: 40, exitCode: 0 });
+      assert.ok(answered > 40);
+    });
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`${signal} waits for the request under way and exits 0`, async () => {
+      const { service, connection } = await heldUp();
+      const code = service.stop(signal);
+      await logged(service, 'stopping');
+      connection.socket.write('}');
+      assert.equal(await code, 0);
+      assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n/);
+      assert.deepEqual(events(service), ['started', 'stopping', 'stopped']);
+    });
+  }
+
+  test('the same signal twice at once is one signal', async () => {
+    const { service, connection } = await heldUp();
+    process.kill(service.pid, 'SIGINT');
+    const code = service.stop('SIGINT');
+    await logged(service, 'stopping');
+    connection.socket.write('}');
+    assert.equal(await code, 0);
+  });
+
+  test('a second signal a second later ends it at once', async () => {
+    const { service } = await heldUp({ TODO_SHUTDOWN_SECONDS: '600' });
+    process.kill(service.pid, 'SIGTERM');
+    await logged(service, 'stopping');
+    await pause(1_100);
+    assert.equal(await service.stop('SIGTERM'), 143);
+    assert.deepEqual(events(service), ['started', 'stopping', 'stopped-at-once']);
+  });
+
+  test('after TODO_SHUTDOWN_SECONDS what is under way is cut off, and the exit code is 0', async () => {
+    const { service, connection } = await heldUp({ TODO_SHUTDOWN_SECONDS: '1' });
+    assert.equal(await service.stop(), 0);
+    await connection.closed();
+    assert.equal(connection.received(), '');
+  });
+
+  test('with TODO_SHUTDOWN_DELAY_SECONDS it goes on serving at first', async () => {
+    await using service = await startService({
+      profile: 'error-demo',
+      env: { TODO_SHUTDOWN_DELAY_SECONDS: '1' },
+    });
+    const code = service.stop();
+    await logged(service, 'stopping');
+    const reply = await fetch(`${service.baseUrl}/todos/1`);
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('connection'), 'keep-alive');
+    assert.equal(await code, 0);
+  });
+
+  for (const [origin, crash] of [
+    ['uncaughtException', "throw new RangeError('a bug')"],
+    ['unhandledRejection', "Promise.reject(new RangeError('a bug'))"],
+  ] as const) {
+    test(`an ${origin} is logged with its stack, drains the same way and exits 1`, async () => {
+      const script = encodeURIComponent(`process.once('SIGUSR2', () => { ${crash}; })`);
+      const NODE_OPTIONS = `--import=data:text/javascript,${script.replaceAll("'", '%27')}`;
+      const { service, connection } = await heldUp({ NODE_OPTIONS });
+      const code = service.stop('SIGUSR2');
+      await logged(service, 'stopping');
+      connection.socket.write('}');
+      await connection.closed();
+      assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n/);
+      assert.equal(await code, 1);
+      assert.deepEqual(events(service), ['started', 'uncaught', 'stopping', 'stopped']);
+      const line = JSON.parse(service.stdout().split('\n')[1] ?? '');
+      assert.equal(line.reason, origin);
+      assert.match(line.err.stack, /RangeError: a bug\n +at /);
+    });
+  }
+});
