@@ -11,6 +11,7 @@ import { logRequest } from './observe/request-line.ts';
 import { crashDoor, dress } from './problem/doors.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
 import type { TodoStore } from './shared-list/store.ts';
+import { storeTrouble } from './shared-list/store-trouble.ts';
 
 /** What an application needs from outside, by profile. */
 export interface Parts {
@@ -52,7 +53,8 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   app.addHook('onSend', everyAnswer(listeners));
   app.addHook('onSend', closeUnread);
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
-  app.setErrorHandler(crashDoor(log));
+  const crash = crashDoor(log);
+  app.setErrorHandler(profile.name === 'shared-list' ? storeTrouble(log, crash) : crash);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send());
 
   const known = methodsByPath();

@@ -7,14 +7,17 @@ import { jsonObjectFault } from './json.ts';
 import { isJson } from './media-type.ts';
 import { bodyOf } from './receive.ts';
 
+/** A handler that has sent its reply before it returns need not return it. */
+type Handled = FastifyReply | undefined;
+
 /**
  * A handler of an endpoint without a request body: a body and its type are ignored, and the size limit holds
  * (contract B1).
  */
 export function withoutBody(
-  handle: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
+  handle: (request: FastifyRequest, reply: FastifyReply) => Handled | Promise<Handled>,
 ) {
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+  return (request: FastifyRequest, reply: FastifyReply): Handled | Promise<Handled> => {
     if (request.received === null) return handle(request, reply);
     const body = bodyOf(request, reply);
     const go = (received: Body) =>

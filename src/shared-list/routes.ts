@@ -1,11 +1,14 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { identityOf } from '../auth/admit.ts';
 import { sendJson, sendJsonText } from '../http/json-reply.ts';
 import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
 import { say } from '../problem/doors.ts';
 import { parseCreateTodo, parseReplaceTodo } from './bodies.ts';
+import { decideRead, preconditionsOf, sayMalformed, tagged } from './conditional.ts';
 import * as document from './document.ts';
+import type { Preconditions } from './entity-tag.ts';
+import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';
 
 const CATEGORY_NOT_FOUND = { status: 400, title: 'Category not found' };
@@ -33,9 +36,13 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos/:id',
     config: { access: 'authenticated' },
     schema: document.getTodo,
-    handler: withoutBody(async (request, reply) => {
-      const todo = await store.find(request.todoId);
-      return todo === undefined ? reply.code(404).send() : sendJsonText(reply, todo.json);
+    handler: withoutBody((request, reply) => {
+      const preconditions = preconditionsOf(request);
+      if (preconditions === 'malformed') return sayMalformed(request, reply);
+      const found = store.find(request.todoId);
+      if (found instanceof Promise) return found.then((todo) => sendTodo(reply, preconditions, todo));
+      // Returning the reply would make Fastify wait for it as for a promise.
+      sendTodo(reply, preconditions, found);
     }),
   });
 
@@ -47,7 +54,8 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     handler: withJson(parseCreateTodo, async (body, request, reply) => {
       const todo = await store.add(body);
       if (todo === 'category-missing') return say(request, reply, CATEGORY_NOT_FOUND);
-      return sendJsonText(reply.code(201).header('Location', `/todos/${todo.id}`), todo.json);
+      tagged(reply, todo.etag).code(201).header('Location', `/todos/${todo.id}`);
+      return sendJsonText(reply, todo.json);
     }),
   });
 
@@ -57,7 +65,9 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     config: { access: 'CanWriteTodos' },
     schema: document.replaceTodo,
     handler: withJson(parseReplaceTodo, async (body, request, reply) => {
-      switch (await store.replace(request.todoId, body)) {
+      const preconditions = preconditionsOf(request);
+      if (preconditions === 'malformed') return sayMalformed(request, reply);
+      switch (await store.replace(request.todoId, body, preconditions)) {
         case 'replaced':
           return reply.code(204).send();
         case 'todo-missing':
@@ -76,7 +86,9 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     config: { access: 'CanWriteTodos' },
     schema: document.deleteTodo,
     handler: withoutBody(async (request, reply) => {
-      switch (await store.remove(request.todoId)) {
+      const preconditions = preconditionsOf(request);
+      if (preconditions === 'malformed') return sayMalformed(request, reply);
+      switch (await store.remove(request.todoId, preconditions)) {
         case 'removed':
           return reply.code(204).send();
         case 'todo-missing':
@@ -86,4 +98,16 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
       }
     }),
   });
+}
+
+function sendTodo(
+  reply: FastifyReply,
+  preconditions: Preconditions,
+  todo: TodoRepresentation | undefined,
+): FastifyReply {
+  if (todo === undefined) return reply.code(404).send();
+  const status = decideRead(preconditions, todo.etag);
+  if (status === 412) return reply.code(412).send();
+  tagged(reply, todo.etag);
+  return status === 304 ? reply.code(304).send() : sendJsonText(reply, todo.json);
 }

@@ -4,6 +4,10 @@ import { compose } from './compose.ts';
 
 const config = { access: 'open' } as const;
 
+async function problemOf(reply: Response) {
+  return (await reply.json()) as { readonly traceId: string };
+}
+
 for (const [status, section, title] of [
   [404, '15.5.5', 'Not Found'],
   [409, '15.5.10', 'Conflict'],
@@ -14,7 +18,7 @@ for (const [status, section, title] of [
       app.get('/empty', { config }, (_request, reply) => reply.code(status).send());
     });
     const reply = await fetch(`${service.url}/empty`);
-    const { traceId, ...problem } = await reply.json();
+    const { traceId, ...problem } = await problemOf(reply);
     assert.equal(reply.headers.get('content-type'), 'application/problem+json');
     assert.match(traceId, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     assert.deepEqual(problem, {
@@ -29,7 +33,7 @@ test('P2, P3 · an unknown status has neither type nor title', async () => {
   await using service = await compose((app) => {
     app.get('/empty', { config }, (_request, reply) => reply.code(499).send());
   });
-  const problem = await (await fetch(`${service.url}/empty`)).json();
+  const problem = await problemOf(await fetch(`${service.url}/empty`));
   assert.deepEqual(Object.keys(problem), ['status', 'traceId']);
 });
 
@@ -113,7 +117,7 @@ test('Errors, rule 3 · the log has the exception once, with the traceId of the 
       throw new TypeError('a bug');
     });
   });
-  const { traceId } = await (await fetch(`${service.url}/fail`)).json();
+  const { traceId } = await problemOf(await fetch(`${service.url}/fail`));
   const lines = service.log.filter((line) => JSON.stringify(line).includes('a bug'));
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.traceId, traceId);
@@ -143,7 +147,7 @@ test('N3 · a 500 that cannot be negotiated has no body and no content type', as
 test('a line per request has the route pattern and the traceId, never the query or an unmatched path', async () => {
   await using service = await compose(() => {}, 'debug');
   await fetch(`${service.url}/todos/1?secret=1`);
-  const { traceId } = await (await fetch(`${service.url}/no/such/secret`)).json();
+  const { traceId } = await problemOf(await fetch(`${service.url}/no/such/secret`));
   const lines = service.log.filter((line) => line.event === 'request');
   assert.deepEqual(
     lines.map(({ method, route, status }) => ({ method, route, status })),

@@ -27,9 +27,9 @@ async function create(baseUrl: string, token: string, title: string) {
   });
 }
 
-async function list(baseUrl: string, token: string) {
+async function list(baseUrl: string, token: string): Promise<unknown[]> {
   const reply = await fetch(`${baseUrl}/todos`, { headers: { authorization: `Bearer ${token}` } });
-  return reply.json();
+  return (await reply.json()) as unknown[];
 }
 
 test('development greets with profile, environment, URL, database, reference page and the token command', async () => {

@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { traceIdOf } from '../observe/request-trace.ts';
+import { say } from '../problem/doors.ts';
+import { OutcomeUnknown, StoreUnavailable } from './store.ts';
+
+type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/** Seconds until a client may try again: a database is back, or free, sooner than a person notices. */
+const RETRY_AFTER = '1';
+
+/**
+ * An error handler that tells a database in trouble from a bug: 503, with `Retry-After` where nothing was
+ * changed (contract D9). Whatever else was thrown goes on to `crash`.
+ */
+export function storeTrouble(log: Logger, crash: ErrorHandler): ErrorHandler {
+  const warn = (event: string, request: FastifyRequest, { message }: Error) =>
+    log.warn(
+      { event, traceId: traceIdOf(request), reason: message },
+      'the database did not do what was asked',
+    );
+  return (error, request, reply) => {
+    if (error instanceof StoreUnavailable) {
+      warn('store-unavailable', request, error);
+      return say(request, reply.header('Retry-After', RETRY_AFTER), { status: 503 });
+    }
+    if (error instanceof OutcomeUnknown) {
+      warn('outcome-unknown', request, error);
+      const detail = 'It is unknown whether the change was made. Read before repeating it.';
+      return say(request, reply, { status: 503, detail });
+    }
+    return crash(error, request, reply);
+  };
+}
