@@ -201,8 +201,8 @@ function quoteClaim(value: unknown): string {
 
 /** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
 function quote(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
   });
 }
 

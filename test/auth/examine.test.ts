@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { authenticateWith } from '../../src/auth/authenticate.ts';
+import { examineToken } from '../../src/auth/examine.ts';
+import { draft, forge, type Part } from './forge.ts';
+import { hostileTokens } from './hostile-tokens.ts';
+import { issuerKeys, secretKeys, silent, TRUST } from './trust.ts';
+
+const keys = { issuer: issuerKeys(), secret: secretKeys() };
+
+/** The lines about one token by the name of the check. */
+async function examined(token: string, claims = {}) {
+  const { accepted, checks } = await examineToken(
+    token,
+    keys.issuer,
+    { ...TRUST, claims },
+    Date.now() / 1000,
+  );
+  return {
+    accepted,
+    lines: new Map(checks.map(({ check, result, detail }) => [check, `${result}: ${detail}`])),
+  };
+}
+
+async function lineOf(
+  check: 'form' | 'key' | 'issuer' | 'audience' | 'roles',
+  claims: Part,
+): Promise<string> {
+  const made = draft();
+  const { lines } = await examined(forge(made, { claims: { ...made.claims, ...Object(claims) } }));
+  return lines.get(check) ?? '';
+}
+
+test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
+  for (const row of hostileTokens()) {
+    const authenticate = authenticateWith(keys[row.keys], TRUST, { log: silent, now: Date.now });
+    for (const token of [row.twin, row.token]) {
+      const { accepted, checks } = await examineToken(token, keys[row.keys], TRUST, Date.now() / 1000);
+      const { outcome } = await authenticate(`Bearer ${token}`);
+      assert.equal(accepted, outcome === 'identified', row.what);
+      assert.equal(
+        accepted,
+        checks.every(({ result }) => result === 'ok'),
+        row.what,
+      );
+    }
+  }
+});
+
+test('every check of a good token is ok', async () => {
+  const { accepted, lines } = await examined(forge(draft()));
+  assert.equal(accepted, true);
+  assert.deepEqual(
+    [...lines.keys()],
+    ['form', 'key', 'signature', 'issuer', 'audience', 'times', 'name', 'roles', 'may write'],
+  );
+  assert.equal(lines.get('may write'), 'ok: yes');
+});
+
+test('a token with three faults shows all three', async () => {
+  const made = draft();
+  const claims = { ...made.claims, iss: 'a', aud: 'b', exp: 1 };
+  const { accepted, lines } = await examined(forge(made, { claims }));
+  assert.equal(accepted, false);
+  for (const check of ['issuer', 'audience', 'times'] as const)
+    assert.match(lines.get(check) ?? '', /^failed: /);
+});
+
+test('a missing final slash of the issuer is pointed out', async () => {
+  assert.match(await lineOf('issuer', { iss: 'https://login.example.org/' }), /mind the final slash/);
+});
+
+test('a development token is recognized', async () => {
+  assert.match(await lineOf('issuer', { iss: 'urn:todo-service:development' }), /only development accepts/);
+});
+
+test('an audience is told with what was expected', async () => {
+  assert.equal(
+    await lineOf('audience', { aud: ['account'] }),
+    'failed: must be or contain "todo-service", received ["account"]',
+  );
+});
+
+test('a role in another claim is found, and the setting that reads it is named', async () => {
+  const role = undefined;
+  assert.match(
+    await lineOf('roles', { role, realm_access: { roles: ['editor'] } }),
+    /TODO_AUTH_ROLE_CLAIM="\/realm_access\/roles"/,
+  );
+  assert.match(
+    await lineOf('roles', { role, 'https://todo.example/roles': 'editor' }),
+    /TODO_AUTH_ROLE_CLAIM="\/https:~1~1todo.example~1roles"/,
+  );
+});
+
+test('a role in other letters is pointed out', async () => {
+  assert.match(await lineOf('roles', { role: 'Editor' }), /"Editor" is not "editor"/);
+});
+
+test('a configured claim without roles is named', async () => {
+  const { lines } = await examined(forge(draft()), { role: ['realm_access', 'roles'] });
+  assert.match(lines.get('roles') ?? '', /^ok: none in the claim "\/realm_access\/roles"/);
+});
+
+test('an unknown key is told with the known ones', async () => {
+  const made = draft();
+  const { lines } = await examined(forge(made, { header: { ...made.header, kid: 'gone' } }));
+  assert.match(
+    lines.get('key') ?? '',
+    /^failed: no key with kid "gone" in the test issuer: there is .*"p384" for ES384/,
+  );
+});
+
+const PASTED: readonly (readonly [string, RegExp])[] = [
+  ['Bearer abc', /Leave out the word "Bearer"/],
+  ['"a.b.c"', /quotation marks/],
+  ['a.b\n.c', /white space/],
+  ['a.b.c.d.e', /encrypted token/],
+  ['opaque', /not a JWT/],
+  ['a.b', /2 parts/],
+  ['YWI=.b.c', /padding/],
+];
+
+for (const [token, says] of PASTED) {
+  test(`what is wrong with the form of ${JSON.stringify(token)} is explained`, async () => {
+    assert.match((await examined(token)).lines.get('form') ?? '', says);
+  });
+}
+
+test('nothing from a token moves the cursor of a terminal', async () => {
+  const made = draft();
+  const name = '\u001b[2J\u009b2J\u202e';
+  const { lines } = await examined(
+    forge(made, { claims: { ...made.claims, name, iss: name, aud: name, role: name } }),
+  );
+  assert.doesNotMatch([...lines.values()].join(''), /\p{C}/u);
+});

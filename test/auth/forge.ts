@@ -1,0 +1,116 @@
+import { constants, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+export const ISSUER = 'https://login.example.org';
+export const AUDIENCE = 'todo-service';
+
+/** JSON text or bytes stand as they are, so that tokens can be made which no library makes. */
+export type Part = string | Buffer | Readonly<Record<string, unknown>>;
+
+export type Signer = (input: string) => Buffer;
+
+/** A token before it is put together. */
+export interface Draft {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly sign: Signer;
+}
+
+/** Keys of a test issuer. `fixed` is published with `alg`, the others without; `stranger` and others never. */
+const PAIRS = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  fixed: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  p521: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  ed: generateKeyPairSync('ed25519'),
+} as const;
+
+export type KeyName = keyof typeof PAIRS;
+
+export const SECRET = randomBytes(64);
+
+export const STRANGERS = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ed: generateKeyPairSync('ed25519'),
+} as const;
+
+/** The algorithm that a draft with this key uses. */
+const ALGORITHMS: Readonly<Record<KeyName, string>> = {
+  rsa: 'RS256',
+  fixed: 'RS256',
+  p256: 'ES256',
+  p384: 'ES384',
+  p521: 'ES512',
+  ed: 'EdDSA',
+};
+
+export function publicKey(name: KeyName): KeyObject {
+  return PAIRS[name].publicKey;
+}
+
+export function privateKey(name: KeyName): KeyObject {
+  return PAIRS[name].privateKey;
+}
+
+export function jwkOf(pair: { readonly publicKey: KeyObject }, kid: string): Record<string, unknown> {
+  return { ...pair.publicKey.export({ format: 'jwk' }), kid };
+}
+
+/** The set of the test issuer. */
+export function jwks(): { readonly keys: readonly Record<string, unknown>[] } {
+  const names = Object.keys(PAIRS) as KeyName[];
+  return {
+    keys: names.map((name) => ({
+      ...jwkOf(PAIRS[name], name),
+      use: 'sig',
+      ...(name === 'fixed' && { alg: 'RS256' }),
+    })),
+  };
+}
+
+/** An editor's good token by one of the issuer's keys, valid for ten minutes. */
+export function draft(name: KeyName | 'secret' = 'p256'): Draft {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'ada', role: 'editor', iat: now - 5, exp: now + 600 };
+  if (name === 'secret') return { header: { alg: 'HS256', typ: 'JWT' }, claims, sign: mac('sha256') };
+  const alg = ALGORITHMS[name];
+  return { header: { alg, typ: 'JWT', kid: name }, claims, sign: signer(alg, privateKey(name)) };
+}
+
+/** Puts a draft together, with parts of it replaced. Members that are undefined are left out. */
+export function forge(made: Draft, replaced: { header?: Part; claims?: Part; sign?: Signer } = {}): string {
+  const input = `${encode(replaced.header ?? made.header)}.${encode(replaced.claims ?? made.claims)}`;
+  return `${input}.${(replaced.sign ?? made.sign)(input).toString('base64url')}`;
+}
+
+export function encode(part: Part): string {
+  if (Buffer.isBuffer(part)) return part.toString('base64url');
+  return Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url');
+}
+
+/** Signs as `alg` wants, with `node:crypto` and not with the library that verifies. RFC 7518 §3, RFC 8037 §3.1. */
+export function signer(alg: string, key: KeyObject): Signer {
+  const hash = `sha${alg.slice(2)}`;
+  return (input) => {
+    const bytes = Buffer.from(input);
+    switch (alg.slice(0, 2)) {
+      case 'RS':
+        return sign(hash, bytes, key);
+      case 'PS':
+        return sign(hash, bytes, {
+          key,
+          padding: constants.RSA_PKCS1_PSS_PADDING,
+          saltLength: Number(alg.slice(2)) / 8,
+        });
+      case 'ES':
+        return sign(hash, bytes, { key, dsaEncoding: 'ieee-p1363' });
+      default:
+        return sign(null, bytes, key);
+    }
+  };
+}
+
+export function mac(hash: 'sha256' | 'sha384' | 'sha512', secret: Buffer | string = SECRET): Signer {
+  return (input) => createHmac(hash, secret).update(input).digest();
+}

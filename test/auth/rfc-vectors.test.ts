@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findKey } from '../../src/auth/find-key.ts';
+import { fixedKeys } from '../../src/auth/keys.ts';
+import { fromSecret, readJwk, type VerificationKey } from '../../src/auth/verification-key.ts';
+import { VECTORS, type Vector } from './rfc-vectors.ts';
+
+for (const vector of VECTORS) {
+  test(`the ${vector.algorithm} signature of ${vector.section} is good`, async () => {
+    assert.equal((await verdict(vector, vector.segments[2])).outcome, 'verified');
+  });
+
+  test(`the ${vector.algorithm} signature of ${vector.section} is bad with one bit changed anywhere`, async () => {
+    const signature = Buffer.from(vector.segments[2], 'base64url');
+    for (const at of signature.keys()) {
+      const changed = Buffer.from(signature);
+      changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
+      const found = await verdict(vector, changed.toString('base64url'));
+      assert.deepEqual(found, { outcome: 'refused', code: 'signature' }, `byte ${at}`);
+    }
+  });
+}
+
+async function verdict({ algorithm, key, segments: [header, payload] }: Vector, signature: string) {
+  const compact = `${header}.${payload}.${signature}`;
+  const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString());
+  return findKey({ compact, algorithm, keyId: kid, claims: {} }, fixedKeys([keyOf(key)], 'the standard'));
+}
+
+function keyOf(key: Vector['key']): VerificationKey {
+  if ('secret' in key) return fromSecret(Buffer.from(key.secret, 'base64url'));
+  const result = readJwk(key.jwk);
+  assert.equal(result.outcome, 'usable');
+  return result.key;
+}

@@ -1,0 +1,25 @@
+import pino from 'pino';
+import { inOrder } from '../../src/auth/key-set.ts';
+import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
+import { fromSecret, readJwk } from '../../src/auth/verification-key.ts';
+import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
+
+/** What a service is told that trusts the test issuer. */
+export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockTolerance: 30 };
+
+export const silent = pino({ level: 'silent' });
+
+/** The keys that the test issuer publishes. */
+export function issuerKeys(): Keys {
+  return fixedKeys(inOrder(jwks().keys.map(usable)), 'the test issuer');
+}
+
+export function secretKeys(): Keys {
+  return fixedKeys([fromSecret(SECRET)], 'the test secret');
+}
+
+export function usable(jwk: unknown) {
+  const result = readJwk(jwk);
+  if (result.outcome !== 'usable') throw new Error(result.reason);
+  return result.key;
+}
