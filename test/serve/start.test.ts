@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -107,7 +107,8 @@ test('a port in use is one line and exit code 69', async () => {
 
 test('a database that is no database is one line and exit code 69', async () => {
   await using data = await folder();
-  const database = `sqlite:${import.meta.filename}`;
+  const path = join(data.path, 'letter.txt');
+  await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));
   const args = [
     'serve',
     '--environment',
@@ -117,7 +118,7 @@ test('a database that is no database is one line and exit code 69', async () => 
     '--data-dir',
     data.path,
     '--database',
-    database,
+    `sqlite:${path}`,
   ];
   const { code, stderr } = await runProgram(args);
   assert.equal(code, 69);
