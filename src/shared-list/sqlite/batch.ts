@@ -63,8 +63,16 @@ export class Batches {
   readonly #undo: StatementSync;
   readonly #release: StatementSync;
 
-  constructor(database: DatabaseSync) {
+  readonly #dataVersion: StatementSync;
+  readonly #onChangedElsewhere: () => void;
+  #seenVersion: unknown;
+
+  /** @param onChangedElsewhere Called before a batch is committed, and by `lookElsewhere`. */
+  constructor(database: DatabaseSync, onChangedElsewhere: () => void) {
     this.#database = database;
+    this.#onChangedElsewhere = onChangedElsewhere;
+    this.#dataVersion = database.prepare('PRAGMA data_version');
+    this.#seenVersion = this.#dataVersion.get()?.data_version;
     this.#find = database.prepare(FIND);
     this.#add = database.prepare(ADD);
     this.#replace = database.prepare(REPLACE);
@@ -79,6 +87,7 @@ export class Batches {
     let committing = false;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
+      this.lookElsewhere();
       const outcomes = writes.map((write) => this.#attempt(write));
       committing = true;
       this.#database.exec('COMMIT');
@@ -89,6 +98,16 @@ export class Batches {
       if (committing && isOfKind(error, SQLITE_IOERR)) return { failure: 'unknown', message };
       return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
     }
+  }
+
+  /**
+   * Tells of changes that were committed by another connection since the last look. Those of this connection,
+   * and those that are read by others, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
+   */
+  lookElsewhere(): void {
+    const version = this.#dataVersion.get()?.data_version;
+    if (version !== this.#seenVersion) this.#onChangedElsewhere();
+    this.#seenVersion = version;
   }
 
   #attempt(write: Write): Outcome {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotOpened, type TodoStore } from '../store.ts';
+import { TodoCache } from './cache.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf } from './error.ts';
 import { privateFile } from './file.ts';
@@ -11,9 +12,13 @@ import { Writer } from './writer.ts';
 /** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT = 2_000;
 
+const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
+
 export interface SqliteOptions {
   /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patience?: number;
+  /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
+  readonly cacheBytes?: number;
 }
 
 /**
@@ -32,8 +37,9 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const fault = libraryFault(libraryVersion(reader)) ?? migrate(reader) ?? makeDurable(reader);
     if (fault !== undefined) throw unusable(path, fault);
     readOnly(reader);
-    const writer = parts.use(new Writer(file));
-    return new SqliteTodoStore(reader, writer, parts.move());
+    const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+    const writer = parts.use(new Writer(file, cache));
+    return new SqliteTodoStore(reader, cache, writer, parts.move());
   } catch (error) {
     throw error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
   }

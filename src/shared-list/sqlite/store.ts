@@ -3,21 +3,28 @@ import { entityTag, type Preconditions } from '../entity-tag.ts';
 import { type ListRepresentation, represent, type TodoRepresentation } from '../representation.ts';
 import { IdsExhausted, StoreUnavailable, type TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
+import type { Known, TodoCache } from './cache.ts';
 import { isMachineFault, messageOf } from './error.ts';
 import { FIND, LIST, todoOf } from './row.ts';
 import type { Writer } from './writer.ts';
+
+const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
 
 /** The list in one SQLite file: reads on this thread, writes on another. */
 export class SqliteTodoStore implements TodoStore {
   readonly #list: StatementSync;
   readonly #find: StatementSync;
+  readonly #highestId: StatementSync;
+  readonly #cache: TodoCache;
   readonly #writer: Writer;
   readonly #parts: AsyncDisposable;
 
-  /** @param parts What else ends with the store, `reader` and `writer` included. */
-  constructor(reader: DatabaseSync, writer: Writer, parts: AsyncDisposable) {
+  /** @param parts What ends with the store, `reader` and `writer` included. */
+  constructor(reader: DatabaseSync, cache: TodoCache, writer: Writer, parts: AsyncDisposable) {
     this.#list = reader.prepare(LIST);
     this.#find = reader.prepare(FIND);
+    this.#highestId = reader.prepare(HIGHEST_ID);
+    this.#cache = cache;
     this.#writer = writer;
     this.#parts = parts;
   }
@@ -28,22 +35,41 @@ export class SqliteTodoStore implements TodoStore {
   }
 
   find(id: number): TodoRepresentation | undefined {
-    const row = read(() => this.#find.get(id));
-    return row === undefined ? undefined : represent(todoOf(row));
+    const known = this.#cache.get(id) ?? read(() => this.#look(id));
+    return known === 'missing' ? undefined : known;
   }
 
-  async add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
-    const outcome = await this.#writer.write({ kind: 'add', ...todo });
-    if (outcome === 'ids-exhausted') throw new IdsExhausted();
-    return outcome === 'category-missing' ? outcome : represent({ id: outcome, done: false, ...todo });
+  add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
+    return this.#writer.write({ kind: 'add', ...todo }, (outcome) => {
+      if (outcome === 'ids-exhausted') throw new IdsExhausted();
+      if (outcome === 'category-missing') return outcome;
+      const added = represent({ id: outcome, done: false, ...todo });
+      this.#cache.setHighest(outcome);
+      this.#cache.set(outcome, added);
+      return added;
+    });
   }
 
   replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement });
+    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement }, (outcome) => {
+      if (outcome === 'replaced') this.#cache.set(id, represent({ id, ...replacement }));
+      return outcome;
+    });
   }
 
   remove(id: number, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'remove', id, preconditions });
+    return this.#writer.write({ kind: 'remove', id, preconditions }, (outcome) => {
+      if (outcome === 'removed') this.#cache.set(id, 'missing');
+      return outcome;
+    });
+  }
+
+  #look(id: number): Known {
+    if (this.#cache.wantsHighest) this.#cache.setHighest(Number(this.#highestId.get()?.seq ?? 0));
+    const row = this.#find.get(id);
+    const known = row === undefined ? 'missing' : represent(todoOf(row));
+    this.#cache.set(id, known);
+    return known;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {

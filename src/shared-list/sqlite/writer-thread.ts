@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Batches } from './batch.ts';
 import { makeDurable } from './durability.ts';
+import { isMachineFault } from './error.ts';
 import type { Order, Report } from './writer.ts';
 
 /**
@@ -10,19 +11,33 @@ import type { Order, Report } from './writer.ts';
  */
 const BUSY_TIMEOUT = 1_000;
 
+/** Milliseconds between two looks for another program's changes, which are to be seen within 100. */
+const LOOK_INTERVAL = 50;
+
 /** The one thread that writes. It owns its connection; its messages arrive in the order of its commits. */
 function serve(file: string, port: NonNullable<typeof parentPort>): void {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
   const fault = makeDurable(database);
   if (fault !== undefined) throw new Error(`Cannot write to the database "${file}": ${fault}`);
-  const batches = new Batches(database);
-  const report = (report: Report): void => port.postMessage(report);
+  const tell = (report: Report): void => port.postMessage(report);
+  const batches = new Batches(database, () => tell('changed-elsewhere'));
+  const looking = setInterval(() => look(batches), LOOK_INTERVAL);
   port.on('message', (order: Order) => {
-    if (order !== 'close') return report(batches.commit(order));
+    if (order !== 'close') return tell(batches.commit(order));
+    clearInterval(looking);
     database.close();
     port.close();
   });
-  report('ready');
+  tell('ready');
+}
+
+/** A database that cannot be read now is looked at again in a moment. */
+function look(batches: Batches): void {
+  try {
+    batches.lookElsewhere();
+  } catch (error) {
+    if (!isMachineFault(error)) throw error;
+  }
 }
 
 if (parentPort !== null) serve(workerData, parentPort);

@@ -1,0 +1,80 @@
+import type { TodoRepresentation } from '../representation.ts';
+import type { Write } from './batch.ts';
+import { Generations } from './generations.ts';
+import type { Watcher } from './writer.ts';
+
+/** What is known of a todo. */
+export type Known = TodoRepresentation | 'missing';
+
+/** Bytes that an entry costs beside its text: its objects, its tag, its place in the map. Rounded up. */
+const OVERHEAD = 256;
+
+/** A JavaScript string takes at most two bytes for a UTF-16 unit. */
+const weigh = (known: Known): number => OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
+
+/**
+ * What the only server of a file knows of its todos without asking SQLite, where a read costs half of a
+ * request. From the moment a batch leaves until it is settled, its changes may be visible to some and not to
+ * others: the todos that it may change are not known meanwhile.
+ */
+export class TodoCache implements Watcher {
+  readonly #enabled: boolean;
+  readonly #todos: Generations<number, Known>;
+  readonly #underWay = new Set<number>();
+  #addsUnderWay = false;
+  /** No higher id was given out; undefined while that is not known. */
+  #highest: number | undefined;
+
+  /** @param limit Bytes; 0 switches the cache off. */
+  constructor(limit: number) {
+    this.#enabled = limit > 0;
+    this.#todos = new Generations(limit, weigh);
+  }
+
+  /** Undefined when SQLite has to be asked. */
+  get(id: number): Known | undefined {
+    const known = this.#todos.get(id);
+    if (known !== undefined) return known;
+    const highest = this.#addsUnderWay ? undefined : this.#highest;
+    return highest !== undefined && (id > highest || id < 1) ? 'missing' : undefined;
+  }
+
+  /** Whether the highest id would be remembered if it were told. */
+  get wantsHighest(): boolean {
+    return this.#enabled && this.#highest === undefined;
+  }
+
+  /** @param id An id that was given out, or 0: no higher one is known. */
+  setHighest(id: number): void {
+    this.#highest = Math.max(id, this.#highest ?? 0);
+  }
+
+  /** What SQLite said of a todo, or what a commit made of it. */
+  set(id: number, known: Known): void {
+    if (!this.#enabled || this.#underWay.has(id)) return;
+    this.#todos.set(id, known);
+  }
+
+  /** A batch leaves. */
+  leaving(writes: readonly Write[]): void {
+    for (const write of writes) {
+      if (write.kind === 'add') this.#addsUnderWay = true;
+      else {
+        this.#underWay.add(write.id);
+        this.#todos.delete(write.id);
+      }
+    }
+  }
+
+  /** The batch came back: what it made is told soon. */
+  settled(): void {
+    this.#underWay.clear();
+    this.#addsUnderWay = false;
+  }
+
+  /** Another program changed the file, or nobody knows what became of a batch. */
+  lost(): void {
+    this.#todos.clear();
+    this.#highest = undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Generations } from './generations.ts';
+
+const lengthOf = (value: string): number => value.length;
+
+test('what was put in comes out', () => {
+  const kept = new Generations<number, string>(10, lengthOf);
+  kept.set(1, 'a');
+  kept.set(2, 'b');
+  assert.equal(kept.get(1), 'a');
+  assert.equal(kept.get(2), 'b');
+  assert.equal(kept.get(3), undefined);
+});
+
+test('what is asked for stays, what is not is forgotten', () => {
+  const kept = new Generations<string, string>(10, lengthOf);
+  kept.set('asked', '12');
+  kept.set('unasked', '12');
+  for (const key of ['a', 'b', 'c', 'd', 'e']) {
+    kept.set(key, '12');
+    assert.equal(kept.get('asked'), '12');
+  }
+  assert.equal(kept.get('unasked'), undefined);
+});
+
+test('a deleted value is gone from both generations', () => {
+  const kept = new Generations<string, string>(4, lengthOf);
+  kept.set('a', '1');
+  kept.set('b', '12');
+  kept.set('a', '2');
+  kept.delete('a');
+  assert.equal(kept.get('a'), undefined);
+});
+
+test('a limit of 0 keeps nothing', () => {
+  const kept = new Generations<string, string>(0, lengthOf);
+  kept.set('a', '1');
+  assert.equal(kept.get('a'), undefined);
+});
+
+test('after clearing there is nothing, and room for as much as before', () => {
+  const kept = new Generations<string, string>(4, lengthOf);
+  kept.set('a', '12');
+  kept.clear();
+  assert.equal(kept.get('a'), undefined);
+  kept.set('b', '12');
+  assert.equal(kept.get('b'), '12');
+});
+
+test('whatever is done, it never tells an old value', () => {
+  const key = fc.integer({ min: 0, max: 9 });
+  const step = fc.oneof(
+    fc.tuple(fc.constant('set' as const), key, fc.string({ maxLength: 12 })),
+    fc.tuple(fc.constant('delete' as const), key, fc.constant('')),
+    fc.tuple(fc.constant('get' as const), key, fc.constant('')),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const kept = new Generations<number, string>(20, lengthOf);
+      const truth = new Map<number, string>();
+      for (const [kind, id, value] of steps) {
+        if (kind === 'set') {
+          kept.set(id, value);
+          truth.set(id, value);
+        } else if (kind === 'delete') {
+          kept.delete(id);
+          truth.delete(id);
+        }
+        const told = kept.get(id);
+        assert.ok(told === undefined || told === truth.get(id));
+      }
+    }),
+  );
+});

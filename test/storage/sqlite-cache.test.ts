@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import type { TodoStore } from '../../src/shared-list/store.ts';
+import { temporaryFolder } from './folder.ts';
+import { addedTo, found, newTodo, replacement } from './todos.ts';
+
+/** One or more writes that are asked for together, then a look at every todo. */
+type Step = (store: TodoStore) => Promise<unknown>;
+
+const id = fc.integer({ min: -1, max: 12 });
+const category = fc.integer({ min: 1, max: 3 });
+const title = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+/** The tag that the todo has when the write is asked for, or one that it never has. */
+const tagged = fc.boolean();
+
+const write: fc.Arbitrary<Step> = fc.oneof(
+  fc.tuple(title, category).map(
+    ([text, of]) =>
+      (store: TodoStore) =>
+        store.add(newTodo(text, of)),
+  ),
+  fc.tuple(id, title, fc.boolean(), category).map(
+    ([which, text, done, of]) =>
+      (store: TodoStore) =>
+        store.replace(which, replacement(text, done, of)),
+  ),
+  fc.tuple(id, title, tagged).map(([which, text, current]) => async (store: TodoStore) => {
+    const etag = current ? (await store.find(which))?.etag : undefined;
+    return store.replace(which, replacement(text, true, 1), { ifMatch: [etag ?? '"other"'] });
+  }),
+  id.map((which) => (store: TodoStore) => store.remove(which)),
+);
+
+/** What a store answers to writes that are asked for together, and then to reads of each todo and of all. */
+async function answersOf(store: TodoStore, steps: readonly (readonly Step[])[]): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (const together of steps) {
+    answers.push(await Promise.all(together.map((step) => step(store))));
+    for (let which = -1; which <= 14; which += 1) answers.push(await store.find(which));
+    answers.push((await store.list()).bytes.toString());
+  }
+  return answers;
+}
+
+for (const [name, cacheBytes] of [
+  ['a cache', 2 ** 20],
+  ['a cache that is always too small', 1_500],
+] as const) {
+  test(`with ${name} and without, random operations have the same answers`, async () => {
+    await using folder = await temporaryFolder();
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(write, { maxLength: 5 }), { maxLength: 6 }), async (steps) => {
+        round += 1;
+        await using plain = await openSqliteStore(join(folder.path, `plain-${round}.db`), { cacheBytes: 0 });
+        await using cached = await openSqliteStore(join(folder.path, `cached-${round}.db`), { cacheBytes });
+        assert.deepEqual(await answersOf(cached, steps), await answersOf(plain, steps));
+      }),
+      { numRuns: 20 },
+    );
+  });
+}
+
+test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_000 }, async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  for (const each of ['a', 'b']) await addedTo(store, each);
+  for (const each of [1, 2, 3]) await store.find(each);
+  using database = new DatabaseSync(path);
+  database.exec(`BEGIN; UPDATE todos SET title = 'changed' WHERE id = 1; DELETE FROM todos WHERE id = 2;
+    INSERT INTO todos (title, category_id) VALUES ('added', 1); COMMIT`);
+  while ((await found(store, 1))?.title === 'a') await sleep(1);
+  assert.equal((await found(store, 1))?.title, 'changed');
+  assert.equal(await found(store, 2), undefined);
+  assert.equal((await found(store, 3))?.title, 'added');
+});
+
+test('a change behind the store’s back fails the precondition of who has not seen it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  const { etag } = await addedTo(store, 'a');
+  using database = new DatabaseSync(path);
+  database.exec("UPDATE todos SET title = 'changed'");
+  assert.equal(
+    await store.replace(1, replacement('b', false, 1), { ifMatch: [etag] }),
+    'precondition-failed',
+  );
+});
