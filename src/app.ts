@@ -47,6 +47,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('traceId', '');
   app.decorateRequest('received', null);
   app.decorateRequest('identity', null);
+  app.decorateRequest('todoId', 0);
 
   app.addHook('onRequest', receive);
   app.addHook('onSend', dress);
