@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pino from 'pino';
+import { type Authentication, authenticateWith } from '../../src/auth/authenticate.ts';
+import type { KeySet } from '../../src/auth/key-set.ts';
+import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
+import { draft, forge } from './forge.ts';
+import { issuerKeys, silent, TRUST } from './trust.ts';
+
+const NOW = Date.now();
+
+function identifier(keys = issuerKeys(), now = () => NOW) {
+  return authenticateWith(keys, TRUST, { log: silent, now });
+}
+
+/** Keys that the test changes. */
+function changingKeys(): Keys & { set: KeySet | undefined } {
+  const all = issuerKeys().current();
+  return {
+    ...fixedKeys([], 'changing keys'),
+    set: all,
+    current() {
+      return this.set;
+    },
+  };
+}
+
+function codeOf(authentication: Authentication): string {
+  return authentication.outcome === 'refused' ? authentication.code : authentication.outcome;
+}
+
+for (const authorization of [
+  undefined,
+  '',
+  'Bearer',
+  'Bearer ',
+  'bearer',
+  'Basic YTpi',
+  'Bearertoken',
+  'Token abc',
+  'Bearer\tabc',
+  'DPoP abc',
+]) {
+  test(`A1 · ${JSON.stringify(authorization)} brings no bearer token`, async () => {
+    assert.deepEqual(await identifier()(authorization), {
+      outcome: 'refused',
+      code: 'credentials-missing',
+      challenge: 'Bearer realm="todo-service"',
+    });
+  });
+}
+
+for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   ']) {
+  test(`A4 · the scheme may be ${JSON.stringify(scheme)}`, async () => {
+    assert.equal((await identifier()(`${scheme}${forge(draft())}`)).outcome, 'identified');
+  });
+}
+
+test('a token says who is calling', async () => {
+  const made = draft();
+  const token = forge(made, { claims: { ...made.claims, name: 'Ada', roles: ['auditor'] } });
+  assert.deepEqual(await identifier()(`Bearer ${token}`), {
+    outcome: 'identified',
+    identity: { name: 'Ada', roles: ['editor', 'auditor'] },
+  });
+});
+
+test('a token that was verified is known at once the next time', async () => {
+  const authenticate = identifier();
+  const authorization = `Bearer ${forge(draft())}`;
+  const first = authenticate(authorization);
+  assert.ok(first instanceof Promise);
+  assert.deepEqual(authenticate(`${authorization.slice(0, -1)}`) instanceof Promise, true);
+  assert.equal(authenticate(authorization) instanceof Promise, true, 'nobody knows it before it is verified');
+  await first;
+  assert.deepEqual(authenticate(authorization), await first);
+});
+
+test('a token that was refused is looked at again every time', async () => {
+  const authenticate = identifier();
+  const made = draft();
+  const authorization = `Bearer ${forge(made, { claims: { ...made.claims, aud: 'other' } })}`;
+  await authenticate(authorization);
+  assert.ok(authenticate(authorization) instanceof Promise);
+});
+
+test('a token is remembered in one spelling of the header only', async () => {
+  const authenticate = identifier();
+  const authorization = `Bearer  ${forge(draft())}`;
+  await authenticate(authorization);
+  assert.ok(authenticate(authorization) instanceof Promise, 'blanks must not multiply what is remembered');
+});
+
+test('a remembered token expires, with one look at the clock per request', async () => {
+  let now = NOW;
+  let looks = 0;
+  const authenticate = identifier(issuerKeys(), () => {
+    looks += 1;
+    return now;
+  });
+  const made = draft();
+  const exp = Math.floor(NOW / 1000) + 60;
+  const authorization = `Bearer ${forge(made, { claims: { ...made.claims, exp } })}`;
+  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(looks, 1);
+  now = (exp + 30) * 1000 - 1;
+  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(looks, 2);
+  now = (exp + 30) * 1000;
+  assert.equal(codeOf(await authenticate(authorization)), 'expired');
+  assert.equal(looks, 3);
+});
+
+test('a remembered token is refused once its key has left the set, and good again when it is back', async () => {
+  const keys = changingKeys();
+  const authenticate = identifier(keys);
+  const authorization = `Bearer ${forge(draft('p256'))}`;
+  const all = keys.set ?? [];
+  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  keys.set = all.filter(({ keyId }) => keyId !== 'p256');
+  assert.equal(codeOf(await authenticate(authorization)), 'key-unknown');
+  keys.set = [...all];
+  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+});
+
+test('a token whose key leaves the set while it is verified is refused', async () => {
+  const keys = changingKeys();
+  const pending = identifier(keys)(`Bearer ${forge(draft('p256'))}`);
+  keys.set = (keys.set ?? []).filter(({ keyId }) => keyId !== 'p256');
+  assert.equal(codeOf(await pending), 'key-unknown');
+});
+
+test('a good token is unavailable while there are no keys; a malformed one is refused', async () => {
+  const keys: Keys = {
+    ...fixedKeys([], 'an issuer that is down'),
+    current: () => undefined,
+    retryAfter: () => 7,
+  };
+  const authenticate = identifier(keys);
+  assert.deepEqual(await authenticate(`Bearer ${forge(draft())}`), { outcome: 'unavailable', retryAfter: 7 });
+  assert.equal(codeOf(await authenticate('Bearer x')), 'token-form');
+  assert.equal(codeOf(await authenticate(undefined)), 'credentials-missing');
+});
+
+test('the log has the code and the key id of a refused token at debug level, and never the token', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const authenticate = authenticateWith(issuerKeys(), TRUST, { log, now: () => NOW });
+  const made = draft();
+  const token = forge(made, { claims: { ...made.claims, aud: 'other' } });
+  await authenticate(`Bearer ${token}`);
+  const { level, code, kid } = JSON.parse(lines.join(''));
+  assert.deepEqual({ level, code, kid }, { level: 20, code: 'audience', kid: 'p256' });
+  for (const segment of token.split('.')) assert.ok(!lines.join('').includes(segment));
+});
+
+test('a long key id is cut in the log', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const made = draft();
+  const token = forge(made, { header: { ...made.header, kid: 'k'.repeat(5000) } });
+  await authenticateWith(issuerKeys(), TRUST, { log, now: () => NOW })(`Bearer ${token}`);
+  assert.ok(lines.join('').length < 500);
+});
