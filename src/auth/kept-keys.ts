@@ -4,6 +4,9 @@ import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key
 /** What came of one attempt to get keys. */
 export type LoadedKeys = KeySetResult | { readonly outcome: 'failed'; readonly reason: string };
 
+/** Called after each attempt. */
+export type KeysTaken = (outcome: LoadedKeys['outcome']) => void;
+
 /** The set in force, through changes and outages of its source. */
 export interface KeptKeys {
   current(): KeySet | undefined;
@@ -15,7 +18,7 @@ export interface KeptKeys {
  * Logs what an operator must know, and once: the first failure of an outage, its end, a key that is skipped
  * when it first appears, a set that has changed.
  */
-export function keepKeys(log: Logger, source: string): KeptKeys {
+export function keepKeys(log: Logger, source: string, keysTaken?: KeysTaken): KeptKeys {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();
@@ -40,6 +43,7 @@ export function keepKeys(log: Logger, source: string): KeptKeys {
   return {
     current: () => keys,
     take(loaded) {
+      keysTaken?.(loaded.outcome);
       if (loaded.outcome !== 'failed') report(loaded);
       if (loaded.outcome !== 'read') return fail(loaded.reason);
       if (failing) log.info({ event: 'keys-available', source }, `keys from ${source} again`);

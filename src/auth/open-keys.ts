@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { describeDamage, openDevelopmentKey } from './development-key.ts';
+import type { KeysTaken } from './kept-keys.ts';
 import { fixedKeys, type Keys } from './keys.ts';
 import { openRemoteKeys } from './remote-keys.ts';
 import { readSecretFile } from './secret-file.ts';
@@ -7,13 +8,19 @@ import type { AuthSettings } from './settings.ts';
 import { fromSecret } from './verification-key.ts';
 import { openWatchedKeys } from './watched-keys.ts';
 
+export interface OpenKeysParts {
+  readonly log: Logger;
+  /** Called after each attempt to get the keys of an issuer or of a file. */
+  readonly keysTaken?: KeysTaken | undefined;
+}
+
 /**
  * Opens the one source of keys. Rejects when a file that `readAuthSettings` has found sound is so no longer;
  * an issuer that does not answer is no reason to reject.
  */
-export async function openKeys(settings: AuthSettings, { log }: { readonly log: Logger }): Promise<Keys> {
+export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Promise<Keys> {
   const { source } = settings;
-  const remote = { log, cooldown: settings.keysCooldown * 1000, refresh: settings.keysRefresh * 1000 };
+  const remote = { ...parts, cooldown: settings.keysCooldown * 1000, refresh: settings.keysRefresh * 1000 };
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);
@@ -31,7 +38,7 @@ export async function openKeys(settings: AuthSettings, { log }: { readonly log: 
       );
     }
     case 'keys-file':
-      return openWatchedKeys(source.path, { log });
+      return openWatchedKeys(source.path, parts);
     case 'jwks-url':
       return openRemoteKeys(source, remote);
     case 'discovery':

@@ -1,6 +1,5 @@
-import type { Logger } from 'pino';
 import { type Authenticate, authenticateWith } from './authenticate.ts';
-import { openKeys } from './open-keys.ts';
+import { type OpenKeysParts, openKeys } from './open-keys.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** Knows callers by their tokens for as long as it is open. */
@@ -12,15 +11,20 @@ export interface Authenticator extends AsyncDisposable {
   describe(): string;
 }
 
+export interface AuthenticatorParts extends OpenKeysParts {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
 /**
  * Opens the key source and answers who is calling. Starts although an issuer is down: tokens are `unavailable`
  * until its keys are there.
  */
 export async function openAuthenticator(
   settings: AuthSettings,
-  { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
+  { log, keysTaken, now = Date.now }: AuthenticatorParts,
 ): Promise<Authenticator> {
-  const keys = await openKeys(settings, { log });
+  const keys = await openKeys(settings, { log, keysTaken });
   return {
     authenticate: authenticateWith(keys, settings, { log, now }),
     ready: () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`,

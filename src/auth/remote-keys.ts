@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type DiscoveredKeys, discoverKeys } from './discovery.ts';
 import { fetchDocument, withoutQuery } from './fetch-document.ts';
-import { keepKeys, type LoadedKeys } from './kept-keys.ts';
+import { type KeysTaken, keepKeys, type LoadedKeys } from './kept-keys.ts';
 import { readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
 
@@ -12,16 +12,16 @@ export type RemoteSource =
 
 export interface RemoteKeysParts {
   readonly log: Logger;
+  readonly keysTaken?: KeysTaken | undefined;
   /** Milliseconds between two attempts that tokens with an unknown `kid` may cause. */
   readonly cooldown: number;
   /** Milliseconds between two refreshes in the background. */
   readonly refresh: number;
+  /** Milliseconds for one attempt, discovery included: the longest that a request waits for keys. */
+  readonly timeout?: number;
   /** Milliseconds of a clock that never goes back. */
   readonly clock?: () => number;
 }
-
-/** Milliseconds for one attempt, discovery included: the longest that a request waits for keys. */
-const ATTEMPT_TIMEOUT = 5000;
 
 /** Milliseconds until the second attempt of an outage; every further one waits twice as long. */
 const FIRST_RETRY = 1000;
@@ -31,9 +31,9 @@ const FIRST_RETRY = 1000;
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
 export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Keys {
-  const { log, cooldown, refresh, clock = performance.now.bind(performance) } = parts;
+  const { log, cooldown, refresh, timeout = 5000, clock = performance.now.bind(performance) } = parts;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const kept = keepKeys(log, description);
+  const kept = keepKeys(log, description, parts.keysTaken);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
   let askedAt = Number.NEGATIVE_INFINITY;
 
   async function load(): Promise<void> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT)]);
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
     const loaded = await loadKeys(source, signal);
     if (closing.signal.aborted) return;
     failures = kept.take(loaded) ? 0 : failures + 1;

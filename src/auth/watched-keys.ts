@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { keepKeys } from './kept-keys.ts';
+import { type KeysTaken, keepKeys } from './kept-keys.ts';
 import type { Keys } from './keys.ts';
 import { readKeysFile } from './keys-file.ts';
 import { errorCode } from './small-file.ts';
 
 export interface WatchedKeysParts {
   readonly log: Logger;
+  readonly keysTaken?: KeysTaken | undefined;
   /** Milliseconds between two looks at the file. */
   readonly interval?: number;
 }
@@ -22,7 +23,7 @@ const INTERVAL = 1000;
  */
 export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
   const { log, interval = INTERVAL } = parts;
-  const kept = keepKeys(log, `the file ${path}`);
+  const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
   if (first.outcome === 'fault') throw new Error(`The keys file "${path}" has changed: ${first.reason}`);

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { oauthAddress, openIdAddress } from './discovery.ts';
+
+for (const address of [
+  'https://login.example.org',
+  'https://login.example.org:8443/a?b=c',
+  'http://127.0.0.1:8080',
+  'http://127.1',
+  'http://localhost/realms/todo',
+  'http://[::1]:80/',
+]) {
+  test(`keys may come from ${address}`, () => assert.ok(parseTrustedAddress(address)));
+}
+
+for (const address of [
+  'http://login.example.org',
+  'http://127.0.0.1.example.org',
+  'http://localhost.example.org',
+  'http://10.0.0.1',
+  'http://[::2]',
+  'http://0.0.0.0',
+  'http://169.254.169.254',
+  'https://user@login.example.org',
+  'https://:pass@login.example.org',
+  'https://login.example.org/#a',
+  'ftp://login.example.org',
+  'file:///etc/passwd',
+  'data:application/json,{}',
+  'login.example.org',
+  '//login.example.org',
+  '',
+]) {
+  test(`keys may not come from ${JSON.stringify(address)}`, () => {
+    assert.equal(parseTrustedAddress(address), undefined);
+  });
+}
+
+test('an address is quoted without user and password', () => {
+  assert.equal(quoteAddress('https://user:secret@login.example.org/a'), '"https://…@login.example.org/a"');
+});
+
+/** OpenID Connect Discovery 1.0 §4.1, RFC 8414 §3.1. */
+const WELL_KNOWN: readonly (readonly [string, string, string])[] = [
+  [
+    'https://a.example',
+    'https://a.example/.well-known/openid-configuration',
+    'https://a.example/.well-known/oauth-authorization-server',
+  ],
+  [
+    'https://a.example/',
+    'https://a.example/.well-known/openid-configuration',
+    'https://a.example/.well-known/oauth-authorization-server',
+  ],
+  [
+    'https://a.example/realms/x',
+    'https://a.example/realms/x/.well-known/openid-configuration',
+    'https://a.example/.well-known/oauth-authorization-server/realms/x',
+  ],
+];
+
+for (const [issuer, openId, oauth] of WELL_KNOWN) {
+  test(`the documents of ${issuer} are where the standards put them`, () => {
+    assert.equal(openIdAddress(issuer), openId);
+    assert.equal(oauthAddress(issuer), oauth);
+  });
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { fromPublicKey, fromSecret, readJwk } from './verification-key.ts';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ed25519 = generateKeyPairSync('ed25519');
+
+const RSA = rsa.publicKey.export({ format: 'jwk' });
+const EC = p256.publicKey.export({ format: 'jwk' });
+const ED = ed25519.publicKey.export({ format: 'jwk' });
+
+function ofCurve(namedCurve: string) {
+  return generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' });
+}
+
+/** What of contract A6 a key admits. */
+const ADMITTED: readonly (readonly [string, object, readonly string[]])[] = [
+  ['RSA', RSA, ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']],
+  ['RSA with "alg"', { ...RSA, alg: 'PS384' }, ['PS384']],
+  ['P-256', EC, ['ES256']],
+  ['P-384', ofCurve('P-384'), ['ES384']],
+  ['P-521', ofCurve('P-521'), ['ES512']],
+  ['P-256 with "alg"', { ...EC, alg: 'ES256' }, ['ES256']],
+  ['Ed25519', ED, ['EdDSA']],
+  ['a key for signatures', { ...EC, use: 'sig' }, ['ES256']],
+  ['a key for verifying', { ...EC, key_ops: ['verify'] }, ['ES256']],
+  ['a key with a certificate', { ...RSA, alg: 'RS256', x5c: ['MIIB'], x5t: 'AA' }, ['RS256']],
+];
+
+for (const [what, jwk, algorithms] of ADMITTED) {
+  test(`${what} admits ${algorithms.join(', ')}`, () => {
+    const result = readJwk(jwk);
+    assert.equal(result.outcome, 'usable');
+    assert.deepEqual([...result.key.algorithms.keys()], algorithms);
+  });
+}
+
+/** RFC 8725 §3.4 and §3.5, RFC 7517 §4. */
+const REFUSED: readonly (readonly [string, unknown, 'unfit' | 'secret' | 'other-use'])[] = [
+  ['RSA of 1024 bits', weak.publicKey.export({ format: 'jwk' }), 'unfit'],
+  ['RSA without modulus', { kty: 'RSA', e: 'AQAB' }, 'unfit'],
+  ['RSA with the exponent 1', { ...RSA, e: 'AQ' }, 'unfit'],
+  ['RSA with the exponent 3', { ...RSA, e: 'Aw' }, 'unfit'],
+  ['RSA with an even exponent', { ...RSA, e: 'AQAC' }, 'unfit'],
+  ['RSA with a huge exponent', { ...RSA, e: Buffer.alloc(33, 255).toString('base64url') }, 'unfit'],
+  ['a point that is not on its curve', { ...EC, y: EC.x }, 'unfit'],
+  ['a point of another curve', { ...ofCurve('P-384'), crv: 'P-256' }, 'unfit'],
+  [
+    'the point of zeros',
+    { ...EC, x: Buffer.alloc(32).toString('base64url'), y: Buffer.alloc(32).toString('base64url') },
+    'unfit',
+  ],
+  ['secp256k1', ofCurve('secp256k1'), 'unfit'],
+  ['Ed448', generateKeyPairSync('ed448').publicKey.export({ format: 'jwk' }), 'unfit'],
+  ['X25519', generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }), 'unfit'],
+  ['Ed25519 of half a length', { ...ED, x: 'AAAA' }, 'unfit'],
+  ['a type from the future', { kty: 'AKP', alg: 'ML-DSA-44', pub: 'AAAA' }, 'unfit'],
+  ['no type', { n: RSA.n, e: RSA.e }, 'unfit'],
+  ['an algorithm of another type', { ...RSA, alg: 'ES256' }, 'unfit'],
+  ['an HMAC algorithm', { ...RSA, alg: 'HS256' }, 'unfit'],
+  ['no algorithm', { ...RSA, alg: 'none' }, 'unfit'],
+  ['an algorithm that is a list', { ...RSA, alg: ['RS256'] }, 'unfit'],
+  ['a key id that is a number', { ...EC, kid: 7 }, 'unfit'],
+  ['a string', 'key', 'unfit'],
+  ['null', null, 'unfit'],
+  ['a list', [EC], 'unfit'],
+  ['a key for encryption', { ...RSA, use: 'enc' }, 'other-use'],
+  ['a use that is a number', { ...RSA, use: 1 }, 'other-use'],
+  ['operations without verifying', { ...RSA, key_ops: ['encrypt'] }, 'other-use'],
+  ['operations in a string', { ...RSA, key_ops: 'verify' }, 'other-use'],
+  ['a private RSA key', rsa.privateKey.export({ format: 'jwk' }), 'secret'],
+  ['a private EC key', p256.privateKey.export({ format: 'jwk' }), 'secret'],
+  ['a private Ed25519 key', ed25519.privateKey.export({ format: 'jwk' }), 'secret'],
+  ['a private part alone', { ...EC, d: '' }, 'secret'],
+  ['a symmetric key', { kty: 'oct', k: 'AAAA' }, 'secret'],
+  ['a public key with a symmetric part', { ...RSA, k: 'AAAA' }, 'secret'],
+];
+
+for (const [what, jwk, outcome] of REFUSED) {
+  test(`${what} is ${outcome}`, () => assert.equal(readJwk(jwk).outcome, outcome));
+}
+
+test('RSA keys for PSS alone have no algorithm of RFC 7518', () => {
+  const { publicKey } = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+  assert.equal(fromPublicKey(publicKey).outcome, 'unfit');
+});
+
+/** RFC 7518 §3.2. */
+for (const [bytes, algorithms] of [
+  [32, ['HS256']],
+  [47, ['HS256']],
+  [48, ['HS256', 'HS384']],
+  [63, ['HS256', 'HS384']],
+  [64, ['HS256', 'HS384', 'HS512']],
+  [200, ['HS256', 'HS384', 'HS512']],
+] as const) {
+  test(`a secret of ${bytes} bytes admits ${algorithms.join(', ')}`, () => {
+    assert.deepEqual([...fromSecret(Buffer.alloc(bytes, 7)).algorithms.keys()], algorithms);
+  });
+}
+
+test('a key is another one when its material, its kid or its algorithms differ, and only then', () => {
+  const id = (jwk: unknown) => {
+    const result = readJwk(jwk);
+    return result.outcome === 'usable' ? result.key.id : undefined;
+  };
+  assert.equal(id({ ...RSA, kid: 'a' }), id({ kid: 'a', use: 'sig', x5t: 'AA', ...RSA }));
+  const others = [{ ...RSA, kid: 'a' }, { ...RSA, kid: 'b' }, RSA, { ...RSA, kid: 'a', alg: 'RS256' }, EC];
+  assert.equal(new Set(others.map(id)).size, others.length);
+});

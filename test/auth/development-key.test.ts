@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  isDevelopmentSecret,
+  openDevelopmentKey,
+  readDevelopmentKey,
+} from '../../src/auth/development-key.ts';
+import { temporaryFolder } from './folder.ts';
+
+const run = promisify(execFile);
+const maker = fileURLToPath(new URL('./make-development-key.ts', import.meta.url));
+
+test('the development key is made once, for its owner alone, with a kid of its own', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'data', 'development-key.json');
+  assert.deepEqual(await readDevelopmentKey(path), { outcome: 'missing' });
+  const made = await openDevelopmentKey(path);
+  assert.ok(made.outcome === 'read');
+  assert.match(made.key.keyId, /^development-[0-9a-f]{16}$/);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  assert.equal((await stat(join(folder.path, 'data'))).mode & 0o777, 0o700);
+  assert.deepEqual(await openDevelopmentKey(path), made);
+  assert.deepEqual(await readdir(join(folder.path, 'data')), ['development-key.json']);
+});
+
+test('of several processes that make the key at once, one wins and all use it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'data', 'development-key.json');
+  const printed = await Promise.all(Array.from({ length: 8 }, () => run(process.execPath, [maker, path])));
+  const kids = new Set(printed.map(({ stdout }) => stdout));
+  assert.deepEqual([...kids], [JSON.parse(await readFile(path, 'utf8')).kid]);
+  assert.deepEqual(await readdir(join(folder.path, 'data')), ['development-key.json']);
+});
+
+const whole = { kty: 'oct', kid: 'development-0011223344556677', alg: 'HS256', k: '' };
+
+for (const content of [
+  '',
+  '{',
+  'null',
+  '[]',
+  '{}',
+  JSON.stringify(whole),
+  JSON.stringify({ ...whole, k: 'AAAA' }),
+]) {
+  test(`a key file that holds ${JSON.stringify(content)} is damaged and stays as it is`, async () => {
+    await using folder = await temporaryFolder();
+    const path = await folder.write('development-key.json', content);
+    assert.equal((await openDevelopmentKey(path)).outcome, 'damaged');
+    assert.equal(await readFile(path, 'utf8'), content);
+  });
+}
+
+test('a key cut short, or with another kid, is damaged', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'development-key.json');
+  await openDevelopmentKey(path);
+  const jwk = JSON.parse(await readFile(path, 'utf8'));
+  for (const other of [
+    { ...jwk, k: jwk.k.slice(0, -4) },
+    { ...jwk, kid: 'production-1' },
+    { ...jwk, kty: 'RSA' },
+  ]) {
+    await writeFile(path, JSON.stringify(other));
+    assert.equal((await readDevelopmentKey(path)).outcome, 'damaged');
+  }
+});
+
+test('a development secret is known as one, as bytes and as base64, and a random one is not', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'development-key.json');
+  const made = await openDevelopmentKey(path);
+  assert.ok(made.outcome === 'read');
+  const { secret } = made.key;
+  for (const spelling of [
+    secret,
+    Buffer.from(secret.toString('base64')),
+    Buffer.from(secret.toString('base64url')),
+  ]) {
+    assert.ok(isDevelopmentSecret(spelling));
+  }
+  assert.ok(!isDevelopmentSecret(Buffer.alloc(64, 'todo-service')));
+});

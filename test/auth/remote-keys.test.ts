@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pino from 'pino';
+import { type Authentication, authenticateWith } from '../../src/auth/authenticate.ts';
+import type { Keys } from '../../src/auth/keys.ts';
+import { openRemoteKeys, type RemoteKeysParts, type RemoteSource } from '../../src/auth/remote-keys.ts';
+import { draft, forge, jwkOf, type KeyName, publicKey } from './forge.ts';
+import { type FakeIssuer, json, startIssuer, status } from './issuer.ts';
+import { TRUST } from './trust.ts';
+
+/** Milliseconds. So long that only what a test asks for happens. */
+const NEVER = 1e9;
+
+interface Line {
+  readonly level: number;
+  readonly event: string;
+  readonly msg: string;
+  readonly reason: string;
+}
+
+function open(source: RemoteSource, parts: Partial<RemoteKeysParts> = {}) {
+  const lines: Line[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const keys = openRemoteKeys(source, { log, cooldown: NEVER, refresh: NEVER, ...parts });
+  const authenticate = authenticateWith(keys, TRUST, { log, now: Date.now });
+  const codeOf = async (token: string): Promise<string> => code(await authenticate(`Bearer ${token}`));
+  return { keys, lines, codeOf };
+}
+
+function discovering(issuer: FakeIssuer): RemoteSource {
+  return { kind: 'discovery', issuer: issuer.url };
+}
+
+function code(authentication: Authentication): string {
+  return authentication.outcome === 'refused' ? authentication.code : authentication.outcome;
+}
+
+function published(...names: readonly KeyName[]) {
+  return { keys: names.map((name) => jwkOf({ publicKey: publicKey(name) }, name)) };
+}
+
+function tokenOf(kid: string): string {
+  const made = draft('p256');
+  return forge(made, { header: { ...made.header, kid } });
+}
+
+/** Waits until something that happens by itself has happened. */
+async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Why the first attempt brought no keys. */
+async function firstFailure(keys: Keys, lines: readonly Line[]): Promise<string | undefined> {
+  await keys.firstLoad();
+  assert.equal(keys.current(), undefined);
+  return lines.find(({ event }) => event === 'keys-unavailable')?.reason;
+}
+
+test('keys are found by OpenID discovery', async () => {
+  await using issuer = await startIssuer();
+  const { keys, codeOf } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration', '/jwks']);
+});
+
+test('keys are found by RFC 8414 when there is no OpenID document', async () => {
+  await using issuer = await startIssuer();
+  const named = `${issuer.url}/realms/todo`;
+  const document = { issuer: named, jwks_uri: `${issuer.url}/jwks` };
+  issuer.answers.set('/.well-known/oauth-authorization-server/realms/todo', json(document));
+  const { keys, codeOf } = open({ kind: 'discovery', issuer: named });
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(issuer.asked[0], '/realms/todo/.well-known/openid-configuration');
+});
+
+test('an issuer that ends in a slash is asked without a double one', async () => {
+  await using issuer = await startIssuer();
+  const document = { issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/jwks` };
+  issuer.answers.set('/.well-known/openid-configuration', json(document));
+  const { keys, codeOf } = open({ kind: 'discovery', issuer: `${issuer.url}/` });
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+});
+
+test('keys come from a configured address without discovery', async () => {
+  await using issuer = await startIssuer();
+  const { keys, codeOf } = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) });
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.deepEqual(issuer.asked, ['/jwks']);
+});
+
+for (const named of ['https://other.example', '', undefined, null, 7]) {
+  test(`a discovery document of the issuer ${JSON.stringify(named)} is not believed`, async () => {
+    await using issuer = await startIssuer();
+    issuer.answers.set(
+      '/.well-known/openid-configuration',
+      json({ issuer: named, jwks_uri: `${issuer.url}/jwks` }),
+    );
+    const { keys, lines } = open(discovering(issuer));
+    await using _keys = keys;
+    assert.match(
+      (await firstFailure(keys, lines)) ?? '',
+      /the discovery document must name the issuer "http:/,
+    );
+    assert.equal(issuer.timesKeysWereAsked(), 0);
+  });
+}
+
+for (const jwksUri of [
+  'http://keys.example.org/jwks',
+  'file:///etc/passwd',
+  'jwks',
+  'http://user:pass@127.0.0.1/jwks',
+  'http://127.0.0.1.example.org/jwks',
+]) {
+  test(`keys at ${jwksUri} are not fetched`, async () => {
+    await using issuer = await startIssuer();
+    issuer.answers.set('/.well-known/openid-configuration', json({ issuer: issuer.url, jwks_uri: jwksUri }));
+    const { keys, lines } = open(discovering(issuer));
+    await using _keys = keys;
+    const reason = await firstFailure(keys, lines);
+    assert.match(reason ?? '', /must begin with "https:", or with "http:" on loopback/);
+    assert.doesNotMatch(reason ?? '', /pass@/);
+  });
+}
+
+test('a redirect is not followed', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/jwks', status(302, { location: '/elsewhere' }));
+  const { keys, lines } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /\/jwks answered 302$/);
+  assert.ok(!issuer.asked.includes('/elsewhere'));
+});
+
+test('more than 64 KiB are not read', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/jwks', json({ ...published('p256'), pad: 'x'.repeat(65_536) }));
+  const { keys, lines } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /answered more than 64 KiB$/);
+});
+
+test('more than 50 keys are not taken', async () => {
+  await using issuer = await startIssuer();
+  issuer.keys = {
+    keys: Array.from({ length: 51 }, (_, at) => jwkOf({ publicKey: publicKey('ed') }, `ed-${at}`)),
+  };
+  const { keys, lines } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /at most 50 keys, received 51$/);
+});
+
+test('an answer that is no JSON brings no keys', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/jwks', (_request, response) => response.end('<html>'));
+  const { keys, lines } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /not JSON$/);
+});
+
+test('a set without a usable key is a failure, and bad keys are named in warnings', async () => {
+  await using issuer = await startIssuer();
+  const secret = { kty: 'oct', kid: 'shared', k: 'AAAA' };
+  issuer.keys = {
+    keys: [secret, { ...jwkOf({ publicKey: publicKey('ed') }, 'for-encryption'), use: 'enc' }],
+  };
+  const { keys, lines } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /must have a key that verifies signatures$/);
+  const warnings = lines.filter(({ event, level }) => event === 'key-skipped' && level === 40);
+  assert.deepEqual(
+    warnings.map(({ msg }) => msg),
+    ['key skipped: the key "shared": it is a symmetric key'],
+  );
+});
+
+test('a bad key beside good ones is skipped', async () => {
+  await using issuer = await startIssuer();
+  issuer.keys = { keys: [{ kty: 'RSA', kid: 'broken', n: 'AA', e: 'AQAB' }, ...published('p256').keys] };
+  const { keys, codeOf } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+});
+
+test('a new key is fetched when the first token names it', async () => {
+  await using issuer = await startIssuer();
+  issuer.keys = published('rsa');
+  const { keys, codeOf } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft('rsa'))), 'identified');
+  issuer.keys = published('rsa', 'p256');
+  assert.equal(await codeOf(forge(draft('p256'))), 'identified');
+  assert.equal(issuer.timesKeysWereAsked(), 2);
+});
+
+test('however many unknown keys are named, they cause one fetch per cooldown', async () => {
+  await using issuer = await startIssuer();
+  let time = 0;
+  const { keys, codeOf } = open(discovering(issuer), { cooldown: 30_000, clock: () => time });
+  await using _keys = keys;
+  await keys.firstLoad();
+  const storm = () => Promise.all(Array.from({ length: 100 }, (_, at) => codeOf(tokenOf(`unknown-${at}`))));
+  assert.deepEqual(new Set(await storm()), new Set(['key-unknown']));
+  assert.equal(issuer.timesKeysWereAsked(), 2);
+  time = 29_999;
+  await storm();
+  assert.equal(issuer.timesKeysWereAsked(), 2);
+  time = 30_000;
+  await storm();
+  assert.equal(issuer.timesKeysWereAsked(), 3);
+});
+
+test('tokens that come while keys are fetched wait for them, first keys and new ones', async () => {
+  await using issuer = await startIssuer();
+  issuer.keys = published('rsa');
+  const { keys, codeOf } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.deepEqual(await Promise.all([codeOf(forge(draft('rsa'))), codeOf(forge(draft('rsa')))]), [
+    'identified',
+    'identified',
+  ]);
+  issuer.keys = published('p256');
+  assert.deepEqual(await Promise.all([codeOf(forge(draft())), codeOf(forge(draft()))]), [
+    'identified',
+    'identified',
+  ]);
+  assert.equal(issuer.timesKeysWereAsked(), 2);
+});
+
+test('a token that fails for another reason than its key causes no fetch', async () => {
+  await using issuer = await startIssuer();
+  const { keys, codeOf } = open(discovering(issuer));
+  await using _keys = keys;
+  assert.equal(await codeOf(`${forge(draft()).slice(0, -8)}AAAAAAAA`), 'signature');
+  const made = draft();
+  assert.equal(await codeOf(forge(made, { header: { alg: 'ES512', kid: 'p256' } })), 'algorithm');
+  assert.equal(issuer.timesKeysWereAsked(), 1);
+});
+
+test('keys are refreshed in the background, and a key that has left is refused, remembered or not', async () => {
+  await using issuer = await startIssuer();
+  const { keys, codeOf } = open(discovering(issuer), { refresh: 20 });
+  await using _keys = keys;
+  const token = forge(draft('p256'));
+  assert.equal(await codeOf(token), 'identified');
+  issuer.keys = published('rsa');
+  const before = keys.current();
+  await until(() => keys.current() !== before);
+  assert.equal(await codeOf(token), 'key-unknown');
+});
+
+test('a refresh that brings the same keys in another order changes nothing', async () => {
+  await using issuer = await startIssuer();
+  issuer.keys = published('rsa', 'p256', 'ed');
+  const { keys, codeOf } = open(discovering(issuer), { refresh: 20 });
+  await using _keys = keys;
+  await codeOf(forge(draft()));
+  const before = keys.current();
+  issuer.keys = published('ed', 'rsa', 'p256');
+  const asked = issuer.timesKeysWereAsked();
+  await until(() => issuer.timesKeysWereAsked() > asked + 1);
+  assert.equal(keys.current(), before);
+});
+
+test('while the issuer is down, known keys go on working; the outage is logged once, and its end', async () => {
+  await using issuer = await startIssuer();
+  const { keys, codeOf, lines } = open(discovering(issuer), { refresh: 10 });
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'identified');
+  issuer.answers.set('/jwks', status(500));
+  const asked = issuer.timesKeysWereAsked();
+  await until(() => issuer.timesKeysWereAsked() > asked + 3);
+  assert.equal(await codeOf(forge(draft('rsa'))), 'identified');
+  const outages = () => lines.filter(({ event, level }) => event === 'keys-unavailable' && level > 20);
+  assert.equal(outages().length, 1);
+  assert.match(outages()[0]?.msg ?? '', /known keys stay in force$/);
+  issuer.answers.delete('/jwks');
+  await until(() => lines.some(({ event }) => event === 'keys-available'));
+  assert.equal(outages().length, 1);
+});
+
+test('an issuer that is down at start makes tokens unavailable until it is up', async () => {
+  const { url } = await (async () => {
+    await using gone = await startIssuer();
+    return gone;
+  })();
+  const { keys, codeOf, lines } = open({ kind: 'discovery', issuer: url }, { refresh: 20 });
+  await using _keys = keys;
+  assert.equal(await codeOf(forge(draft())), 'unavailable');
+  assert.equal(keys.retryAfter(), 1);
+  assert.match(lines[0]?.msg ?? '', /no token can be verified$/);
+  await using _issuer = await startIssuer(Number(new URL(url).port));
+  await until(() => keys.current() !== undefined);
+  assert.equal(await codeOf(forge(draft())), 'identified');
+});
+
+test('the time until the next attempt grows with every failure, up to the cooldown', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/jwks', status(503));
+  const { keys } = open(discovering(issuer), { cooldown: 3000, clock: () => 0 });
+  await using _keys = keys;
+  const waits: number[] = [];
+  await keys.firstLoad();
+  waits.push(keys.retryAfter());
+  await until(() => issuer.timesKeysWereAsked() === 2);
+  await keys.firstLoad();
+  waits.push(keys.retryAfter());
+  assert.deepEqual(waits, [1, 2]);
+});
+
+test('an issuer that does not answer in time brings no keys', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/jwks', (_request, response) => response.write('{"keys":['));
+  const { keys, lines } = open(discovering(issuer), { timeout: 50 });
+  await using _keys = keys;
+  assert.match((await firstFailure(keys, lines)) ?? '', /did not answer: it took too long$/);
+});
+
+test('closing ends an attempt that is under way', async () => {
+  await using issuer = await startIssuer();
+  issuer.answers.set('/.well-known/openid-configuration', () => undefined);
+  const { keys, lines } = open(discovering(issuer));
+  await until(() => issuer.asked.length > 0);
+  await keys[Symbol.asyncDispose]();
+  assert.deepEqual(lines, [], 'what was broken off on purpose is no outage');
+});

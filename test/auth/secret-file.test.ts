@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSecretFile } from '../../src/auth/secret-file.ts';
+import { temporaryFolder } from './folder.ts';
+
+const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const SECRET = Buffer.from('a secret of thirty-two bytes ...');
+
+/** Content of the secret file, the secret. */
+const SECRETS: readonly (readonly [string, string | Buffer, Buffer])[] = [
+  ['bytes', SECRET, SECRET],
+  ['bytes and a line break', `${SECRET}\n`, SECRET],
+  ['bytes and a line break of Windows', `${SECRET}\r\n`, SECRET],
+  ['bytes and two line breaks', `${SECRET}\n\n`, Buffer.from(`${SECRET}\n`)],
+  ['bytes that are a carriage return at the end', `${SECRET}\r`, Buffer.from(`${SECRET}\r`)],
+  ['64 hex digits, which stay digits', HEX, Buffer.from(HEX)],
+  ['base64 without the word', SECRET.toString('base64'), Buffer.from(SECRET.toString('base64'))],
+  ['base64', `base64:${SECRET.toString('base64')}`, SECRET],
+  ['base64 and a line break', `base64:${SECRET.toString('base64')}\n`, SECRET],
+  [
+    'base64 in several lines',
+    `base64:\n${SECRET.toString('base64')
+      .match(/.{1,20}/g)
+      ?.join('\r\n')}\n`,
+    SECRET,
+  ],
+  ['bytes that are no text', Buffer.from([0, 255, 10, 13, 0]), Buffer.from([0, 255, 10, 13, 0])],
+  ['nothing', '', Buffer.alloc(0)],
+];
+
+for (const [what, content, secret] of SECRETS) {
+  test(`a secret file with ${what} is read as it says`, async () => {
+    await using folder = await temporaryFolder();
+    const file = await readSecretFile(await folder.write('secret', content));
+    assert.deepEqual(file, { outcome: 'read', secret });
+  });
+}
+
+for (const content of [
+  'base64:AAA',
+  'base64:AA=A',
+  'base64:A A=',
+  'base64:_-8=',
+  'base64:AB==',
+  'base64:not base64!',
+]) {
+  test(`${JSON.stringify(content)} is no base64 and no guess is made`, async () => {
+    await using folder = await temporaryFolder();
+    assert.equal((await readSecretFile(await folder.write('secret', content))).outcome, 'fault');
+  });
+}
+
+test('a secret file that is not there is a fault', async () => {
+  await using folder = await temporaryFolder();
+  const file = await readSecretFile(join(folder.path, 'x'));
+  assert.deepEqual(file, { outcome: 'fault', reason: 'there is no such file' });
+});

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDevelopmentKey } from '../../src/auth/development-key.ts';
+import { type RawAuthSettings, readAuthSettings } from '../../src/auth/settings.ts';
+import { type Folder, temporaryFolder } from './folder.ts';
+import { jwkOf, publicKey } from './forge.ts';
+
+const NOTHING: RawAuthSettings = {
+  issuer: undefined,
+  audience: undefined,
+  keysFile: undefined,
+  secretFile: undefined,
+  jwksUrl: undefined,
+  roleClaim: undefined,
+  nameClaim: undefined,
+  clockTolerance: undefined,
+  keysCooldownSeconds: undefined,
+  keysRefreshSeconds: undefined,
+};
+
+const TRUSTED = { ...NOTHING, issuer: 'https://login.example.org', audience: 'todo-service' };
+
+async function settingsOf(
+  raw: RawAuthSettings,
+  environment: 'development' | 'production' = 'production',
+  dataDir = 'nowhere',
+) {
+  const result = await readAuthSettings(raw, { environment, dataDir });
+  assert.ok('settings' in result, JSON.stringify(result));
+  return result.settings;
+}
+
+async function faultsOf(
+  raw: RawAuthSettings,
+  environment: 'development' | 'production' = 'production',
+  dataDir = 'nowhere',
+) {
+  const result = await readAuthSettings(raw, { environment, dataDir });
+  return 'faults' in result ? result.faults : [];
+}
+
+test('an issuer and an audience suffice: the keys are found by discovery', async () => {
+  assert.deepEqual(await settingsOf(TRUSTED), {
+    issuer: 'https://login.example.org',
+    audience: 'todo-service',
+    source: { kind: 'discovery' },
+    claims: {},
+    clockTolerance: 30,
+    keysCooldown: 30,
+    keysRefresh: 600,
+  });
+});
+
+test('every tuning setting is read', async () => {
+  const settings = await settingsOf({
+    ...TRUSTED,
+    roleClaim: '/realm_access/roles',
+    nameClaim: 'preferred_username',
+    clockTolerance: '0',
+    keysCooldownSeconds: '5',
+    keysRefreshSeconds: '60',
+  });
+  assert.deepEqual(settings.claims, { role: ['realm_access', 'roles'], name: ['preferred_username'] });
+  assert.deepEqual([settings.clockTolerance, settings.keysCooldown, settings.keysRefresh], [0, 5, 60]);
+});
+
+test('A8 · development tokens are of the same clock and get no tolerance', async () => {
+  const settings = await settingsOf(NOTHING, 'development', 'data');
+  assert.deepEqual(settings.source, { kind: 'development', path: join('data', 'development-key.json') });
+  assert.equal(settings.clockTolerance, 0);
+});
+
+test('development with an issuer uses that one and not its own key', async () => {
+  assert.deepEqual((await settingsOf(TRUSTED, 'development')).source, { kind: 'discovery' });
+});
+
+/** What is set beyond a sound issuer and audience, what is said about it; one fault each. */
+const UNSAFE: readonly (readonly [string, Partial<RawAuthSettings>, RegExp])[] = [
+  [
+    'no issuer',
+    { issuer: undefined, jwksUrl: 'https://a.example/jwks' },
+    /^TODO_AUTH_ISSUER must be .*, received nothing$/,
+  ],
+  ['no audience', { audience: undefined }, /^TODO_AUTH_AUDIENCE must be .*, received nothing$/],
+  [
+    'an http issuer',
+    { issuer: 'http://login.example.org' },
+    /^TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received "http:\/\/login/,
+  ],
+  [
+    'an http issuer with other keys',
+    { issuer: 'HTTP://login.example.org', jwksUrl: 'https://a.example/jwks' },
+    /^TODO_AUTH_ISSUER must begin with "https:"/,
+  ],
+  [
+    'an issuer that is no address',
+    { issuer: 'todo' },
+    /^TODO_AUTH_ISSUER must be an "https:" address .*, received "todo"; or set one of/,
+  ],
+  [
+    'an issuer with a query',
+    { issuer: 'https://a.example/?x=1' },
+    /^TODO_AUTH_ISSUER must be an "https:" address without query/,
+  ],
+  [
+    'the issuer of development',
+    { issuer: 'urn:todo-service:development', jwksUrl: 'https://a.example/jwks' },
+    /^TODO_AUTH_ISSUER must not be the issuer of development/,
+  ],
+  [
+    'keys over http',
+    { jwksUrl: 'http://a.example/jwks' },
+    /^TODO_AUTH_JWKS_URL must begin with "https:", .*received "http:\/\/a/,
+  ],
+  [
+    'keys with a password',
+    { jwksUrl: 'https://u:secret@a.example/jwks' },
+    /^TODO_AUTH_JWKS_URL must .*, received "https:\/\/…@a\.example\/jwks"$/,
+  ],
+  [
+    'a role claim that is no pointer',
+    { roleClaim: '/a~' },
+    /^TODO_AUTH_ROLE_CLAIM must be .*, received "\/a~"$/,
+  ],
+  [
+    'a name claim that is no pointer',
+    { nameClaim: '/a~2' },
+    /^TODO_AUTH_NAME_CLAIM must be .*, received "\/a~2"$/,
+  ],
+  [
+    'too much tolerance',
+    { clockTolerance: '301' },
+    /^TODO_AUTH_CLOCK_TOLERANCE must be a whole number of seconds from 0 to 300, received "301"$/,
+  ],
+  ['a negative tolerance', { clockTolerance: '-1' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
+  ['a tolerance with a unit', { clockTolerance: '30s' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
+  [
+    'a cooldown of nothing',
+    { keysCooldownSeconds: '0' },
+    /^TODO_AUTH_KEYS_COOLDOWN_SECONDS must be .* from 1 to 3600, received "0"$/,
+  ],
+  [
+    'a refresh of once a week',
+    { keysRefreshSeconds: '604800' },
+    /^TODO_AUTH_KEYS_REFRESH_SECONDS must be .* from 1 to 86400, received "604800"$/,
+  ],
+  [
+    'a keys file that is not there',
+    { keysFile: '/does/not/exist' },
+    /^TODO_AUTH_KEYS_FILE must name .*, received "\/does\/not\/exist": there is no such file$/,
+  ],
+  [
+    'a secret file that is not there',
+    { secretFile: '/does/not/exist' },
+    /^TODO_AUTH_SECRET_FILE must name .*: there is no such file$/,
+  ],
+  [
+    'two sources',
+    { jwksUrl: 'https://a.example/jwks', secretFile: 's' },
+    /^Of TODO_AUTH_KEYS_FILE, .* only one may be set, received TODO_AUTH_SECRET_FILE="s" and TODO_AUTH_JWKS_URL=/,
+  ],
+];
+
+for (const [what, changed, fault] of UNSAFE) {
+  test(`${what} is a fault`, async () => {
+    const faults = await faultsOf({ ...TRUSTED, ...changed });
+    assert.equal(faults.length, 1, faults.join('\n'));
+    assert.match(faults[0] ?? '', fault);
+  });
+}
+
+test('a secret of 31 bytes is a fault, which tells its length and nothing else of it', async () => {
+  await using folder = await temporaryFolder();
+  const secretFile = await folder.write('secret', 'a secret that nobody may ever s');
+  const [fault = ''] = await faultsOf({ ...TRUSTED, secretFile });
+  assert.match(
+    fault,
+    /^TODO_AUTH_SECRET_FILE must hold a secret of at least 32 bytes .*received 31 bytes in "/,
+  );
+  assert.doesNotMatch(fault, /nobody/);
+});
+
+/** Ways to bring a development key into production. */
+const SMUGGLED: readonly (readonly [
+  string,
+  (folder: Folder, jwk: { kid: string; k: string }) => Promise<Partial<RawAuthSettings>>,
+])[] = [
+  ['its file as secret', async ({ path }) => ({ secretFile: join(path, 'development-key.json') })],
+  [
+    'its file as secret, copied',
+    async (folder, jwk) => ({ secretFile: await folder.write('s', JSON.stringify(jwk)) }),
+  ],
+  [
+    'its file as secret, in base64',
+    async (folder, jwk) => ({ secretFile: await folder.write('s', `base64:${btoa(JSON.stringify(jwk))}`) }),
+  ],
+  [
+    'its secret',
+    async (folder, { k }) => ({ secretFile: await folder.write('s', Buffer.from(k, 'base64url')) }),
+  ],
+  [
+    'its secret in base64',
+    async (folder, { k }) => ({
+      secretFile: await folder.write('s', `base64:${Buffer.from(k, 'base64url').toString('base64')}`),
+    }),
+  ],
+  ['the text of its secret', async (folder, { k }) => ({ secretFile: await folder.write('s', k) })],
+  [
+    'a link to its file',
+    async ({ path }) => {
+      await symlink(join(path, 'development-key.json'), join(path, 'link'));
+      return { secretFile: join(path, 'link') };
+    },
+  ],
+  ['its file as keys', async ({ path }) => ({ keysFile: join(path, 'development-key.json') })],
+  [
+    'its kid',
+    async (folder, { kid }) => ({
+      keysFile: await folder.write('k', JSON.stringify(jwkOf({ publicKey: publicKey('ed') }, kid))),
+    }),
+  ],
+];
+
+for (const [what, smuggle] of SMUGGLED) {
+  test(`production refuses the development key by ${what}`, async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'development-key.json');
+    await openDevelopmentKey(path);
+    const smuggled = await smuggle(folder, JSON.parse(await readFile(path, 'utf8')));
+    const faults = await faultsOf({ ...TRUSTED, ...smuggled }, 'production', folder.path);
+    assert.equal(faults.length, 1, faults.join('\n'));
+    assert.match(faults[0] ?? '', /must not (be|hold) a development key in production|symmetric key/);
+  });
+}
+
+test('production does not look at a development key that lies around', async () => {
+  await using folder = await temporaryFolder();
+  await folder.write('development-key.json', 'damaged');
+  const secretFile = await folder.write('secret', randomBytes(32));
+  assert.deepEqual(await faultsOf({ ...TRUSTED, secretFile }, 'production', folder.path), []);
+});
+
+test('a damaged development key is a fault in development', async () => {
+  await using folder = await temporaryFolder();
+  await folder.write('development-key.json', '{');
+  const [fault = ''] = await faultsOf(NOTHING, 'development', folder.path);
+  assert.match(
+    fault,
+    /^The development key ".*development-key.json" cannot be used: .* Restore the file, or delete it/,
+  );
+});
