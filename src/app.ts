@@ -7,6 +7,7 @@ import { everyAnswer } from './http/every-answer.ts';
 import { type Listeners, openListeners } from './http/listeners.ts';
 import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
 import { closeUnread, receive } from './http/receive.ts';
+import type { Observer } from './observe/observer.ts';
 import { logRequest } from './observe/request-line.ts';
 import { crashDoor, dress } from './problem/doors.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
@@ -22,6 +23,8 @@ export interface Parts {
     | { readonly name: 'error-demo' };
   /** Where connections come in; new ones of its own by default. */
   readonly listeners?: Listeners;
+  /** Who looks on at requests; nobody by default. */
+  readonly observers?: readonly Observer[];
 }
 
 /**
@@ -29,7 +32,7 @@ export interface Parts {
  * receive → match → admit → parse → handle, and on the way back crash and dress.
  */
 export async function composeApp(parts: Parts): Promise<FastifyInstance> {
-  const { environment, log, profile, listeners = openListeners() } = parts;
+  const { environment, log, profile, listeners = openListeners(), observers = [] } = parts;
   const app = fastify({
     serverFactory: (route) => listeners.create(route),
     // The strict server has answered already; Fastify would add an answer of its own.
@@ -49,6 +52,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   app.decorateRequest('identity', null);
   app.decorateRequest('todoId', 0);
 
+  for (const observer of observers) observer.watchRequests(app);
   app.addHook('onRequest', receive);
   app.addHook('onSend', dress);
   app.addHook('onSend', everyAnswer(listeners));

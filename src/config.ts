@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type AdminSettings, readAdmin } from './admin/settings.ts';
 import type { AuthSettings } from './auth/settings.ts';
 import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
@@ -13,6 +14,8 @@ export interface Config {
   readonly port: number;
   readonly logLevel: LogLevel;
   readonly serving: Serving;
+  /** Undefined: no admin listener. */
+  readonly admin: AdminSettings | undefined;
   readonly profile: SharedListConfig | { readonly name: 'error-demo' };
 }
 
@@ -80,7 +83,11 @@ export async function readConfig(
     faults,
   );
   const serving = readServing(rawServing(env), faults);
-  const common = { environment, host, port, logLevel, serving };
+  const admin = readAdmin(
+    { host: env.TODO_ADMIN_HOST || undefined, port: env.TODO_ADMIN_PORT || undefined },
+    faults,
+  );
+  const common = { environment, host, port, logLevel, serving, admin };
   if (name === 'error-demo')
     return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
 

@@ -1,9 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { composeApp, type Parts } from './app.ts';
-import type { Config, SharedListConfig } from './config.ts';
+import type { Condition } from './admin/readiness.ts';
+import { composeApp } from './app.ts';
+import type { Config } from './config.ts';
 import { openListeners } from './http/listeners.ts';
+import type { Metrics } from './observe/metrics.ts';
+import type { Observer } from './observe/observer.ts';
+import { openProfile } from './profile.ts';
+import { readVersion } from './version.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -12,48 +17,88 @@ import { openListeners } from './http/listeners.ts';
 export interface Service extends AsyncDisposable {
   /** For example `http://127.0.0.1:5080`. */
   readonly url: string;
+  /** The admin listener's, when there is one. */
+  readonly adminUrl: string | undefined;
   /** Lines for people about where the data and the keys are. */
   readonly about: readonly string[];
 }
 
 /**
- * Opens store, keys and server from a configuration.
+ * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
+ * other way round at the end.
  *
- * @throws {StoreNotOpened} when the database cannot be used; the error of `listen` when the port cannot.
+ * @throws {StoreNotOpened} when the database cannot be used, {AdminNotOpened} when the admin port cannot; the
+ * error of `listen` when the public port cannot.
  */
 export async function openService(config: Config, log: Logger): Promise<Service> {
   await using parts = new AsyncDisposableStack();
-  const { profile, about } = await openProfile(config.profile, log, parts);
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
+  const metrics = await openMetrics(config, parts);
+  const observers: readonly Observer[] = metrics === undefined ? [] : [metrics];
+  const adminUrl = metrics && (await openAdmin(config, metrics, conditions, log, parts));
+
+  const opened = await openProfile(config.profile, { observers, metrics }, log, parts);
+  conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
-  const listeners = openListeners({ limits: { maxConnections } });
-  const app = await composeApp({ environment: config.environment, log, profile, listeners });
+  const refused = metrics === undefined ? {} : { refused: metrics.refused };
+  const listeners = openListeners({ limits: { maxConnections }, ...refused });
+  const app = await composeApp({
+    environment: config.environment,
+    log,
+    profile: opened.profile,
+    listeners,
+    observers,
+  });
   parts.defer(() => app.close());
   await app.listen({ host: config.host, port: config.port });
+  phase = 'serving';
   parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
-  parts.defer(() => pause(shutdownDelaySeconds * 1_000));
+  parts.defer(() => {
+    phase = 'stopping';
+    return pause(shutdownDelaySeconds * 1_000);
+  });
   const owned = parts.move();
-  return { url: urlOf(app.server.address()), about, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    url: urlOf(app.server.address()),
+    adminUrl,
+    about: opened.about,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
-async function openProfile(profile: Config['profile'], log: Logger, parts: AsyncDisposableStack) {
-  if (profile.name === 'error-demo') return { profile, about: ['database   none: todos are kept in memory'] };
-  return openSharedList(profile, log, parts);
+/** Imports what only a service with an admin listener needs. */
+async function openMetrics(
+  { admin, profile }: Config,
+  parts: AsyncDisposableStack,
+): Promise<Metrics | undefined> {
+  if (admin === undefined) return undefined;
+  const metrics = await import('./observe/metrics.ts');
+  const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
+  return parts.use(metrics.openMetrics({ version: readVersion(), profile: profile.name, databaseSystem }));
 }
 
-/** Imports what the error demo does not need. */
-async function openSharedList(
-  { name, database, auth }: SharedListConfig,
+async function openAdmin(
+  { admin, profile, environment }: Config,
+  metrics: Metrics,
+  conditions: readonly Condition[],
   log: Logger,
   parts: AsyncDisposableStack,
-): Promise<{ profile: Parts['profile']; about: readonly string[] }> {
-  const { openSqliteStore } = await import('./shared-list/sqlite/open.ts');
-  const { openAuthenticator } = await import('./auth/open.ts');
-  const store = parts.use(await openSqliteStore(database.path));
-  const authenticator = parts.use(await openAuthenticator(auth, { log }));
-  return {
-    profile: { name, store, authenticate: authenticator.authenticate },
-    about: [`database   sqlite:${database.path}`, `tokens     ${authenticator.describe()}`],
+): Promise<string | undefined> {
+  if (admin === undefined) return undefined;
+  const listener = await import('./admin/admin.ts');
+  const { watchReadiness } = await import('./admin/readiness.ts');
+  const ready = watchReadiness(conditions, log);
+  metrics.watchReadiness(ready);
+  const version = {
+    name: 'todo-service',
+    version: readVersion(),
+    node: process.version,
+    profile: profile.name,
+    environment,
   };
+  const opened = await listener.openAdmin({ ...admin, ready, metrics: metrics.read, version, log });
+  return parts.use(opened).url;
 }
 
 function urlOf(address: AddressInfo | string | null): string {

@@ -1,3 +1,4 @@
+import { AdminNotOpened } from '../admin/admin-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openLog } from '../observe/log.ts';
 import { openService, type Service } from '../service.ts';
@@ -25,6 +26,8 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
   TODO_MAX_CONNECTIONS                    sockets at a time, default 10000; one more is closed at once
+  TODO_ADMIN_PORT, TODO_ADMIN_HOST        a second listener with /live, /ready, /metrics and /version; default
+                                          none, and 127.0.0.1
   TODO_SHUTDOWN_SECONDS                   how long to wait for answers under way, default 10
   TODO_SHUTDOWN_DELAY_SECONDS             how long to go on serving after readiness has turned, default 0
 
@@ -79,6 +82,10 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
   try {
     return await openService(config, log);
   } catch (error) {
+    if (error instanceof AdminNotOpened) {
+      process.stderr.write(`Cannot start: ${error.message}\n`);
+      return 69;
+    }
     if (error instanceof StoreNotOpened) {
       process.stderr.write(`Cannot start: ${error.message}\n`);
       return error.reason === 'owned' ? 75 : 69;
@@ -98,15 +105,16 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
 }
 
 /** Development greets a person; production leaves one line in its log. */
-function announce(config: Config, { url, about }: Service, log: ReturnType<typeof openLog>): void {
+function announce(config: Config, { url, adminUrl, about }: Service, log: ReturnType<typeof openLog>): void {
   const { environment, profile } = config;
   if (environment === 'production') {
-    log.info({ event: 'started', url, profile: profile.name, environment, about }, 'started');
+    log.info({ event: 'started', url, adminUrl, profile: profile.name, environment, about }, 'started');
     return;
   }
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
+    ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     ...about,
     `reference  ${url}/scalar`,
     ...(profile.name === 'shared-list' ? ['a token    npm run -s token -- --name ada --role editor'] : []),

@@ -32,6 +32,18 @@ export interface TodoStore extends AsyncDisposable {
     id: number,
     preconditions?: Preconditions,
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
+
+  /** One cheap query to the database itself. Rejects when it does not answer: the service is not ready then. */
+  check(): Promise<void>;
+
+  /** How many connections there are, and how many operations wait for one; only where there is a pool. */
+  connections?(): Connections;
+}
+
+export interface Connections {
+  readonly used: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /** The 32-bit range of ids is used up; ids are never reused (contract D5). */

@@ -13,6 +13,8 @@ export interface List extends AsyncDisposable {
   readonly url: string;
   readonly editor: string;
   readonly reader: string;
+  /** Of the admin listener, when `TODO_ADMIN_PORT` is set. */
+  readonly adminUrl: string;
   /** The log so far, a JSON line each. */
   readonly log: readonly string[];
 }
@@ -38,6 +40,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   const sign = signer(auth);
   return {
     url: service.url,
+    adminUrl: service.adminUrl ?? '',
     editor: sign({ name: 'ada', role: 'editor' }),
     reader: sign({ name: 'bob' }),
     log,

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotOpened, type TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
+import { type Committed, timed } from './commit-clock.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf } from './error.ts';
 import { privateFile } from './file.ts';
@@ -19,6 +20,8 @@ export interface SqliteOptions {
   readonly patience?: number;
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
+  /** Called after each commit. */
+  readonly committed?: Committed;
 }
 
 /**
@@ -38,7 +41,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     if (fault !== undefined) throw unusable(path, fault);
     readOnly(reader);
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
-    const writer = parts.use(new Writer(file, cache));
+    const writer = parts.use(new Writer(file, timed(cache, options.committed)));
     return new SqliteTodoStore(reader, cache, writer, parts.move());
   } catch (error) {
     throw error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);

@@ -64,6 +64,10 @@ export class SqliteTodoStore implements TodoStore {
     });
   }
 
+  async check(): Promise<void> {
+    read(() => this.#highestId.get());
+  }
+
   #look(id: number): Known {
     if (this.#cache.wantsHighest) this.#cache.setHighest(Number(this.#highestId.get()?.seq ?? 0));
     const row = this.#find.get(id);

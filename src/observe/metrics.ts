@@ -1,0 +1,242 @@
+import { statSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Authentication } from '../auth/authenticate.ts';
+import type { Connections } from '../shared-list/store.ts';
+import type { Observer } from './observer.ts';
+import { registerRuntime } from './runtime-metrics.ts';
+import { settled, watchStore } from './watched-store.ts';
+
+/** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
+const REQUEST_BUCKETS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+];
+
+/** Seconds. */
+const DATABASE_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** Methods that OpenTelemetry names; any other is `_OTHER`. */
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+]);
+
+/** What does not change while the service runs. */
+export interface MetricsAbout {
+  readonly version: string;
+  readonly profile: string;
+  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
+}
+
+/**
+ * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
+ * label is ever taken from a request's own text: methods and routes are those that the service knows.
+ */
+export interface Metrics extends Observer, Disposable {
+  /** A request was answered with a problem before it was routed. */
+  refused(status: number): void;
+  /** Keys were read or fetched, or could not be. */
+  keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
+  watchReadiness(ready: () => Promise<true | string>): void;
+  watchConnections(connections: () => Connections): void;
+  /** @param path of the database; the log stands beside it. */
+  watchWriteAheadLog(path: string): void;
+  /** The text that Prometheus reads, and its content type. */
+  read(): Promise<{ readonly text: string; readonly contentType: string }>;
+}
+
+export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: MetricsAbout): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const runtime = registerRuntime(registry);
+
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1: what is running.',
+    labelNames: ['service_name', 'service_version', 'process_runtime_version', 'profile'],
+    registers,
+  }).set(
+    {
+      service_name: 'todo-service',
+      service_version: version,
+      process_runtime_version: process.version,
+      profile,
+    },
+    1,
+  );
+  const duration = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  const active = new Gauge({
+    name: 'http_server_active_requests',
+    help: 'Requests under way.',
+    labelNames: ['http_request_method'],
+    registers,
+  });
+  const aborted = new Counter({
+    name: 'todo_aborted_requests_total',
+    help: 'Requests whose client went away before the answer.',
+    registers,
+  });
+  const refused = new Counter({
+    name: 'todo_refused_requests_total',
+    help: 'Requests refused before routing: not HTTP, too slow, too large a head.',
+    labelNames: ['http_response_status_code'],
+    registers,
+  });
+  const operations = new Histogram({
+    name: 'db_client_operation_duration_seconds',
+    help: 'Time of an operation of the store, waiting for its commit included.',
+    labelNames: ['db_system_name', 'db_operation_name', 'error_type'],
+    buckets: DATABASE_BUCKETS,
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'todo_commit_writes',
+    help: 'Writes that shared one commit.',
+    buckets: BATCH_BUCKETS,
+    registers,
+  });
+  const commits = new Histogram({
+    name: 'todo_commit_duration_seconds',
+    help: 'Time of one commit, the sync to the disk included.',
+    buckets: DATABASE_BUCKETS,
+    registers,
+  });
+  const verdicts = new Counter({
+    name: 'todo_token_verdicts_total',
+    help: 'What was found of the credentials of requests, by code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const keys = new Counter({
+    name: 'todo_key_fetches_total',
+    help: 'Attempts to get the keys of the issuer, or to read the keys file.',
+    labelNames: ['outcome'],
+    registers,
+  });
+
+  const judged = (authentication: Authentication): void => verdicts.inc({ code: codeOf(authentication) });
+
+  return {
+    watchStore: (store) =>
+      watchStore(store, (operation, run) => {
+        const from = performance.now();
+        return settled(run, (error) => {
+          const labels = {
+            db_system_name: databaseSystem,
+            db_operation_name: operation,
+            error_type: error === undefined ? '' : errorType(error),
+          };
+          operations.observe(labels, (performance.now() - from) / 1_000);
+        });
+      }),
+    watchAuthenticate: (authenticate) => (authorization) => {
+      const authentication = authenticate(authorization);
+      if (authentication instanceof Promise) authentication.then(judged, () => {});
+      else judged(authentication);
+      return authentication;
+    },
+    watchRequests(app: FastifyInstance) {
+      app.addHook('onRequest', (request, { raw }, done) => {
+        const from = performance.now();
+        const method = METHODS.has(request.method) ? request.method : '_OTHER';
+        active.inc({ http_request_method: method });
+        raw.once('close', () => {
+          active.dec({ http_request_method: method });
+          if (!raw.writableFinished) {
+            aborted.inc();
+            return;
+          }
+          const labels = {
+            http_request_method: method,
+            http_route: request.routeOptions.url ?? '',
+            http_response_status_code: raw.statusCode,
+          };
+          duration.observe(labels, (performance.now() - from) / 1_000);
+        });
+        done();
+      });
+    },
+    committed(writes, from, until) {
+      batches.observe(writes);
+      commits.observe((until - from) / 1_000);
+    },
+    refused: (status) => refused.inc({ http_response_status_code: status }),
+    keysTaken: (outcome) => keys.inc({ outcome }),
+    watchReadiness(ready) {
+      new Gauge({
+        name: 'todo_ready',
+        help: '1 when the service is ready, else 0.',
+        registers,
+        async collect() {
+          this.set((await ready()) === true ? 1 : 0);
+        },
+      });
+    },
+    watchConnections(connections) {
+      new Gauge({
+        name: 'db_client_connection_count',
+        help: 'Connections to the database, by state.',
+        labelNames: ['db_client_connection_state'],
+        registers,
+        collect() {
+          const { used, idle } = connections();
+          this.set({ db_client_connection_state: 'used' }, used);
+          this.set({ db_client_connection_state: 'idle' }, idle);
+        },
+      });
+      new Gauge({
+        name: 'db_client_connection_pending_requests',
+        help: 'Operations that wait for a connection.',
+        registers,
+        collect() {
+          this.set(connections().waiting);
+        },
+      });
+    },
+    watchWriteAheadLog(path) {
+      new Gauge({
+        name: 'todo_database_wal_size_bytes',
+        help: 'Size of the write-ahead log.',
+        registers,
+        collect() {
+          this.set(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
+        },
+      });
+    },
+    async read() {
+      return { text: await registry.metrics(), contentType: registry.contentType };
+    },
+    [Symbol.dispose]: () => runtime[Symbol.dispose](),
+  };
+}
+
+function codeOf(authentication: Authentication): string {
+  switch (authentication.outcome) {
+    case 'identified':
+      return 'accepted';
+    case 'refused':
+      return authentication.code;
+    case 'unavailable':
+      return 'keys-unavailable';
+  }
+}
+
+/** The class of an error: a closed list, unlike its message. */
+function errorType(error: unknown): string {
+  return error instanceof Error ? error.name : '_OTHER';
+}

@@ -1,0 +1,76 @@
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Milliseconds between two looks at how late the event loop is. */
+const RESOLUTION = 20;
+
+/**
+ * Gauges of the process, read when somebody asks: OpenTelemetry's `process.*`, `nodejs.*` and `v8js.*`. Delays
+ * are those since the last time somebody asked.
+ */
+export function registerRuntime(registry: Registry): Disposable {
+  const registers = [registry];
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+  delay.enable();
+  let utilization = performance.eventLoopUtilization();
+
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1e3);
+
+  gauge('nodejs_eventloop_delay_mean_seconds', 'Mean delay of the event loop.', () =>
+    delay.count === 0 ? 0 : lateness(delay.mean),
+  );
+  gauge('nodejs_eventloop_delay_p99_seconds', '99 % of delays of the event loop are at most this long.', () =>
+    lateness(delay.percentile(99)),
+  );
+  gauge('nodejs_eventloop_delay_max_seconds', 'Longest delay of the event loop.', () => {
+    const longest = delay.count === 0 ? 0 : lateness(delay.max);
+    delay.reset();
+    return longest;
+  });
+  gauge('nodejs_eventloop_utilization_ratio', 'Share of time in which the event loop was busy.', () => {
+    const now = performance.eventLoopUtilization();
+    const since = performance.eventLoopUtilization(now, utilization);
+    utilization = now;
+    return since.utilization;
+  });
+  gauge('process_memory_usage_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  new Counter({
+    name: 'process_cpu_time_seconds_total',
+    help: 'Processor time of the process, user and system.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  gauge('process_uptime_seconds', 'Time since the process started.', () => process.uptime());
+  if (process.platform === 'linux') {
+    gauge('process_unix_file_descriptor_count', 'Open file descriptors, sockets included.', () => {
+      return readdirSync('/proc/self/fd').length;
+    });
+  }
+  new Gauge({
+    name: 'v8js_memory_heap_used_bytes',
+    help: 'Heap in use, by space.',
+    labelNames: ['v8js_heap_space_name'],
+    registers,
+    collect() {
+      for (const space of getHeapSpaceStatistics()) {
+        this.set({ v8js_heap_space_name: space.space_name }, space.space_used_size);
+      }
+    },
+  });
+  return { [Symbol.dispose]: () => delay.disable() };
+}

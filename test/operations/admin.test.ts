@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { databaseAnswers } from '../../src/admin/readiness.ts';
+import { runProgram, startService } from '../start.ts';
+import { startList } from './list.ts';
+import { Connection } from './raw.ts';
+
+const list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
+after(() => list[Symbol.asyncDispose]());
+
+describe('Admin listener', { concurrency: true }, () => {
+  for (const [path, body] of [
+    ['/live', { status: 'live' }],
+    ['/ready', { status: 'ready' }],
+  ] as const) {
+    test(`${path} answers 200 while all is well`, async () => {
+      const reply = await fetch(`${list.adminUrl}${path}`);
+      assert.equal(reply.status, 200);
+      assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.deepEqual(await reply.json(), body);
+    });
+
+    test(`${path} is a 404 on the public port`, async () => {
+      assert.equal((await fetch(`${list.url}${path}`)).status, 404);
+    });
+  }
+
+  test('/version says what is running', async () => {
+    assert.deepEqual(await (await fetch(`${list.adminUrl}/version`)).json(), {
+      name: 'todo-service',
+      version: '0.1.0',
+      node: process.version,
+      profile: 'shared-list',
+      environment: 'production',
+    });
+  });
+
+  for (const [status, title, method, path, allow] of [
+    [404, 'Not Found', 'GET', '/nope', null],
+    [404, 'Not Found', 'GET', '/todos', null],
+    [405, 'Method Not Allowed', 'POST', '/live', 'GET, HEAD'],
+  ] as const) {
+    test(`${method} ${path} is a ${status} problem`, async () => {
+      const reply = await fetch(`${list.adminUrl}${path}`, { method });
+      const problem = (await reply.json()) as Record<string, unknown>;
+      assert.equal(reply.status, status);
+      assert.equal(reply.headers.get('content-type'), 'application/problem+json');
+      assert.equal(reply.headers.get('allow'), allow);
+      assert.deepEqual([problem.title, problem.status], [title, status]);
+    });
+  }
+
+  test('HEAD has the head of GET and no body', async () => {
+    await using connection = await Connection.open(list.adminUrl);
+    connection.socket.write('HEAD /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await connection.closed();
+    assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n.*Content-Length: 17\r\n.*\r\n\r\n$/s);
+  });
+
+  test('/ready says that keys are missing until the issuer answers', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const keys = JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] });
+    let answers = false;
+    const issuer = createServer((_request, response) => response.writeHead(answers ? 200 : 500).end(keys));
+    issuer.listen(0, '127.0.0.1');
+    await once(issuer, 'listening');
+    const { port } = issuer.address() as AddressInfo;
+    const env = {
+      TODO_ADMIN_PORT: '0',
+      TODO_AUTH_SECRET_FILE: '',
+      TODO_AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`,
+    };
+    await using without = await startList({ env });
+    const reply = await fetch(`${without.adminUrl}/ready`);
+    assert.equal(reply.status, 503);
+    assert.match(((await reply.json()) as { detail: string }).detail, /^no keys yet from http:\/\/127/);
+    answers = true;
+    while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
+    const events = without.log.map((line) => JSON.parse(line).event);
+    assert.deepEqual(events, ['keys-unavailable', 'keys-available', 'keys-loaded', 'ready']);
+    issuer.close();
+    issuer.closeAllConnections();
+  });
+
+  test('/ready turns before anything else when the service stops, and /live stays until the end', async () => {
+    const env = { TODO_ADMIN_PORT: '0', TODO_SHUTDOWN_DELAY_SECONDS: '1' };
+    await using service = await startService({ profile: 'error-demo', env });
+    const { adminUrl } = JSON.parse(service.stdout().split('\n')[0] ?? '');
+    assert.equal((await fetch(`${adminUrl}/ready`)).status, 200);
+    const code = service.stop();
+    while (!service.stdout().includes('"stopping"')) await pause(10);
+    const reply = await fetch(`${adminUrl}/ready`);
+    assert.equal(reply.status, 503);
+    assert.equal(((await reply.json()) as { detail: string }).detail, 'The service is stopping.');
+    assert.match(await (await fetch(`${adminUrl}/metrics`)).text(), /\ntodo_ready 0\n/);
+    assert.equal((await fetch(`${adminUrl}/live`)).status, 200);
+    assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+    assert.equal(await code, 0);
+  });
+
+  test('a database that does not answer, or not in time, is a reason', async () => {
+    assert.equal(await databaseAnswers(async () => {})(), true);
+    const failing = databaseAnswers(() => Promise.reject(new Error('secret')));
+    assert.equal(await failing(), 'The database does not answer.');
+    const hanging = databaseAnswers(() => new Promise(() => {}));
+    assert.equal(await hanging(), 'The database does not answer in time.');
+  });
+
+  test('an admin port that is taken keeps the service from starting, with exit code 69', async () => {
+    const { port } = new URL(list.adminUrl);
+    const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', '0'], {
+      env: { TODO_ADMIN_PORT: port },
+    });
+    assert.equal(code, 69);
+    assert.match(stderr, new RegExp(`^Cannot start: cannot listen on 127.0.0.1 port ${port}: .*EADDRINUSE`));
+  });
+});

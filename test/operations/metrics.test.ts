@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type List, startList } from './list.ts';
+import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
+import { Connection, converse } from './raw.ts';
+
+const ADMIN = { env: { TODO_ADMIN_PORT: '0' } };
+
+async function scrape({ adminUrl }: List): Promise<Exposition> {
+  const reply = await fetch(`${adminUrl}/metrics`);
+  assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  return parseExposition(await reply.text());
+}
+
+function ask({ url, editor }: List, method: string, path: string, body?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${editor}`, 'content-type': 'application/json' };
+  return fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+}
+
+const MILK = { title: 'Buy milk', categoryId: 1 };
+
+test('requests are counted by method, route pattern and status', async () => {
+  await using list = await startList(ADMIN);
+  await ask(list, 'POST', '/todos', MILK);
+  await ask(list, 'GET', '/todos/1');
+  await ask(list, 'GET', '/todos/2');
+  await ask(list, 'GET', '/no/such/path');
+  await ask(list, 'PATCH', '/todos/1');
+  const { samples } = await scrape(list);
+  const counted = samples
+    .filter(({ name }) => name === 'http_server_request_duration_seconds_count')
+    .map(({ labels, value }) => [...Object.values(labels), value].join(' '));
+  assert.deepEqual(counted.sort(), [
+    'GET  404 1',
+    'GET /todos/:id 200 1',
+    'GET /todos/:id 404 1',
+    'PATCH /todos/:id 405 1',
+    'POST /todos 201 1',
+  ]);
+});
+
+test('the buckets of a histogram grow up to its count', async () => {
+  await using list = await startList(ADMIN);
+  await ask(list, 'GET', '/todos');
+  const exposition = await scrape(list);
+  const name = 'http_server_request_duration_seconds';
+  const buckets = valuesOf(exposition, `${name}_bucket`);
+  assert.deepEqual(
+    buckets,
+    buckets.toSorted((a, b) => a - b),
+  );
+  assert.equal(buckets.at(-1), 1);
+  assert.equal(valuesOf(exposition, `${name}_bucket`, { le: '+Inf' })[0], 1);
+});
+
+test('an unknown method and an unknown path make no label of their own', async () => {
+  await using list = await startList(ADMIN);
+  await converse(list.url, 'PROPFIND /secret-path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  const text = await (await fetch(`${list.adminUrl}/metrics`)).text();
+  const [count] = valuesOf(parseExposition(text), 'http_server_request_duration_seconds_count', {
+    http_request_method: '_OTHER',
+    http_route: '',
+  });
+  assert.equal(count, 1);
+  assert.doesNotMatch(text, /secret|PROPFIND/);
+});
+
+test('what is refused before routing is counted by status', async () => {
+  await using list = await startList(ADMIN);
+  await converse(list.url, 'not http\r\n\r\n');
+  await converse(list.url, 'GET / HTTP/1.1\r\n\r\n');
+  await converse(list.url, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`);
+  const exposition = await scrape(list);
+  const refused = (status: string) =>
+    valuesOf(exposition, 'todo_refused_requests_total', { http_response_status_code: status });
+  assert.deepEqual([refused('400'), refused('431')], [[2], [1]]);
+});
+
+test('a client that goes away is counted, and its request is under way no longer', async () => {
+  await using list = await startList(ADMIN);
+  const connection = await Connection.open(list.url);
+  const head = `POST /todos HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n`;
+  connection.socket.write(head);
+  const active = async () => valuesOf(await scrape(list), 'http_server_active_requests')[0];
+  while ((await active()) !== 1);
+  await connection[Symbol.asyncDispose]();
+  while ((await active()) !== 0);
+  assert.deepEqual(valuesOf(await scrape(list), 'todo_aborted_requests_total'), [1]);
+});
+
+test('operations of the store and commits are timed', async () => {
+  await using list = await startList(ADMIN);
+  await ask(list, 'POST', '/todos', MILK);
+  await ask(list, 'PUT', '/todos/1', { ...MILK, done: true });
+  await ask(list, 'GET', '/todos');
+  await ask(list, 'GET', '/todos/1');
+  await ask(list, 'DELETE', '/todos/1');
+  const exposition = await scrape(list);
+  for (const operation of ['add', 'replace', 'list', 'find', 'remove']) {
+    const labels = { db_system_name: 'sqlite', db_operation_name: operation, error_type: '' };
+    assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
+  }
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [3]);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [3]);
+  assert.ok(Number(valuesOf(exposition, 'todo_database_wal_size_bytes')[0]) > 0);
+});
+
+test('verdicts on tokens are counted by code', async () => {
+  await using list = await startList(ADMIN);
+  const get = (authorization?: string) =>
+    fetch(`${list.url}/me`, { headers: authorization === undefined ? {} : { authorization } });
+  await get();
+  await get('Bearer x');
+  await get(`Bearer ${list.reader}`);
+  await get(`Bearer ${list.reader}`);
+  const exposition = await scrape(list);
+  const verdicts = (code: string) => valuesOf(exposition, 'todo_token_verdicts_total', { code })[0];
+  assert.deepEqual(
+    [verdicts('credentials-missing'), verdicts('token-form'), verdicts('accepted')],
+    [1, 1, 2],
+  );
+});
+
+test('keys that are fetched are counted', async () => {
+  const env = {
+    TODO_ADMIN_PORT: '0',
+    TODO_AUTH_SECRET_FILE: '',
+    TODO_AUTH_JWKS_URL: 'http://127.0.0.1:9/keys',
+  };
+  await using list = await startList({ env });
+  const failures = async () =>
+    valuesOf(await scrape(list), 'todo_key_fetches_total', { outcome: 'failed' })[0] ?? 0;
+  while ((await failures()) === 0);
+  assert.ok((await failures()) >= 1);
+});
+
+test('the process is described by the names of OpenTelemetry', async () => {
+  await using list = await startList(ADMIN);
+  const { types } = await scrape(list);
+  for (const [name, type] of [
+    ['build_info', 'gauge'],
+    ['todo_ready', 'gauge'],
+    ['nodejs_eventloop_delay_p99_seconds', 'gauge'],
+    ['nodejs_eventloop_utilization_ratio', 'gauge'],
+    ['process_cpu_time_seconds_total', 'counter'],
+    ['process_memory_usage_bytes', 'gauge'],
+    ['v8js_memory_heap_used_bytes', 'gauge'],
+  ] as const) {
+    assert.equal(types.get(name), type);
+  }
+});
