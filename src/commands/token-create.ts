@@ -24,7 +24,8 @@ Examples:
   todo-service token create --name eve --claim 'realm_access={"roles":["editor"]}' --output json
 `;
 
-interface Request {
+/** What the flags ask for. */
+export interface TokenRequest {
   readonly token: DevelopmentTokenRequest;
   readonly output: 'token' | 'json';
   readonly dataDir: string | undefined;
@@ -32,7 +33,7 @@ interface Request {
 
 /** `todo-service token create`: signs with the development key. The result is the exit code. */
 export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const request = readRequest(argv);
+  const request = readTokenRequest(argv);
   if (typeof request === 'string') {
     process.stderr.write(`${request}\nRun "todo-service token create --help" for the flags.\n`);
     return 2;
@@ -72,7 +73,7 @@ function refuse(reason: string): number {
 }
 
 /** What is asked for; a sentence about wrong usage; or undefined when help is asked for. */
-function readRequest(argv: readonly string[]): Request | string | undefined {
+export function readTokenRequest(argv: readonly string[]): TokenRequest | string | undefined {
   let values: ReturnType<typeof parse>;
   try {
     values = parse(argv);
