@@ -15,10 +15,3 @@ export function represent({ id, title, done, categoryId }: Todo): TodoRepresenta
   const json = JSON.stringify({ id, title, done, categoryId });
   return { id, json, etag: entityTag(json) };
 }
-
-/** The whole list as it goes over the wire, and the tag of exactly these bytes. */
-export interface ListRepresentation {
-  readonly bytes: Buffer;
-  /** Strong (RFC 9110 §8.8.3). */
-  readonly etag: EntityTag;
-}

@@ -1,5 +1,6 @@
 import type { Preconditions } from './entity-tag.ts';
-import type { ListRepresentation, TodoRepresentation } from './representation.ts';
+import type { ListRepresentation, ListWish } from './list-version.ts';
+import type { TodoRepresentation } from './representation.ts';
 import type { NewTodo, Replacement } from './todo.ts';
 
 /**
@@ -8,10 +9,10 @@ import type { NewTodo, Replacement } from './todo.ts';
  * `OutcomeUnknown`, a bug or a broken machine.
  */
 export interface TodoStore extends AsyncDisposable {
-  /** Every todo, ordered by id ascending, never older than the call. */
-  list(): Promise<ListRepresentation>;
+  /** Every todo, ordered by id ascending, never older than the call. Synchronous when it is at hand. */
+  list(wish?: ListWish): ListRepresentation | Promise<ListRepresentation>;
 
-  /** Synchronous when the todo is at hand, and then it may throw what it would otherwise reject with. */
+  /** Synchronous when the todo is at hand. It may throw what it would otherwise reject with, and so may `list`. */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
 
   /** Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. */

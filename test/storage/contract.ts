@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { IdsExhausted, type TodoStore } from '../../src/shared-list/store.ts';
+import { describeList } from './contract-list.ts';
 import { describePreconditions } from './contract-preconditions.ts';
 import { addedTo, found, listed, newTodo, replacement, titles } from './todos.ts';
 
@@ -19,6 +20,7 @@ export function describeTodoStore(name: string, engine: Engine): void {
   describe(`${name}: reading and writing`, () => describeReadingAndWriting(engine));
   describe(`${name}: ids`, () => describeIds(engine));
   describe(`${name}: titles`, () => describeTitles(engine));
+  describe(`${name}: the list`, () => describeList(engine));
   describe(`${name}: preconditions`, () => describePreconditions(engine));
 }
 

@@ -10,6 +10,7 @@ import {
   messageOf,
   SQLITE_IOERR,
 } from './error.ts';
+import { type Failure, failureBy } from './failure.ts';
 import { FIND, todoOf } from './row.ts';
 
 const ADD = 'INSERT INTO todos (title, category_id) VALUES (?, ?)';
@@ -38,16 +39,6 @@ export interface Outcomes {
 export type Outcome = Outcomes[keyof Outcomes] | { readonly error: string };
 
 export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
-
-/**
- * A whole batch failed. `unavailable`: the machine is at fault, and nothing was changed. `unknown`: the commit
- * was on its way to the disk, so a crash may still bring the changes back. `error`: a bug, and nothing was
- * changed.
- */
-export interface Failure {
-  readonly failure: 'unavailable' | 'unknown' | 'error';
-  readonly message: string;
-}
 
 /**
  * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
@@ -94,9 +85,8 @@ export class Batches {
       return { outcomes };
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      const message = messageOf(error);
-      if (committing && isOfKind(error, SQLITE_IOERR)) return { failure: 'unknown', message };
-      return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
+      const failure = failureBy(error);
+      return committing && isOfKind(error, SQLITE_IOERR) ? { ...failure, failure: 'unknown' } : failure;
     }
   }
 

@@ -5,6 +5,7 @@ import { type Committed, timed } from './commit-clock.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf } from './error.ts';
 import { privateFile } from './file.ts';
+import { SqliteList } from './list.ts';
 import { own } from './owner.ts';
 import { libraryFault, libraryVersion, migrate } from './schema.ts';
 import { SqliteTodoStore } from './store.ts';
@@ -41,8 +42,9 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     if (fault !== undefined) throw unusable(path, fault);
     readOnly(reader);
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
-    const writer = parts.use(new Writer(file, timed(cache, options.committed)));
-    return new SqliteTodoStore(reader, cache, writer, parts.move());
+    const list = parts.use(new SqliteList(file));
+    const writer = parts.use(new Writer(file, [timed(cache, options.committed), list]));
+    return new SqliteTodoStore({ reader, cache, list, writer }, parts.move());
   } catch (error) {
     throw error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
   }

@@ -2,9 +2,8 @@ import type { SQLOutputValue } from 'node:sqlite';
 import type { Todo } from '../todo.ts';
 
 export const FIND = 'SELECT id, title, done, category_id FROM todos WHERE id = ?';
-export const LIST = 'SELECT id, title, done, category_id FROM todos ORDER BY id';
 
-/** A row of `FIND` or `LIST`. The tables are STRICT: a column holds nothing but its type. */
+/** A row of `FIND`. The tables are STRICT: a column holds nothing but its type. */
 export function todoOf(row: Record<string, SQLOutputValue>): Todo {
   return {
     id: Number(row.id),

@@ -1,37 +1,48 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { entityTag, type Preconditions } from '../entity-tag.ts';
-import { type ListRepresentation, represent, type TodoRepresentation } from '../representation.ts';
+import type { Preconditions } from '../entity-tag.ts';
+import type { ListRepresentation, ListWish } from '../list-version.ts';
+import { represent, type TodoRepresentation } from '../representation.ts';
 import { IdsExhausted, StoreUnavailable, type TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { isMachineFault, messageOf } from './error.ts';
-import { FIND, LIST, todoOf } from './row.ts';
+import type { SqliteList } from './list.ts';
+import { FIND, todoOf } from './row.ts';
 import type { Writer } from './writer.ts';
 
 const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
 
+/** What a store is made of. */
+export interface StoreParts {
+  /** Reads one todo. */
+  readonly reader: DatabaseSync;
+  readonly cache: TodoCache;
+  readonly list: SqliteList;
+  readonly writer: Writer;
+}
+
 /** The list in one SQLite file: reads on this thread, writes on another. */
 export class SqliteTodoStore implements TodoStore {
-  readonly #list: StatementSync;
   readonly #find: StatementSync;
   readonly #highestId: StatementSync;
   readonly #cache: TodoCache;
+  readonly #list: SqliteList;
   readonly #writer: Writer;
-  readonly #parts: AsyncDisposable;
+  readonly #owned: AsyncDisposable;
 
-  /** @param parts What ends with the store, `reader` and `writer` included. */
-  constructor(reader: DatabaseSync, cache: TodoCache, writer: Writer, parts: AsyncDisposable) {
-    this.#list = reader.prepare(LIST);
+  /** @param owned What ends with the store, its parts included. */
+  constructor({ reader, cache, list, writer }: StoreParts, owned: AsyncDisposable) {
     this.#find = reader.prepare(FIND);
     this.#highestId = reader.prepare(HIGHEST_ID);
     this.#cache = cache;
+    this.#list = list;
     this.#writer = writer;
-    this.#parts = parts;
+    this.#owned = owned;
   }
 
-  async list(): Promise<ListRepresentation> {
-    const bytes = Buffer.from(JSON.stringify(read(() => this.#list.all()).map(todoOf)));
-    return { bytes, etag: entityTag(bytes) };
+  list(wish: ListWish = { gzip: false }): ListRepresentation | Promise<ListRepresentation> {
+    const version = this.#list.current();
+    return version instanceof Promise ? version.then((built) => built.select(wish)) : version.select(wish);
   }
 
   find(id: number): TodoRepresentation | undefined {
@@ -77,7 +88,7 @@ export class SqliteTodoStore implements TodoStore {
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#parts[Symbol.asyncDispose]();
+    return this.#owned[Symbol.asyncDispose]();
   }
 }
 

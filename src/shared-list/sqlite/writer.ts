@@ -1,16 +1,6 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
-import type { BatchResult, Failure, Outcome, Outcomes, Write } from './batch.ts';
-
-/** What the thread is told: a batch to commit, or to close the file and end. */
-export type Order = readonly Write[] | 'close';
-
-/**
- * What the thread says: that it has opened the file, that another program changed it, and what came of each
- * batch, in order.
- */
-export type Report = 'ready' | 'changed-elsewhere' | BatchResult;
+import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
+import { errorOf, type Failure } from './failure.ts';
+import { Thread, type ThreadEnded } from './thread.ts';
 
 /** Who wants to know about batches before those do that wait for their writes. */
 export interface Watcher {
@@ -28,27 +18,26 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-// `tsc` rewrites the extension of an import, but not of a URL.
-const THREAD = new URL(`./writer-thread${import.meta.url.slice(-3)}`, import.meta.url);
+const THREAD = new URL('./writer-thread.ts', import.meta.url);
 
 /**
  * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
  */
 export class Writer implements AsyncDisposable {
-  readonly #file: string;
-  readonly #watcher: Watcher;
-  #thread: Worker | undefined;
-  #ready = false;
-  #closing = false;
-  #scheduled = false;
+  readonly #thread: Thread<readonly Write[], BatchResult, 'changed-elsewhere'>;
+  readonly #watchers: readonly Watcher[];
   #next: Waiting[] = [];
-  #underWay: Waiting[] = [];
+  #scheduled = false;
+  #underWay = false;
+  #onIdle: (() => void) | undefined;
 
-  constructor(file: string, watcher: Watcher) {
-    this.#file = file;
-    this.#watcher = watcher;
-    this.#thread = this.#start();
+  constructor(file: string, watchers: readonly Watcher[]) {
+    this.#watchers = watchers;
+    this.#thread = new Thread(THREAD, file, () => {
+      for (const watcher of watchers) watcher.lost();
+    });
+    this.#thread.start();
   }
 
   /**
@@ -77,85 +66,51 @@ export class Writer implements AsyncDisposable {
 
   /** Every write is settled, and the file closed, when it resolves. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    const thread = this.#thread;
-    this.#send();
-    if (thread !== undefined) await once(thread, 'exit');
-  }
-
-  #start(): Worker {
-    const thread = new Worker(THREAD, { workerData: this.#file });
-    let cause: unknown;
-    thread.on('message', (report: Report) => this.#hear(report));
-    thread.on('error', (error) => {
-      cause = error;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      this.#send();
     });
-    thread.on('exit', () => this.#end(cause));
-    return thread;
+    await this.#thread[Symbol.asyncDispose]();
   }
 
   #send(): void {
-    if (this.#underWay.length > 0) return;
-    this.#underWay = this.#next;
-    this.#next = [];
-    if (this.#underWay.length > 0) {
-      const writes = this.#underWay.map(({ write }) => write);
-      this.#watcher.leaving(writes);
-      this.#tell(writes);
-    } else if (this.#closing) this.#tell('close');
-  }
-
-  #tell(order: Order): void {
-    this.#thread ??= this.#start();
-    this.#thread.postMessage(order);
-  }
-
-  #hear(report: Report): void {
-    if (report === 'ready') this.#ready = true;
-    else if (report === 'changed-elsewhere') this.#watcher.lost();
-    else if ('failure' in report) this.#fail(failureOf(report));
-    else this.#settle(report.outcomes);
-  }
-
-  #settle(outcomes: readonly Outcome[]): void {
-    const answered = this.#underWay;
-    this.#underWay = [];
-    this.#watcher.settled();
-    this.#send();
-    for (const [index, outcome] of outcomes.entries()) {
-      if (typeof outcome === 'object') answered[index]?.fail(new Error(outcome.error));
-      else answered[index]?.settle(outcome);
+    if (this.#underWay) return;
+    if (this.#next.length === 0) {
+      this.#onIdle?.();
+      return;
     }
+    const batch = this.#next;
+    this.#next = [];
+    this.#underWay = true;
+    const writes = batch.map(({ write }) => write);
+    for (const watcher of this.#watchers) watcher.leaving(writes);
+    this.#thread
+      .ask(writes)
+      .catch(failureOf)
+      .then((result) => this.#settle(batch, result));
   }
 
-  #fail(error: Error): void {
-    const told = this.#underWay;
-    this.#underWay = [];
-    this.#watcher.settled();
-    this.#watcher.lost();
-    for (const { fail } of told) fail(error);
+  #settle(batch: readonly Waiting[], result: BatchResult): void {
+    this.#underWay = false;
+    for (const watcher of this.#watchers) {
+      watcher.settled();
+      if ('failure' in result) watcher.lost();
+    }
     this.#send();
-  }
-
-  /** A thread that ended by itself is started anew by the next batch. */
-  #end(cause: unknown): void {
-    const message = 'The thread that writes to the database ended';
-    const error = this.#ready
-      ? new OutcomeUnknown(message, { cause })
-      : new StoreUnavailable(message, { cause });
-    this.#thread = undefined;
-    this.#ready = false;
-    if (!this.#closing || this.#underWay.length > 0) this.#fail(error);
+    for (const [index, { settle, fail }] of batch.entries()) {
+      if ('failure' in result) fail(errorOf(result));
+      else deliver(result.outcomes[index], settle, fail);
+    }
   }
 }
 
-function failureOf({ failure, message }: Failure): Error {
-  switch (failure) {
-    case 'unavailable':
-      return new StoreUnavailable(message);
-    case 'unknown':
-      return new OutcomeUnknown(message);
-    case 'error':
-      return new Error(message);
-  }
+function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: Waiting['fail']): void {
+  if (outcome === undefined) fail(new Error('The writing thread left a write without an outcome'));
+  else if (typeof outcome === 'object') fail(new Error(outcome.error));
+  else settle(outcome);
+}
+
+/** Before it could begin, nothing was changed; later, the commit may have been made. */
+function failureOf({ ready, message }: ThreadEnded): Failure {
+  return { failure: ready ? 'unknown' : 'unavailable', message };
 }

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sharedRun } from './shared-run.ts';
+
+/** A task whose runs end by hand, in order. */
+function byHand() {
+  const runs: PromiseWithResolvers<number>[] = [];
+  const run = sharedRun(() => {
+    const one = Promise.withResolvers<number>();
+    runs.push(one);
+    return one.promise;
+  });
+  return { runs, run };
+}
+
+/** Lets everything that is ready to run do so. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('who comes while nothing runs gets a run at once', async () => {
+  const { runs, run } = byHand();
+  const first = run();
+  assert.equal(runs.length, 1);
+  runs[0]?.resolve(1);
+  assert.equal(await first, 1);
+});
+
+test('all who come during a run share the one that begins after it', async () => {
+  const { runs, run } = byHand();
+  const first = run();
+  const others = [run(), run(), run()];
+  await settled();
+  assert.equal(runs.length, 1);
+  runs[0]?.resolve(1);
+  assert.equal(await first, 1);
+  await settled();
+  assert.equal(runs.length, 2);
+  runs[1]?.resolve(2);
+  assert.deepEqual(await Promise.all(others), [2, 2, 2]);
+});
+
+test('two runs never overlap, whoever comes between them', async () => {
+  const { runs, run } = byHand();
+  const first = run();
+  const second = run();
+  const third = first.then(() => run());
+  runs[0]?.resolve(1);
+  await settled();
+  assert.equal(runs.length, 2);
+  runs[1]?.resolve(2);
+  await settled();
+  runs[2]?.resolve(3);
+  assert.equal(await second, 2);
+  assert.ok([2, 3].includes(await third));
+});
+
+test('a run that fails fails those who wait for it, and no others', async () => {
+  const { runs, run } = byHand();
+  const first = run();
+  const second = run();
+  runs[0]?.reject(new Error('first'));
+  await assert.rejects(first, /first/);
+  await settled();
+  runs[1]?.resolve(2);
+  assert.equal(await second, 2);
+  const third = run();
+  runs[2]?.resolve(3);
+  assert.equal(await third, 3);
+});

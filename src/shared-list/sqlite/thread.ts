@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** What a thread says: that it has opened the file, something unasked, or the answer to its order. */
+export type Message<Answer, News> = 'ready' | { readonly news: News } | { readonly answer: Answer };
+
+/** The thread ended by itself. Not `ready`: before it could begin with the order. */
+export class ThreadEnded extends Error {
+  override readonly name = 'ThreadEnded';
+  readonly ready: boolean;
+  constructor(entry: URL, ready: boolean, cause: unknown) {
+    super(`The thread ${entry.pathname.split('/').at(-1)} ended by itself`, { cause });
+    this.ready = ready;
+  }
+}
+
+/**
+ * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
+ * its first order; one that ended by itself is started anew by the next.
+ */
+export class Thread<Order, Answer, News = never> implements AsyncDisposable {
+  readonly #entry: URL;
+  readonly #file: string;
+  readonly #onNews: (news: News) => void;
+  #worker: Worker | undefined;
+  #ready = false;
+  #asked: PromiseWithResolvers<Answer> | undefined;
+
+  /** @param entry As the source names it; `tsc` rewrites the extension of an import, but not of a URL. */
+  constructor(entry: URL, file: string, onNews: (news: News) => void = () => {}) {
+    this.#entry = new URL(entry.href.replace(/\.ts$/, import.meta.url.slice(-3)));
+    this.#file = file;
+    this.#onNews = onNews;
+  }
+
+  start(): Worker {
+    const worker = new Worker(this.#entry, { workerData: this.#file });
+    let cause: unknown;
+    worker.on('message', (message: Message<Answer, News>) => this.#hear(message));
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => this.#end(cause));
+    this.#worker = worker;
+    return worker;
+  }
+
+  /** Rejects with `ThreadEnded`, and with nothing else. */
+  ask(order: Order): Promise<Answer> {
+    this.#asked = Promise.withResolvers<Answer>();
+    (this.#worker ?? this.start()).postMessage(order);
+    return this.#asked.promise;
+  }
+
+  /** The file is closed when it resolves; an order that is under way is answered before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#worker === undefined) return;
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('close');
+    await ended;
+  }
+
+  #hear(message: Message<Answer, News>): void {
+    if (message === 'ready') this.#ready = true;
+    else if ('news' in message) this.#onNews(message.news);
+    else this.#asked?.resolve(message.answer);
+  }
+
+  #end(cause: unknown): void {
+    this.#asked?.reject(new ThreadEnded(this.#entry, this.#ready, cause));
+    this.#worker = undefined;
+    this.#ready = false;
+  }
+}
