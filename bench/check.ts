@@ -1,0 +1,57 @@
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { ask } from './ask.ts';
+import { create, readOne, type TodoRequest } from './requests.ts';
+import type { Server } from './servers.ts';
+import type { TokenMaker } from './tokens.ts';
+
+/**
+ * Whether a server answers correctly: the first request of each method and status, with its body; and where it
+ * knows tokens, that it refuses what must be refused.
+ *
+ * @throws AssertionError with the difference.
+ */
+export async function checkAnswers(
+  server: Server,
+  port: number,
+  requests: readonly TodoRequest[],
+  tokens: TokenMaker,
+): Promise<void> {
+  // Reads first: a write would change what the list is compared with.
+  const samples = [...Map.groupBy(requests, ({ method, path }) => `${method} ${path === '/todos'}`).values()]
+    .flatMap(([first]) => first ?? [])
+    .toSorted((a, b) => a.method.localeCompare(b.method));
+  for (const sample of samples) await checkAnswer(port, sample, server.role === 'floor');
+  if (!server.checksTokens) return;
+  const reader = await tokens.make({ name: 'ben' });
+  const editor = await tokens.make({ name: 'ada', role: 'editor' });
+  await checkAnswer(port, readOne(1, reader));
+  await checkAnswer(port, { ...readOne(1, ''), expected: { status: 401 } });
+  await checkAnswer(port, { ...readOne(1, forged(editor)), expected: { status: 401 } });
+  await checkAnswer(port, { ...create(1, reader), expected: { status: 403 } });
+  await checkAnswer(port, { ...create(1, editor), body: '{"title":""}', expected: { status: 400 } });
+}
+
+/** The same token with another first character in its signature. */
+function forged(token: string): string {
+  const at = token.lastIndexOf('.') + 1;
+  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+}
+
+/** A floor may answer every request with the same todo. */
+async function checkAnswer(port: number, request: TodoRequest, anyTodo = false): Promise<void> {
+  const { method, path, expected } = request;
+  const answer = await ask(port, request);
+  const { status, body } = answer;
+  strictEqual(status, expected.status, `${method} ${path}: ${status} ${body.slice(0, 200)}`);
+  if (expected.json === undefined) return;
+  const type = answer.header('content-type');
+  ok(type.startsWith(expected.status === 404 ? 'application/problem+json' : 'application/json'), type);
+  const json: unknown = JSON.parse(body);
+  if (Array.isArray(expected.json) || anyTodo) {
+    deepStrictEqual(Object.keys(Object(json)), Object.keys(expected.json));
+    if (!anyTodo) deepStrictEqual(json, expected.json);
+    return;
+  }
+  deepStrictEqual({ ...Object(json), ...expected.json }, json, `${method} ${path}: ${body.slice(0, 200)}`);
+  if (expected.status === 201) strictEqual(answer.header('location'), `/todos/${Object(json).id}`);
+}

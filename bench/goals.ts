@@ -1,0 +1,163 @@
+import type { Figures } from './results.ts';
+import { serverNamed } from './servers.ts';
+
+/** A figure to reach, and what it came to. */
+export interface Goal {
+  readonly scenario: string;
+  readonly text: string;
+  /** Reached when the figure is at most (`<=`), below (`<`) or at least (`>=`) this. */
+  readonly bound: readonly ['<=' | '<' | '>=', number];
+  /** NaN when a server that it needs was not measured. */
+  figure(figures: Lookup): number;
+}
+
+type Lookup = (scenario: string, wanted: Wanted) => readonly Figures[];
+type Wanted = string | ((figures: Figures) => boolean);
+
+const isPeer = ({ server }: Figures) => serverNamed(server).role === 'peer';
+const isNodePeer = (figures: Figures) => isPeer(figures) && serverNamed(figures.server).runtime === 'node';
+const isBunPeer = (figures: Figures) => isPeer(figures) && serverNamed(figures.server).runtime === 'bun';
+const isDurablePeer = (figures: Figures) => isPeer(figures) && figures.durability === 'durable';
+const isRelaxedPeer = (figures: Figures) => isPeer(figures) && figures.durability === 'relaxed';
+
+/** CPU of the service by that of the cheapest of the others. */
+const cpu =
+  (scenario: string, wanted: Wanted, by = 'service') =>
+  (figures: Lookup) =>
+    least(figures(scenario, by), 'cpu') / least(figures(scenario, wanted), 'cpu');
+
+/** Throughput of the service by that of the fastest of the others. */
+const throughput = (scenario: string, wanted: Wanted) => (figures: Lookup) =>
+  most(figures(scenario, 'service')) / most(figures(scenario, wanted));
+
+export const GOALS: readonly Goal[] = [
+  {
+    scenario: 'one',
+    text: 'CPU by that of the constant',
+    bound: ['<=', 1.25],
+    figure: cpu('one', 'constant'),
+  },
+  {
+    scenario: 'one',
+    text: 'CPU by that of the best peer on Node.js',
+    bound: ['<=', 0.5],
+    figure: cpu('one', isNodePeer),
+  },
+  {
+    scenario: 'one',
+    text: 'CPU by that of the best peer on Bun',
+    bound: ['<', 1],
+    figure: cpu('one', isBunPeer),
+  },
+  {
+    scenario: 'one',
+    text: 'CPU with a log line per request, by that of the constant',
+    bound: ['<=', 2.1],
+    figure: cpu('one', 'constant', 'service-log'),
+  },
+  {
+    scenario: 'one-postgres',
+    text: 'CPU by that of a query by pg',
+    bound: ['<=', 1.3],
+    figure: cpu('one-postgres', 'pg-query'),
+  },
+  {
+    scenario: 'one-rs256',
+    text: 'CPU by that of the best peer',
+    bound: ['<=', 1 / 3],
+    figure: cpu('one-rs256', isPeer),
+  },
+  {
+    scenario: 'one-es256',
+    text: 'CPU by that of the best peer',
+    bound: ['<=', 1 / 3],
+    figure: cpu('one-es256', isPeer),
+  },
+  {
+    scenario: 'list-1000',
+    text: 'CPU by that of the bytes',
+    bound: ['<=', 1.25],
+    figure: cpu('list-1000', 'bytes'),
+  },
+  {
+    scenario: 'list-100000',
+    text: 'CPU by that of the bytes',
+    bound: ['<=', 1.25],
+    figure: cpu('list-100000', 'bytes'),
+  },
+  {
+    scenario: 'list-100000',
+    text: 'Throughput by that of the best peer',
+    bound: ['>=', 20],
+    figure: throughput('list-100000', isPeer),
+  },
+  {
+    scenario: 'create',
+    text: 'Throughput by that of the best durable peer',
+    bound: ['>=', 15],
+    figure: throughput('create', isDurablePeer),
+  },
+  {
+    scenario: 'create',
+    text: 'Throughput by that of the best peer that does not sync',
+    bound: ['>=', 2],
+    figure: throughput('create', isRelaxedPeer),
+  },
+  {
+    scenario: 'mix',
+    text: 'Throughput by that of the best peer',
+    bound: ['>=', 2],
+    figure: throughput('mix', isPeer),
+  },
+  {
+    scenario: 'not-found',
+    text: 'CPU by that of a success',
+    bound: ['<=', 1.3],
+    figure: (figures) =>
+      least(figures('not-found', 'service'), 'cpu') / least(figures('one', 'service'), 'cpu'),
+  },
+  {
+    scenario: 'busy-list',
+    text: 'p99 of one todo, in milliseconds',
+    bound: ['<', 20],
+    figure: (figures) => least(figures('busy-list', 'service'), 'p99'),
+  },
+  {
+    scenario: 'start',
+    text: 'Time by that of the constant',
+    bound: ['<=', 2.5],
+    figure: (figures) =>
+      least(figures('start', 'service'), 'start') / least(figures('start', 'constant'), 'start'),
+  },
+];
+
+export interface Score {
+  readonly goal: Goal;
+  readonly figure: number;
+  readonly reached: boolean;
+}
+
+/** The goals that these figures can decide. */
+export function score(figures: readonly Figures[]): readonly Score[] {
+  const lookup: Lookup = (scenario, wanted) =>
+    figures.filter(
+      (one) =>
+        one.scenario === scenario && (typeof wanted === 'string' ? one.server === wanted : wanted(one)),
+    );
+  return GOALS.map((goal) => ({ goal, figure: goal.figure(lookup) }))
+    .filter(({ figure }) => Number.isFinite(figure))
+    .map(({ goal, figure }) => ({ goal, figure, reached: isWithin(figure, goal.bound) }));
+}
+
+function isWithin(figure: number, [relation, limit]: Goal['bound']): boolean {
+  if (relation === '>=') return figure >= limit;
+  return relation === '<' ? figure < limit : figure <= limit;
+}
+
+function least(figures: readonly Figures[], name: 'cpu' | 'p99' | 'start'): number {
+  return Math.min(...figures.map((one) => one[name] ?? Number.NaN));
+}
+
+function most(figures: readonly Figures[]): number {
+  return Math.max(...figures.map((one) => one.requestsPerSecond ?? Number.NaN));
+}

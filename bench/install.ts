@@ -1,0 +1,24 @@
+/**
+ * Installs what the benchmark needs, on its first use and whenever its lock file has changed. No package of it
+ * runs a script at installation.
+ */
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+
+const age = (path: string) =>
+  statSync(new URL(path, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+if (age('node_modules/.package-lock.json') < age('package-lock.json')) {
+  process.stderr.write(
+    'Installing the peers to compare with into bench/node_modules, Bun among them (170 MB) …\n',
+  );
+  const { status, error } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,98 @@
+import { parseArgs } from 'node:util';
+import { SCENARIOS } from './scenarios.ts';
+import { SERVERS } from './servers.ts';
+
+export interface Options {
+  readonly scenarios: readonly string[];
+  readonly servers: readonly string[];
+  /** Seconds of load in each trial, after a second of warm-up. */
+  readonly seconds: number;
+  /** Trials of each server in each scenario; the tables have their medians. */
+  readonly runs: number;
+  /** Every server answers each scenario correctly; nothing is timed. */
+  readonly smoke: boolean;
+  readonly load: 'wrk' | 'autocannon' | undefined;
+  readonly output: string;
+}
+
+const HELP = `Usage: npm run bench -- [flags]
+
+Measures todo-service beside what a user would pick instead: each server on one core, the load on the other.
+
+  --scenario NAME[,NAME…]   default: all but those marked *
+  --server NAME[,NAME…]     default: all
+  --seconds SECONDS         of load in each trial, after 1 s of warm-up; default 1
+  --runs RUNS               trials of each server in each scenario, in shuffled order; default 3
+  --load wrk|autocannon     default: wrk when it is installed
+  --output FILE             results as JSON, and the tables beside it as Markdown; default bench/results.json
+  --smoke                   every server answers each scenario correctly, nothing is timed
+  --help
+
+Scenarios:
+${SCENARIOS.map(({ name, title, byDefault }) => `  ${(byDefault ? name : `${name} *`).padEnd(18)}${title}`).join('\n')}
+
+Servers:
+${SERVERS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
+
+Examples:
+  npm run bench -- --scenario one,not-found --server service,constant
+  npm run bench -- --scenario soak --server service --seconds 3600 --runs 1
+`;
+
+/** The options of the command line; a string is what to print instead of running, help or a complaint. */
+export function readOptions(
+  argv: readonly string[],
+): Options | { readonly help: string } | { readonly fault: string } {
+  let values: ReturnType<typeof parse>['values'];
+  try {
+    ({ values } = parse(argv));
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+  if (values.help) return { help: HELP };
+  const scenarios =
+    values.scenario?.split(',') ?? SCENARIOS.filter((one) => one.byDefault).map((one) => one.name);
+  const servers = values.server?.split(',') ?? SERVERS.map(({ name }) => name);
+  const seconds = Number(values.seconds ?? 1);
+  const runs = Number(values.runs ?? 3);
+  const { load, smoke = false, output = new URL('results.json', import.meta.url).pathname } = values;
+  const fault =
+    unknown('--scenario', scenarios, SCENARIOS) ??
+    unknown('--server', servers, SERVERS) ??
+    wholeNumber('--seconds', seconds) ??
+    wholeNumber('--runs', runs);
+  if (fault !== undefined) return { fault };
+  if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
+    return { fault: `--load must be "wrk" or "autocannon", received ${JSON.stringify(load)}` };
+  }
+  return { scenarios, servers, seconds, runs, smoke, load, output };
+}
+
+function parse(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    options: {
+      scenario: { type: 'string' },
+      server: { type: 'string' },
+      seconds: { type: 'string' },
+      runs: { type: 'string' },
+      load: { type: 'string' },
+      output: { type: 'string' },
+      smoke: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
+}
+
+function unknown(flag: string, names: readonly string[], known: readonly { readonly name: string }[]) {
+  const stranger = names.find((name) => !known.some((one) => one.name === name));
+  if (stranger === undefined) return undefined;
+  const wanted = known.map(({ name }) => name).join(', ');
+  return `${flag} must be of ${wanted}; received ${JSON.stringify(stranger)}`;
+}
+
+function wholeNumber(flag: string, value: number) {
+  return Number.isSafeInteger(value) && value > 0
+    ? undefined
+    : `${flag} must be a whole number above 0, received ${value}`;
+}

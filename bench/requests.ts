@@ -1,0 +1,94 @@
+import type { Kind } from './scenarios.ts';
+import { todoNumber } from './todos.ts';
+import type { TokenMaker } from './tokens.ts';
+
+export interface TodoRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly token: string;
+  /** JSON. */
+  readonly body?: string;
+  readonly expected: {
+    readonly status: number;
+    /** The members that the body must have; an array must be equal. */
+    readonly json?: object;
+  };
+}
+
+/** Distinct requests of a scenario; the load goes through them again and again. */
+const DRAWN = 10_000;
+
+/** More than any server remembers of tokens, so that a token is forgotten before it comes again. */
+const UNKNOWN_TOKENS = 12_000;
+
+/** The requests of a kind over `todos` todos, the same ones in every run. */
+export async function drawRequests(
+  kind: Kind,
+  todos: number,
+  tokens: TokenMaker,
+): Promise<readonly TodoRequest[]> {
+  const token = await tokens.make({ name: 'ada', role: 'editor' });
+  const random = pseudoRandom(20_261_121);
+  const id = () => 1 + Math.floor(random() * todos);
+  const list = readList(todos, token);
+  switch (kind) {
+    case 'one':
+      return Array.from({ length: DRAWN }, () => readOne(id(), token));
+    case 'missing':
+      return Array.from({ length: DRAWN }, () => readMissing(todos + id(), token));
+    case 'list':
+      return [list];
+    case 'create':
+      return Array.from({ length: DRAWN }, (_, index) => create(index, token));
+    case 'mix':
+      return Array.from({ length: DRAWN }, (_, index) => {
+        const share = random();
+        if (share < 0.75) return readOne(id(), token);
+        if (share < 0.9) return replace(id(), random() < 0.5, token);
+        return share < 0.95 ? list : create(index, token);
+      });
+    case 'unknown-token':
+      return Promise.all(
+        Array.from({ length: UNKNOWN_TOKENS }, async (_, index) =>
+          readOne(id(), await tokens.make({ name: 'ada', role: 'editor', jti: String(index) })),
+        ),
+      );
+  }
+}
+
+export function readOne(id: number, token: string): TodoRequest {
+  return { method: 'GET', path: `/todos/${id}`, token, expected: { status: 200, json: todoNumber(id) } };
+}
+
+function readMissing(id: number, token: string): TodoRequest {
+  const json = { title: 'Not Found', status: 404 };
+  return { method: 'GET', path: `/todos/${id}`, token, expected: { status: 404, json } };
+}
+
+function readList(todos: number, token: string): TodoRequest {
+  const json = Array.from({ length: todos }, (_, index) => todoNumber(index + 1));
+  return { method: 'GET', path: '/todos', token, expected: { status: 200, json } };
+}
+
+export function create(index: number, token: string): TodoRequest {
+  const body = { title: `Water the plants ${index}`, categoryId: 1 };
+  const expected = { status: 201, json: { ...body, done: false } };
+  return { method: 'POST', path: '/todos', token, body: JSON.stringify(body), expected };
+}
+
+function replace(id: number, done: boolean, token: string): TodoRequest {
+  const { title, categoryId } = todoNumber(id);
+  const body = JSON.stringify({ title, done, categoryId });
+  return { method: 'PUT', path: `/todos/${id}`, token, body, expected: { status: 204 } };
+}
+
+/** Numbers from 0 to below 1 that are the same in every run (mulberry32). */
+export function pseudoRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,75 @@
+import type { Durability } from './servers.ts';
+
+/** What one trial of one server in one scenario gave. A figure that this machine cannot tell is left out. */
+export interface Measurement {
+  readonly scenario: string;
+  readonly server: string;
+  /** Only where the scenario writes. */
+  readonly durability?: Durability;
+  readonly requests: number;
+  readonly failed: number;
+  readonly requestsPerSecond?: number;
+  /** Milliseconds. */
+  readonly p50?: number;
+  readonly p99?: number;
+  /** Microseconds of all threads of the server process, per request. */
+  readonly cpu?: number | undefined;
+  /** Megabytes (PSS) at the end of the trial. */
+  readonly memory?: number | undefined;
+  /** Megabytes, in equal steps over the trial. */
+  readonly memoryOverTime?: readonly number[];
+  /** Milliseconds from the start of the process to its first answer. */
+  readonly start?: number;
+}
+
+/** Medians over the trials of one server in one scenario. */
+export interface Figures extends Measurement {
+  readonly trials: number;
+}
+
+export interface Results {
+  readonly date: string;
+  readonly command: string;
+  readonly machine: Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly figures: readonly Figures[];
+  /** Trials that gave nothing: which, and why. */
+  readonly failures: readonly string[];
+  readonly measurements: readonly Measurement[];
+}
+
+/** The medians, in the order in which servers first appear. Failed requests are added up, never averaged away. */
+export function summarize(measurements: readonly Measurement[]): readonly Figures[] {
+  const groups = Map.groupBy(measurements, ({ scenario, server, durability }) =>
+    [scenario, server, durability].join(),
+  );
+  return [...groups.values()].flatMap((trials) => {
+    const [first] = trials;
+    if (first === undefined) return [];
+    const figures = Object.fromEntries(
+      (['requestsPerSecond', 'p50', 'p99', 'cpu', 'memory', 'start'] as const).flatMap((name) => {
+        const values = trials.map((trial) => trial[name]).filter((value) => value !== undefined);
+        return values.length === 0 ? [] : [[name, median(values)]];
+      }),
+    );
+    return {
+      ...first,
+      ...figures,
+      requests: sum(trials.map(({ requests }) => requests)),
+      failed: sum(trials.map(({ failed }) => failed)),
+      trials: trials.length,
+    };
+  });
+}
+
+/** NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
