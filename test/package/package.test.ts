@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
 import { signer } from '../sign.ts';
 import { authVariables } from '../start.ts';
 import { install, installNode, type PackedFile, pack, programsOf, project } from './npm.ts';
@@ -51,6 +52,21 @@ describe('The npm package', () => {
       .filter((path) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(path))
       .filter((path) => !/^dist\/.*\.(js|sql)$/.test(path) || path.includes('.test.'));
     assert.deepEqual(others, []);
+  });
+
+  test('imports only packages that it brings, or asks for as optional peers', async () => {
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    const dist = join(modules, 'todo-service', 'dist');
+    const code = globSync('**/*.js', { cwd: dist }).map((name) => readFile(join(dist, name), 'utf8'));
+    const imports = (await Promise.all(code))
+      .join('\n')
+      .matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g);
+    const imported = new Set(Array.from(imports, ([, name = '']) => name));
+    assert.ok(imported.delete('node') && imported.has('fastify'));
+    assert.deepEqual(
+      [...imported].filter((name) => !declared.includes(name)),
+      [],
+    );
   });
 
   test('brings neither a Node.js of its own nor the tools of its developers', async () => {
