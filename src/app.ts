@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Access, admit } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
+import { openCors } from './http/cors.ts';
 import { everyAnswer } from './http/every-answer.ts';
 import { type Listeners, openListeners } from './http/listeners.ts';
 import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
@@ -25,6 +26,8 @@ export interface Parts {
   readonly listeners?: Listeners;
   /** Who looks on at requests; nobody by default. */
   readonly observers?: readonly Observer[];
+  /** Origins whose browser applications are let in; none by default. */
+  readonly corsOrigins?: readonly string[];
 }
 
 /**
@@ -32,7 +35,8 @@ export interface Parts {
  * receive → match → admit → parse → handle, and on the way back crash and dress.
  */
 export async function composeApp(parts: Parts): Promise<FastifyInstance> {
-  const { environment, log, profile, listeners = openListeners(), observers = [] } = parts;
+  const { environment, log, profile, listeners = openListeners(), observers = [], corsOrigins = [] } = parts;
+  const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
   const app = fastify({
     serverFactory: (route) => listeners.create(route),
     // The strict server has answered already; Fastify would add an answer of its own.
@@ -55,6 +59,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   for (const observer of observers) observer.watchRequests(app);
   app.addHook('onRequest', receive);
   app.addHook('onSend', dress);
+  cors?.register(app);
   app.addHook('onSend', everyAnswer(listeners));
   app.addHook('onSend', closeUnread);
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
@@ -62,7 +67,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   app.setErrorHandler(profile.name === 'shared-list' ? storeTrouble(log, crash) : crash);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send());
 
-  const known = methodsByPath();
+  const known = methodsByPath(cors);
   app.addHook('onRoute', (route) => {
     if (route.config === undefined || !('access' in route.config)) {
       throw new Error(`Cannot start: the route ${route.method} ${route.url} must state its access`);

@@ -113,6 +113,7 @@ async function readAuth(env: Variables, environment: Environment, dataDir: strin
 
 function rawServing(env: Variables) {
   return {
+    corsOrigins: env.TODO_CORS_ORIGINS || undefined,
     maxConnections: env.TODO_MAX_CONNECTIONS || undefined,
     shutdownSeconds: env.TODO_SHUTDOWN_SECONDS || undefined,
     shutdownDelaySeconds: env.TODO_SHUTDOWN_DELAY_SECONDS || undefined,

@@ -49,6 +49,7 @@ export async function openService(config: Config, log: Logger): Promise<Service>
     profile: opened.profile,
     listeners,
     observers,
+    corsOrigins: config.serving.corsOrigins,
   });
   parts.defer(() => app.close());
   await app.listen({ host: config.host, port: config.port });

@@ -25,6 +25,7 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_AUTH_SECRET_FILE                   HMAC secret: the file's bytes, or base64: and its base64
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
+  TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
   TODO_MAX_CONNECTIONS                    sockets at a time, default 10000; one more is closed at once
   TODO_ADMIN_PORT, TODO_ADMIN_HOST        a second listener with /live, /ready, /metrics and /version; default
                                           none, and 127.0.0.1

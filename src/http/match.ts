@@ -1,6 +1,8 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 
+import type { Cors } from './cors.ts';
+
 const INTEGER = /^[+-]?\d+$/;
 const MIN_INT32 = -2_147_483_648;
 const MAX_INT32 = 2_147_483_647;
@@ -42,8 +44,11 @@ export function knowAllMethods(app: FastifyInstance): void {
   }
 }
 
-/** Collects which methods each path has, to refuse all others there with 405 and `Allow` (contract R4). */
-export function methodsByPath(): {
+/**
+ * Collects which methods each path has, to refuse all others there with 405 and `Allow` (contract R4), but for
+ * the preflights of a browser where an origin is allowed (contract R6).
+ */
+export function methodsByPath(cors?: Cors): {
   note(route: RouteOptions): void;
   refuseOthers(app: FastifyInstance): void;
 } {
@@ -58,7 +63,10 @@ export function methodsByPath(): {
           method: METHODS.filter((method) => method !== 'CONNECT' && !methods.includes(method)),
           url,
           config: { access: 'open' },
-          handler: (_request, reply) => reply.code(405).header('Allow', allow).send(),
+          handler: (request, reply) => {
+            if (cors?.preflight(request, reply, allow)) return reply;
+            return reply.code(405).header('Allow', allow).send();
+          },
         });
       }
     },

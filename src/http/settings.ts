@@ -1,5 +1,6 @@
 /** The variables that say how connections are served and how serving ends, an empty one as undefined. */
 export interface RawServing {
+  readonly corsOrigins: string | undefined;
   readonly maxConnections: string | undefined;
   readonly shutdownSeconds: string | undefined;
   readonly shutdownDelaySeconds: string | undefined;
@@ -7,6 +8,8 @@ export interface RawServing {
 
 /** How connections are served and how serving ends. */
 export interface Serving {
+  /** Exact origins whose browser applications are let in. */
+  readonly corsOrigins: readonly string[];
   /** Sockets at a time, 1 to 1,000,000. */
   readonly maxConnections: number;
   /** Seconds, 0 to 3,600, from the start of draining until what is still open is cut off. */
@@ -18,6 +21,7 @@ export interface Serving {
 export function readServing(raw: RawServing, faults: string[]): Serving {
   const seconds = { from: 0, to: 3_600 };
   return {
+    corsOrigins: readOrigins('TODO_CORS_ORIGINS', raw.corsOrigins, faults),
     maxConnections: readWhole(
       'TODO_MAX_CONNECTIONS',
       raw.maxConnections,
@@ -37,6 +41,20 @@ export function readServing(raw: RawServing, faults: string[]): Serving {
       faults,
     ),
   };
+}
+
+/** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
+function readOrigins(name: string, value: string | undefined, faults: string[]): readonly string[] {
+  const origins = (value ?? '').split(',').map((origin) => origin.trim());
+  const given = origins.filter((origin) => origin !== '');
+  for (const origin of given) {
+    const url = URL.parse(origin);
+    if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
+    faults.push(
+      `${name} must list origins like "https://app.example", comma-separated, received ${JSON.stringify(origin)}`,
+    );
+  }
+  return given;
 }
 
 interface Range {
