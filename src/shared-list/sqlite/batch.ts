@@ -2,14 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
-import {
-  isForeignKeyRefusal,
-  isIdsExhausted,
-  isMachineFault,
-  isOfKind,
-  messageOf,
-  SQLITE_IOERR,
-} from './error.ts';
+import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { FIND, todoOf } from './row.ts';
 
@@ -86,7 +79,7 @@ export class Batches {
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       const failure = failureBy(error);
-      return committing && isOfKind(error, SQLITE_IOERR) ? { ...failure, failure: 'unknown' } : failure;
+      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
     }
   }
 

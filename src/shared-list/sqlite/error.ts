@@ -3,10 +3,11 @@
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
-export const SQLITE_IOERR = 10;
+const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_PROTOCOL = 15;
+const SQLITE_IOERR_WRITE = 778;
 const SQLITE_CONSTRAINT_CHECK = 275;
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
 
@@ -27,7 +28,7 @@ function resultCode(error: unknown): number | undefined {
 }
 
 /** The low eight bits of an extended code name its kind: SQLITE_BUSY_SNAPSHOT is a SQLITE_BUSY. */
-export function isOfKind(error: unknown, ...kinds: readonly number[]): boolean {
+function isOfKind(error: unknown, ...kinds: readonly number[]): boolean {
   const code = resultCode(error);
   return code !== undefined && kinds.includes(code & 0xff);
 }
@@ -40,6 +41,14 @@ export function isBusy(error: unknown): boolean {
 /** Locked too long, full, read-only, a broken disk: contract D9. What may be otherwise in a moment. */
 export function isMachineFault(error: unknown): boolean {
   return isOfKind(error, ...MACHINE_FAULTS);
+}
+
+/**
+ * A commit failed after its last byte was written: what the drive made of it, only a restart would show. When
+ * the writing itself fails, the mark that makes the commit valid is missing.
+ */
+export function isSyncFailure(error: unknown): boolean {
+  return isOfKind(error, SQLITE_IOERR) && resultCode(error) !== SQLITE_IOERR_WRITE;
 }
 
 /** The statement names a category that does not exist. */

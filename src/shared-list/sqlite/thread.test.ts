@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Thread } from './thread.ts';
+
+/** A thread whose module is this text. */
+const threadOf = (module: string) =>
+  new Thread<string, string>(new URL(`data:text/javascript,${encodeURIComponent(module)}`), '');
+
+const ECHO = `import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', (order) => {
+    if (order === 'close') parentPort.close();
+    else if (order === 'end') process.exit();
+    else parentPort.postMessage({ answer: order });
+  });
+  parentPort.postMessage('ready');`;
+
+test('a thread answers one order after the other, and is started by the first', async () => {
+  await using thread = threadOf(ECHO);
+  assert.equal(await thread.ask('a'), 'a');
+  assert.equal(await thread.ask('b'), 'b');
+});
+
+test('a thread that ends with an order in hand says that it had begun, and the next order starts it anew', async () => {
+  await using thread = threadOf(ECHO);
+  assert.equal(await thread.ask('a'), 'a');
+  await assert.rejects(thread.ask('end'), { name: 'ThreadEnded', ready: true });
+  assert.equal(await thread.ask('b'), 'b');
+});
+
+test('a thread that cannot begin says so', async () => {
+  await using thread = threadOf('throw new Error("no file")');
+  await assert.rejects(thread.ask('a'), { name: 'ThreadEnded', ready: false, cause: new Error('no file') });
+});
