@@ -10,6 +10,9 @@ export type FetchedDocument =
 /** Bytes, after content codings are undone. Discovery documents and key sets have a few thousand. */
 const MAX_LENGTH = 64 * 1024;
 
+/** Keys are fetched so rarely that a connection kept for them would be dead by the next time, and that fetch fail. */
+const HEADERS = { accept: 'application/json', connection: 'close' };
+
 /**
  * A JSON document from an issuer: over `https`, or `http` on loopback; without redirects, which would lead away
  * from the address that was checked. The caller bounds the time with `signal`.
@@ -25,7 +28,7 @@ export async function fetchDocument(address: string, signal: AbortSignal): Promi
     const response = await fetch(url, {
       redirect: 'manual',
       signal,
-      headers: { accept: 'application/json' },
+      headers: HEADERS,
     });
     if (response.status !== 200) {
       await response.body?.cancel();

@@ -127,6 +127,19 @@ for (const jwksUri of [
   });
 }
 
+test('no connection to the issuer is kept, which would be dead by the next fetch', async () => {
+  await using issuer = await startIssuer();
+  const kept: (string | undefined)[] = [];
+  issuer.answers.set('/jwks', (request, response) => {
+    kept.push(request.headers.connection);
+    json(issuer.keys)(request, response);
+  });
+  const { keys } = open(discovering(issuer));
+  await using _keys = keys;
+  await keys.firstLoad();
+  assert.deepEqual(kept, ['close']);
+});
+
 test('a redirect is not followed', async () => {
   await using issuer = await startIssuer();
   issuer.answers.set('/jwks', status(302, { location: '/elsewhere' }));
