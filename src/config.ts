@@ -4,6 +4,8 @@ import type { AuthSettings } from './auth/settings.ts';
 import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 
+import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
+
 export type Environment = 'development' | 'production';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
@@ -16,6 +18,8 @@ export interface Config {
   readonly serving: Serving;
   /** Undefined: no admin listener. */
   readonly admin: AdminSettings | undefined;
+  /** Undefined: no traces. */
+  readonly tracing: TracingSettings | undefined;
   readonly profile: SharedListConfig | { readonly name: 'error-demo' };
 }
 
@@ -87,7 +91,8 @@ export async function readConfig(
     { host: env.TODO_ADMIN_HOST || undefined, port: env.TODO_ADMIN_PORT || undefined },
     faults,
   );
-  const common = { environment, host, port, logLevel, serving, admin };
+  const tracing = readTracing(rawTracing(env), faults);
+  const common = { environment, host, port, logLevel, serving, admin, tracing };
   if (name === 'error-demo')
     return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
 
@@ -117,6 +122,22 @@ function rawServing(env: Variables) {
     maxConnections: env.TODO_MAX_CONNECTIONS || undefined,
     shutdownSeconds: env.TODO_SHUTDOWN_SECONDS || undefined,
     shutdownDelaySeconds: env.TODO_SHUTDOWN_DELAY_SECONDS || undefined,
+  };
+}
+
+function rawTracing(env: Variables) {
+  return {
+    disabled: env.OTEL_SDK_DISABLED || undefined,
+    exporter: env.OTEL_TRACES_EXPORTER || undefined,
+    endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT || undefined,
+    tracesEndpoint: env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || undefined,
+    protocol: env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || undefined,
+    sampler: env.OTEL_TRACES_SAMPLER || undefined,
+    samplerArgument: env.OTEL_TRACES_SAMPLER_ARG || undefined,
+    scheduleDelay: env.OTEL_BSP_SCHEDULE_DELAY || undefined,
+    exportTimeout: env.OTEL_BSP_EXPORT_TIMEOUT || undefined,
+    maxQueueSize: env.OTEL_BSP_MAX_QUEUE_SIZE || undefined,
+    maxBatchSize: env.OTEL_BSP_MAX_EXPORT_BATCH_SIZE || undefined,
   };
 }
 

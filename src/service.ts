@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { openListeners } from './http/listeners.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
+import { openTraces } from './observe/open-traces.ts';
 import { openProfile } from './profile.ts';
 import { readVersion } from './version.ts';
 
@@ -27,15 +28,17 @@ export interface Service extends AsyncDisposable {
  * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
  * other way round at the end.
  *
- * @throws {StoreNotOpened} when the database cannot be used, {AdminNotOpened} when the admin port cannot; the
- * error of `listen` when the public port cannot.
+ * @throws {StoreNotOpened} when the database cannot be used, {AdminNotOpened} when the admin port cannot,
+ * {TracesNotOpened} when their packages are missing; the error of `listen` when the public port cannot.
  */
 export async function openService(config: Config, log: Logger): Promise<Service> {
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const metrics = await openMetrics(config, parts);
-  const observers: readonly Observer[] = metrics === undefined ? [] : [metrics];
+  const traces =
+    config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), log }));
+  const observers: readonly Observer[] = [traces, metrics].filter((observer) => observer !== undefined);
   const adminUrl = metrics && (await openAdmin(config, metrics, conditions, log, parts));
 
   const opened = await openProfile(config.profile, { observers, metrics }, log, parts);

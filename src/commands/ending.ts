@@ -10,6 +10,9 @@ export interface Ending {
 /** A second signal ends the process only so long after the first: npm may pass one Ctrl-C on twice. */
 const SAME_SIGNAL_MILLISECONDS = 1_000;
 
+/** From the end of the service until the end of its process. */
+const LAST_MILLISECONDS = 250;
+
 const SIGNALS = [
   ['SIGTERM', 15],
   ['SIGINT', 2],
@@ -48,6 +51,11 @@ export function crashed(log: Logger): Promise<Ending> {
     });
   });
   return promise;
+}
+
+/** Ends the process although something still holds it that nobody needs: an exporter that tries once more. */
+export function waitForNothing(): void {
+  setTimeout(() => process.exit(), LAST_MILLISECONDS).unref();
 }
 
 /**

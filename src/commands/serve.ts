@@ -1,9 +1,10 @@
 import { AdminNotOpened } from '../admin/admin-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openLog } from '../observe/log.ts';
+import { TracesNotOpened } from '../observe/open-traces.ts';
 import { openService, type Service } from '../service.ts';
 import { StoreNotOpened } from '../shared-list/store.ts';
-import { crashed, endAnyway, signalled } from './ending.ts';
+import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service serve [flags]
@@ -27,6 +28,7 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
                                           in development debug
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
   TODO_MAX_CONNECTIONS                    sockets at a time, default 10000; one more is closed at once
+  OTEL_EXPORTER_OTLP_ENDPOINT             where traces are sent by OTLP/HTTP; default nowhere
   TODO_ADMIN_PORT, TODO_ADMIN_HOST        a second listener with /live, /ready, /metrics and /version; default
                                           none, and 127.0.0.1
   TODO_SHUTDOWN_SECONDS                   how long to wait for answers under way, default 10
@@ -75,6 +77,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   await service[Symbol.asyncDispose]();
   closed();
   log.info({ event: 'stopped' }, 'stopped');
+  waitForNothing();
   return exitCode;
 }
 
@@ -83,7 +86,7 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
   try {
     return await openService(config, log);
   } catch (error) {
-    if (error instanceof AdminNotOpened) {
+    if (error instanceof AdminNotOpened || error instanceof TracesNotOpened) {
       process.stderr.write(`Cannot start: ${error.message}\n`);
       return 69;
     }

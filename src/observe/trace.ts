@@ -20,19 +20,31 @@ function randomHex(bytes: number): string {
   return /[^0]/.test(hex) ? hex : randomHex(bytes);
 }
 
+/** The part of a caller's trace that it told. */
+export interface Parent {
+  readonly traceId: string;
+  readonly parentId: string;
+  readonly sampled: boolean;
+}
+
+/** What a `traceparent` says, or undefined when it is not valid (W3C Trace Context §3.2). */
+export function parseTraceparent(traceparent: string | string[] | undefined): Parent | undefined {
+  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
+  const [, version = 'ff', traceId = ZERO_TRACE, parentId = ZERO_SPAN, flags = '00', rest] = match ?? [];
+  const valid =
+    version !== 'ff' &&
+    traceId !== ZERO_TRACE &&
+    parentId !== ZERO_SPAN &&
+    (version !== '00' || rest === undefined);
+  return valid ? { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined;
+}
+
 /**
  * A new `traceId` (contract P5): the caller's trace when `traceparent` is valid, with only the sampled flag
  * kept, else a new one; the span is always new, so that no two requests share a `traceId`.
  */
 export function newTraceId(traceparent: string | string[] | undefined): string {
-  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
-  const [, version = 'ff', trace = ZERO_TRACE, parent = ZERO_SPAN, flags = '00', rest] = match ?? [];
-  const valid =
-    version !== 'ff' &&
-    trace !== ZERO_TRACE &&
-    parent !== ZERO_SPAN &&
-    (version !== '00' || rest === undefined);
-  if (!valid) return `00-${randomHex(16)}-${randomHex(8)}-00`;
-  const sampled = Number.parseInt(flags, 16) & 1;
-  return `00-${trace}-${randomHex(8)}-0${sampled}`;
+  const parent = parseTraceparent(traceparent);
+  if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
+  return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;
 }

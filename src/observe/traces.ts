@@ -1,0 +1,172 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Observer } from './observer.ts';
+import { loggedExporter } from './span-export.ts';
+import { parseTraceparent } from './trace.ts';
+import type { Sampling, TracingSettings } from './trace-settings.ts';
+import { settled, watchStore } from './watched-store.ts';
+
+/** The last spans get so long to leave when the service ends, in milliseconds. */
+const FLUSH_MILLISECONDS = 2_000;
+
+/** Spans of requests, sent by OTLP/HTTP for as long as it is open. */
+export interface Traces extends Observer, AsyncDisposable {}
+
+/**
+ * One server span per routed request, with children for the verdict on its token, the operation of the store and
+ * its commit. The `traceId` of a request is the id of its span. Attributes hold nothing of a request's own text:
+ * no path, no query, no token.
+ */
+export function openTraces(
+  settings: TracingSettings,
+  { version, log }: { readonly version: string; readonly log: Logger },
+): Traces {
+  const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(named)
+      .merge(detectResources({ detectors: [envDetector] })),
+    sampler: samplerOf(settings.sampling),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: loggedExporter(new OTLPTraceExporter(), log),
+        scheduledDelayMillis: settings.scheduleDelay,
+        exportTimeoutMillis: settings.exportTimeout,
+        maxQueueSize: settings.maxQueueSize,
+        maxExportBatchSize: Math.min(settings.maxBatchSize, settings.maxQueueSize),
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('todo-service', version);
+  const current = new AsyncLocalStorage<Context>();
+  const child = <T>(name: string, kind: SpanKind, attributes: Attributes, run: (span: Span) => T): T => {
+    const span = tracer.startSpan(name, { kind, attributes }, current.getStore() ?? ROOT_CONTEXT);
+    return settled(
+      () => run(span),
+      (error) => end(span, error),
+    );
+  };
+  let lastCommit = { writes: 0, from: 0, until: 0 };
+
+  return {
+    watchRequests(app) {
+      app.addHook('onRequest', (request, { raw }, done) => {
+        const span = startServerSpan(tracer, request);
+        const { traceId, spanId, traceFlags } = span.spanContext();
+        request.traceId = `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+        raw.once('close', () => {
+          if (raw.writableFinished) span.setAttribute('http.response.status_code', raw.statusCode);
+          else span.setAttribute('error.type', 'aborted');
+          if (raw.statusCode >= 500) {
+            span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(raw.statusCode));
+          }
+          span.end();
+        });
+        current.run(trace.setSpan(ROOT_CONTEXT, span), done);
+      });
+    },
+    watchAuthenticate: (authenticate) => (authorization) =>
+      child('authenticate', SpanKind.INTERNAL, {}, () => authenticate(authorization)),
+    watchStore: (store) =>
+      watchStore(store, (operation, run) => {
+        const attributes = { 'db.operation.name': operation, 'db.collection.name': 'todos' };
+        return child(`${operation} todos`, SpanKind.CLIENT, attributes, (span) => {
+          const startedAt = performance.now();
+          const result = run();
+          // Whoever waits for a write is told before the next batch is: the last commit is the one of this write.
+          if (result instanceof Promise) {
+            const note = () => noteCommit(tracer, span, startedAt, lastCommit);
+            result.then(note, note);
+          }
+          return result;
+        });
+      }),
+    committed(writes, from, until) {
+      lastCommit = { writes, from, until };
+    },
+    async [Symbol.asyncDispose]() {
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, FLUSH_MILLISECONDS);
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function samplerOf({ parentBased, ratio }: Sampling): Sampler {
+  const root = new TraceIdRatioBasedSampler(ratio);
+  return parentBased ? new ParentBasedSampler({ root }) : root;
+}
+
+function startServerSpan(tracer: Tracer, request: FastifyRequest): Span {
+  const parent = parseTraceparent(request.headers.traceparent);
+  const context =
+    parent === undefined
+      ? ROOT_CONTEXT
+      : trace.setSpanContext(ROOT_CONTEXT, {
+          traceId: parent.traceId,
+          spanId: parent.parentId,
+          traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+          isRemote: true,
+        });
+  const route = request.routeOptions.url;
+  const attributes = {
+    'http.request.method': request.method,
+    'url.scheme': 'http',
+    'network.protocol.version': request.raw.httpVersion,
+    ...(route === undefined ? {} : { 'http.route': route }),
+  };
+  const name = route === undefined ? request.method : `${request.method} ${route}`;
+  return tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, context);
+}
+
+function end(span: Span, error: unknown): void {
+  if (error !== undefined) {
+    const type = error instanceof Error ? error.name : '_OTHER';
+    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
+  }
+  span.end();
+}
+
+function noteCommit(
+  tracer: Tracer,
+  parent: Span,
+  startedAt: number,
+  { writes, from, until }: { readonly writes: number; readonly from: number; readonly until: number },
+): void {
+  if (from < startedAt) return;
+  const at = (time: number) => performance.timeOrigin + time;
+  tracer
+    .startSpan(
+      'commit',
+      { startTime: at(from), attributes: { 'todo.commit.writes': writes } },
+      trace.setSpan(ROOT_CONTEXT, parent),
+    )
+    .end(at(until));
+}

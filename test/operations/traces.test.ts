@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { signer } from '../sign.ts';
+import { runProgram, startService } from '../start.ts';
+import { testAuth } from './list.ts';
+import { startReceiver } from './receiver.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+const MILK = JSON.stringify({ title: 'Buy milk', categoryId: 1 });
+
+async function traced(env: Readonly<Record<string, string>> = {}) {
+  const receiver = await startReceiver();
+  const auth = testAuth();
+  const service = await startService({
+    auth,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '50', ...env },
+  });
+  const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
+  return {
+    receiver,
+    service,
+    ask: (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+      fetch(service.baseUrl + path, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body && { body }),
+      }),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('Traces', { concurrency: 2 }, () => {
+  test('a write is a server span with its token, its operation and its commit below', async () => {
+    await using setup = await traced();
+    const { receiver, ask } = setup;
+    await ask('POST', '/todos', {}, MILK);
+    const server = await receiver.span(({ name }) => name === 'POST /todos');
+    const token = await receiver.span(({ name }) => name === 'authenticate');
+    const add = await receiver.span(({ name }) => name === 'add todos');
+    const commit = await receiver.span(({ name }) => name === 'commit');
+    assert.deepEqual(server.attributes, {
+      'http.request.method': 'POST',
+      'url.scheme': 'http',
+      'network.protocol.version': '1.1',
+      'http.route': '/todos',
+      'http.response.status_code': 201,
+    });
+    assert.equal(server.kind, 2);
+    assert.equal(server.resource['service.name'], 'todo-service');
+    assert.equal(new Set([server, token, add, commit].map(({ traceId }) => traceId)).size, 1);
+    assert.deepEqual(
+      [token.parentSpanId, add.parentSpanId, commit.parentSpanId],
+      [server.spanId, server.spanId, add.spanId],
+    );
+    assert.equal(commit.attributes['todo.commit.writes'], 1);
+    assert.ok(add.start <= commit.start && commit.start <= commit.end);
+  });
+
+  test('the traceId of a problem is the id of its span, within the trace of the caller', async () => {
+    await using setup = await traced();
+    const { receiver, ask } = setup;
+    const reply = await ask('GET', '/todos/7', { traceparent: `00-${TRACE}-${PARENT}-01` });
+    const { traceId } = (await reply.json()) as { traceId: string };
+    const span = await receiver.span(({ name }) => name === 'GET /todos/:id');
+    assert.equal(traceId, `00-${span.traceId}-${span.spanId}-01`);
+    assert.deepEqual([span.traceId, span.parentSpanId], [TRACE, PARENT]);
+    assert.equal(span.attributes['http.response.status_code'], 404);
+  });
+
+  test('a request whose caller does not sample is not sent, and its problem says so', async () => {
+    await using setup = await traced();
+    const { receiver, ask } = setup;
+    const reply = await ask('GET', '/todos/7', { traceparent: `00-${TRACE}-${PARENT}-00` });
+    const { traceId } = (await reply.json()) as { traceId: string };
+    assert.match(traceId, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
+    await ask('GET', '/me');
+    await receiver.span(({ name }) => name === 'GET /me');
+    assert.deepEqual(
+      receiver.spans.filter((span) => span.traceId === TRACE),
+      [],
+    );
+  });
+
+  test('spans hold nothing of an unmatched path, a query or a token', async () => {
+    await using setup = await traced();
+    const { receiver, ask } = setup;
+    await ask('GET', '/secret-path?secret=query', { authorization: 'Bearer secret-token' });
+    const span = await receiver.span(({ name }) => name === 'GET');
+    assert.equal(span.attributes['http.response.status_code'], 404);
+    assert.doesNotMatch(
+      JSON.stringify(receiver.spans, (_, value) => (typeof value === 'bigint' ? '' : value)),
+      /secret/,
+    );
+  });
+
+  test('spans that wait when the service stops are sent', async () => {
+    await using setup = await traced({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
+    const { receiver, service, ask } = setup;
+    await ask('GET', '/me');
+    assert.equal(await service.stop(), 0);
+    assert.ok(receiver.spans.some(({ name }) => name === 'GET /me'));
+  });
+
+  test('standard variables name the service and keep requests out', async () => {
+    await using setup = await traced({ OTEL_SERVICE_NAME: 'todos-eu', OTEL_TRACES_SAMPLER: 'traceidratio' });
+    await setup.ask('GET', '/me');
+    const span = await setup.receiver.span(({ name }) => name === 'GET /me');
+    assert.equal(span.resource['service.name'], 'todos-eu');
+
+    await using silent = await traced({ OTEL_TRACES_SAMPLER: 'always_off' });
+    await silent.ask('GET', '/me');
+    await silent.service.stop();
+    assert.deepEqual(silent.receiver.spans, []);
+  });
+
+  test('a collector that is down costs one line, and neither a request nor the stop', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '50',
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+    };
+    await using setup = await traced(env);
+    const { service, ask } = setup;
+    while (!service.stdout().includes('traces-not-sent')) {
+      assert.equal((await ask('GET', '/me')).status, 200);
+      await pause(10);
+    }
+    for (let more = 0; more < 10; more += 1) {
+      assert.equal((await ask('GET', '/me')).status, 200);
+      await pause(30);
+    }
+    assert.equal(await service.stop(), 0);
+    const lines = service.stdout().trim().split('\n');
+    assert.equal(lines.filter((line) => line.includes('traces-not-sent')).length, 1);
+    assert.equal(JSON.parse(lines.find((line) => line.includes('traces-not-sent')) ?? '').level, 'warn');
+  });
+
+  const forbid = (packages: string) => {
+    const script = `import { registerHooks } from 'node:module';
+      registerHooks({ resolve(specifier, context, next) {
+        if (/^(?:${packages})/.test(specifier)) throw Object.assign(new Error('not there'), { code: 'ERR_MODULE_NOT_FOUND' });
+        return next(specifier, context);
+      } });`;
+    return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(script).toString('base64')}` };
+  };
+
+  test('without the settings neither metrics nor traces are loaded', async () => {
+    await using service = await startService({ auth: testAuth(), env: forbid('@opentelemetry|prom-client') });
+    assert.equal((await fetch(`${service.baseUrl}/todos`)).status, 401);
+  });
+
+  test('traces without their packages keep the service from starting, with one line', async () => {
+    const env = { ...forbid('@opentelemetry'), OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+    const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', '0'], { env });
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot start: traces need the packages @opentelemetry\/api, .*\n$/);
+  });
+
+  test('settings that make no sense are reported together', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_TRACES_SAMPLER: 'sometimes',
+      OTEL_BSP_MAX_QUEUE_SIZE: '-1',
+      TODO_SHUTDOWN_SECONDS: 'soon',
+      TODO_ADMIN_PORT: '65536',
+    };
+    const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo'], { env });
+    assert.equal(code, 78);
+    for (const name of Object.keys(env))
+      assert.match(stderr, new RegExp(`${name} must be`.replace('ENDPOINT must be', 'ENDPOINT must')));
+  });
+});
