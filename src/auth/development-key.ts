@@ -12,7 +12,12 @@ export interface DevelopmentKey {
 export type DevelopmentKeyFile =
   | { readonly outcome: 'read'; readonly key: DevelopmentKey }
   | { readonly outcome: 'missing' }
-  | { readonly outcome: 'damaged'; readonly reason: string };
+  | KeyTrouble;
+
+/** A file that is there and no key, or a key that could not be written. */
+export type KeyTrouble = { readonly outcome: 'damaged' | 'unmade'; readonly reason: string };
+
+export type OpenedDevelopmentKey = Exclude<DevelopmentKeyFile, { outcome: 'missing' }>;
 
 /** Issuer and audience of development tokens; no provider can claim this name. */
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
@@ -57,11 +62,30 @@ export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFi
  * under the final name, which fails when one is there, and everybody uses the one that is there.
  * A damaged file stays as it is: replacing it would make every token worthless without a word.
  */
-export async function openDevelopmentKey(
-  path: string,
-): Promise<Exclude<DevelopmentKeyFile, { outcome: 'missing' }>> {
+export async function openDevelopmentKey(path: string): Promise<OpenedDevelopmentKey> {
   const existing = await readDevelopmentKey(path);
   if (existing.outcome !== 'missing') return existing;
+  try {
+    await makeDevelopmentKey(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return { outcome: 'unmade', reason: code };
+  }
+  const made = await readDevelopmentKey(path);
+  return made.outcome === 'missing' ? { outcome: 'unmade', reason: 'it vanished again' } : made;
+}
+
+/** What to do about it, as one line for people. */
+export function describeTrouble(path: string, { outcome, reason }: KeyTrouble): string {
+  if (outcome === 'unmade') return `The development key "${path}" cannot be made: ${reason}`;
+  return (
+    `The development key "${path}" cannot be used: ${reason}. Restore the file, or delete it: ` +
+    'the next start then makes a new key, and tokens of the old one are refused'
+  );
+}
+
+async function makeDevelopmentKey(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
@@ -72,17 +96,6 @@ export async function openDevelopmentKey(
   } finally {
     await rm(draft, { force: true });
   }
-  const made = await readDevelopmentKey(path);
-  if (made.outcome === 'missing') throw new Error(`The development key "${path}" vanished while it was made`);
-  return made;
-}
-
-/** What to do about a damaged file, as one line for people. */
-export function describeDamage(path: string, reason: string): string {
-  return (
-    `The development key "${path}" cannot be used: ${reason}. Restore the file, or delete it: ` +
-    'the next start then makes a new key, and tokens of the old one are refused'
-  );
 }
 
 function newDevelopmentKey() {

@@ -49,8 +49,12 @@ export function keepKeys(log: Logger, source: string, keysTaken?: KeysTaken): Ke
       if (failing) log.info({ event: 'keys-available', source }, `keys from ${source} again`);
       failing = false;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
+      const level = keys === undefined ? 'debug' : 'info';
       keys = loaded.keys;
-      log.info({ event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) }, 'keys loaded');
+      log[level](
+        { event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) },
+        'keys loaded',
+      );
       return true;
     },
   };

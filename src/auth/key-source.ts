@@ -1,10 +1,8 @@
-import { realpath } from 'node:fs/promises';
 import { parseTrustedAddress, quoteAddress } from './address.ts';
-import { DEVELOPMENT_KEY_ID_PREFIX, developmentKeyPath, isDevelopmentSecret } from './development-key.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from './development-key.ts';
 import { readKeysFile } from './keys-file.ts';
 import { readSecretFile } from './secret-file.ts';
 import type { RawAuthSettings } from './settings.ts';
-import { errorCode } from './small-file.ts';
 import { MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */
@@ -15,22 +13,18 @@ export type KeySource =
   | { readonly kind: 'jwks-url'; readonly url: URL }
   | { readonly kind: 'discovery' };
 
-export interface AuthSurroundings {
-  readonly environment: 'development' | 'production';
-  readonly dataDir: string;
-}
+export type Environment = 'development' | 'production';
 
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
 /** The one source that the variables name, with the file it names looked into. Adds to `faults`. */
 export async function readKeySource(
   raw: RawAuthSettings,
-  { environment, dataDir }: AuthSurroundings,
+  environment: Environment,
   faults: string[],
 ): Promise<KeySource | undefined> {
   const source = chooseSource(raw, faults);
-  if (source?.kind === 'secret-file')
-    faults.push(...(await secretFileFaults(source.path, environment, dataDir)));
+  if (source?.kind === 'secret-file') faults.push(...(await secretFileFaults(source.path, environment)));
   if (source?.kind === 'keys-file') faults.push(...(await keysFileFaults(source.path, environment)));
   return source;
 }
@@ -64,7 +58,8 @@ function chooseSource(raw: RawAuthSettings, faults: string[]): KeySource | undef
 function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefined {
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery' };
-  if (!/^http:/i.test(issuer)) {
+  const saidAlready = url === undefined && /^http:/i.test(issuer);
+  if (!saidAlready) {
     faults.push(
       `TODO_AUTH_ISSUER must be an "https:" address without query and fragment to find its keys from it, received ` +
         `${quoteAddress(issuer)}; or set one of ${SOURCES}`,
@@ -73,19 +68,16 @@ function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefine
   return undefined;
 }
 
-async function secretFileFaults(
-  path: string,
-  environment: AuthSurroundings['environment'],
-  dataDir: string,
-): Promise<string[]> {
+async function secretFileFaults(path: string, environment: Environment): Promise<string[]> {
   const quoted = JSON.stringify(path);
   const file = await readSecretFile(path);
   if (file.outcome === 'fault') {
     return [`TODO_AUTH_SECRET_FILE must name a file with an HMAC secret, received ${quoted}: ${file.reason}`];
   }
-  const development =
-    isDevelopmentSecret(file.secret) || (await isSameFile(path, developmentKeyPath(dataDir)));
-  if (environment === 'production' && (development || mentionsDevelopmentKey(file.secret))) {
+  if (
+    environment === 'production' &&
+    (isDevelopmentSecret(file.secret) || mentionsDevelopmentKey(file.secret))
+  ) {
     return [`TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`];
   }
   if (file.secret.length < MIN_SECRET_LENGTH) {
@@ -102,7 +94,7 @@ function mentionsDevelopmentKey(secret: Buffer): boolean {
   return secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`);
 }
 
-async function keysFileFaults(path: string, environment: AuthSurroundings['environment']): Promise<string[]> {
+async function keysFileFaults(path: string, environment: Environment): Promise<string[]> {
   const file = await readKeysFile(path);
   const received = `received ${JSON.stringify(path)}`;
   if (file.outcome === 'fault') {
@@ -112,13 +104,4 @@ async function keysFileFaults(path: string, environment: AuthSurroundings['envir
   return environment === 'production' && development
     ? [`TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`]
     : [];
-}
-
-async function isSameFile(a: string, b: string): Promise<boolean> {
-  try {
-    return (await realpath(a)) === (await realpath(b));
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { describeDamage, openDevelopmentKey } from './development-key.ts';
+import { describeTrouble, openDevelopmentKey } from './development-key.ts';
 import type { KeysTaken } from './kept-keys.ts';
 import { fixedKeys, type Keys } from './keys.ts';
 import { openRemoteKeys } from './remote-keys.ts';
@@ -24,7 +24,7 @@ export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Pr
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);
-      if (file.outcome === 'damaged') throw new Error(describeDamage(source.path, file.reason));
+      if (file.outcome !== 'read') throw new Error(describeTrouble(source.path, file));
       const { secret, keyId } = file.key;
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }

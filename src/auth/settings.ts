@@ -3,12 +3,12 @@ import { type ClaimPath, parseClaimPath } from './claim-path.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
-  describeDamage,
+  describeTrouble,
   developmentKeyPath,
   readDevelopmentKey,
 } from './development-key.ts';
 import type { IdentityClaims } from './identity-claims.ts';
-import { type AuthSurroundings, type KeySource, readKeySource } from './key-source.ts';
+import { type Environment, type KeySource, readKeySource } from './key-source.ts';
 
 /** The `TODO_AUTH_*` variables as they stand, an empty one as undefined. */
 export interface RawAuthSettings {
@@ -38,6 +38,11 @@ export interface AuthSettings {
   readonly keysRefresh: number;
 }
 
+export interface AuthSurroundings {
+  readonly environment: Environment;
+  readonly dataDir: string;
+}
+
 export type AuthSettingsResult =
   | { readonly settings: AuthSettings }
   /** One line each: the variable, what was received, what is wanted. Never any part of a secret. */
@@ -60,7 +65,7 @@ export async function readAuthSettings(
   const faults: string[] = [];
   const external = surroundings.environment === 'production' || namesAnIssuer(raw);
   const trust = external
-    ? await readExternalTrust(raw, surroundings, faults)
+    ? await readExternalTrust(raw, surroundings.environment, faults)
     : await readDevelopmentTrust(surroundings.dataDir, faults);
   const tuning = {
     claims: readClaims(raw, faults),
@@ -80,7 +85,7 @@ type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
 async function readDevelopmentTrust(dataDir: string, faults: string[]): Promise<Trust> {
   const path = developmentKeyPath(dataDir);
   const file = await readDevelopmentKey(path);
-  if (file.outcome === 'damaged') faults.push(describeDamage(path, file.reason));
+  if (file.outcome === 'damaged') faults.push(describeTrouble(path, file));
   return {
     issuer: DEVELOPMENT_ISSUER,
     audience: DEVELOPMENT_AUDIENCE,
@@ -90,7 +95,7 @@ async function readDevelopmentTrust(dataDir: string, faults: string[]): Promise<
 
 async function readExternalTrust(
   raw: RawAuthSettings,
-  surroundings: AuthSurroundings,
+  environment: Environment,
   faults: string[],
 ): Promise<Trust | undefined> {
   const { issuer, audience } = raw;
@@ -99,19 +104,19 @@ async function readExternalTrust(
       'TODO_AUTH_ISSUER must be the issuer of your tokens, like "https://login.example.org", received nothing',
     );
   } else {
-    faults.push(...issuerFaults(issuer, surroundings.environment));
+    faults.push(...issuerFaults(issuer, environment));
   }
   if (audience === undefined) {
     faults.push(
       'TODO_AUTH_AUDIENCE must be the "aud" of tokens for this service, like "todo-service", received nothing',
     );
   }
-  const source = await readKeySource(raw, surroundings, faults);
+  const source = await readKeySource(raw, environment, faults);
   if (issuer === undefined || audience === undefined || source === undefined) return undefined;
   return { issuer, audience, source };
 }
 
-function issuerFaults(issuer: string, environment: AuthSurroundings['environment']): string[] {
+function issuerFaults(issuer: string, environment: Environment): string[] {
   const received = `received ${quoteAddress(issuer)}`;
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
     return [`TODO_AUTH_ISSUER must not be the issuer of development tokens in production, ${received}`];

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { describeDamage, openDevelopmentKey } from '../auth/development-key.ts';
+import { describeTrouble, openDevelopmentKey } from '../auth/development-key.ts';
 import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
 import { namesAnIssuerOf, readConfig } from '../config.ts';
 
@@ -56,7 +56,7 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   }
   const { path } = profile.auth.source;
   const file = await openDevelopmentKey(path);
-  if (file.outcome === 'damaged') return refuse(describeDamage(path, file.reason));
+  if (file.outcome !== 'read') return refuse(describeTrouble(path, file));
   const token = await signDevelopmentToken(request.token, file.key, Date.now() / 1000);
   process.stdout.write(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
   if (env.TODO_ENVIRONMENT === 'production') {

@@ -71,6 +71,15 @@ test('a key cut short, or with another kid, is damaged', async () => {
   }
 });
 
+test('a key that cannot be read or written is an outcome and no crash', async () => {
+  await using folder = await temporaryFolder();
+  const inTheWay = await folder.write('data', 'a file where the folder should be');
+  const unread = await openDevelopmentKey(join(inTheWay, 'development-key.json'));
+  assert.deepEqual(unread, { outcome: 'damaged', reason: 'ENOTDIR' });
+  const unwritten = await openDevelopmentKey(join(folder.path, 'new', 'x'.repeat(250)));
+  assert.deepEqual(unwritten, { outcome: 'unmade', reason: 'ENAMETOOLONG' });
+});
+
 test('a development secret is known as one, as bytes and as base64, and a random one is not', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'development-key.json');

@@ -111,6 +111,13 @@ test('an unknown key is told with the known ones', async () => {
   );
 });
 
+test('keys that cannot be had are no fault of the token, and are said', async () => {
+  const down = { ...keys.issuer, current: () => undefined, describe: () => 'the issuer' };
+  const { accepted, checks } = await examineToken(forge(draft()), down, TRUST, Date.now() / 1000);
+  assert.equal(accepted, false);
+  assert.equal(checks.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
+});
+
 const PASTED: readonly (readonly [string, RegExp])[] = [
   ['Bearer abc', /Leave out the word "Bearer"/],
   ['"a.b.c"', /quotation marks/],
