@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertDescribed, type OpenApi, operationsOf } from './described.ts';
+import { header, json } from './http.ts';
+import { assertProblem } from './problem.ts';
+import { exchangesOf, send, type Target } from './target.ts';
+
+const documentPath = '/openapi/v1.json';
+const pagePath = '/scalar';
+
+/** Specification, What the service does 6, Development-only endpoints, Versioning 1; contract D3, R8. */
+export function development(target: Target, environment: 'development' | 'production'): void {
+  describe('Documents', () => {
+    if (environment === 'production') {
+      test('D3, What the service does 6 · neither the document nor the page is served outside development', async () => {
+        for (const path of [
+          documentPath,
+          pagePath,
+          `${pagePath}/`,
+          '/openapi',
+          '/scalar/v1',
+          '/docs',
+          '/swagger',
+        ]) {
+          for (const method of ['GET', 'POST']) assertProblem(await send(target, `${method} ${path}`), 404);
+        }
+      });
+      return;
+    }
+
+    test('D3, Versioning 1 · the OpenAPI document v1 is served without a token and says 3.1', async () => {
+      const reply = await send(target, `GET ${documentPath}`);
+      assert.equal(reply.status, 200);
+      assert.match(header(reply, 'content-type') ?? '', /^application\/json(?:; ?charset=utf-8)?$/);
+      const { openapi, paths } = json(reply) as OpenApi;
+      assert.match(openapi, /^3\.1\.\d+$/);
+      const known = {
+        'shared-list': ['/me', '/todos', '/todos/{id}'],
+        'error-demo': ['/crash', '/todos/{id}', '/todos/{id}/complete'],
+      };
+      assert.deepEqual(Object.keys(paths).sort(), known[target.profile]);
+    });
+
+    test('D3 · only v1 is a document', async () => {
+      for (const path of [
+        '/openapi',
+        '/openapi/',
+        '/openapi/v2.json',
+        '/openapi/v1',
+        '/openapi/v1.yaml',
+        '/openapi.json',
+      ]) {
+        assertProblem(await send(target, `GET ${path}`), 404);
+      }
+      const reply = await send(target, `POST ${documentPath}`);
+      assertProblem(reply, 405, { headers: { allow: 'GET, HEAD' } });
+    });
+
+    test('D3 · integers are integers in the document, never also strings', async () => {
+      const document = json(await send(target, `GET ${documentPath}`));
+      const schemas = schemasNamed(document, new Set(['id', 'categoryId', 'status']));
+      assert.notEqual(schemas.length, 0);
+      for (const schema of schemas)
+        assert.equal((schema as { type: unknown }).type, 'integer', JSON.stringify(schema));
+    });
+
+    test('D3 · the reference page and all it loads come from the service itself', async () => {
+      const page = await send(target, `GET ${pagePath}`, { accept: 'text/html' });
+      const moved = header(page, 'location');
+      const reply =
+        moved === undefined ? page : await send(target, `GET ${new URL(moved, 'http://x/scalar').pathname}`);
+      assert.equal(reply.status, 200);
+      assert.match(header(reply, 'content-type') ?? '', /^text\/html\b/);
+      const loaded = [
+        ...reply.body.toString().matchAll(/<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="([^"]+)"/g),
+      ];
+      assert.notEqual(loaded.length, 0);
+      for (const [, address = ''] of loaded) {
+        const { origin, pathname } = new URL(address, new URL(moved ?? pagePath, target.baseUrl));
+        assert.equal(origin, target.baseUrl.origin, address);
+        assert.equal((await send(target, `GET ${pathname}`)).status, 200, address);
+      }
+    });
+
+    if (target.profile === 'shared-list') {
+      test('A11 · the document names the policy CanWriteTodos and asks for a bearer token', async () => {
+        const text = (await send(target, `GET ${documentPath}`)).body.toString();
+        assert.match(text, /CanWriteTodos/);
+        const { components, paths } = JSON.parse(text) as OpenApi;
+        const schemes = Object.values(components.securitySchemes ?? {});
+        assert.ok(schemes.some(({ type, scheme }) => type === 'http' && scheme.toLowerCase() === 'bearer'));
+        for (const operation of Object.values(paths).flatMap(operationsOf))
+          assert.ok('401' in operation.responses);
+      });
+    } else {
+      test('Development-only endpoints · the document lists 200, 404 and 409 for complete, 409 as Problem Details', async () => {
+        const { paths } = json(await send(target, `GET ${documentPath}`)) as OpenApi;
+        const responses = paths['/todos/{id}/complete']?.post?.responses ?? {};
+        for (const status of ['200', '404', '409']) assert.ok(status in responses, status);
+        assert.ok('application/problem+json' in (responses['409']?.content ?? {}));
+      });
+    }
+
+    test('D3 · every response seen by these tests is one that the document describes', async () => {
+      const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;
+      assertDescribed(document, exchangesOf(target));
+    });
+  });
+}
+
+/** The schemas of properties and parameters with these names, anywhere in the document. */
+function schemasNamed(value: unknown, names: ReadonlySet<string>): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'properties' in value ? Object.entries(value.properties ?? {}) : [];
+  const parameter =
+    'in' in value && 'name' in value && 'schema' in value
+      ? [[String(value.name), value.schema] as const]
+      : [];
+  const found = [...own, ...parameter].filter(([name]) => names.has(name)).map(([, schema]) => schema);
+  return [...found, ...Object.values(value).flatMap((inner) => schemasNamed(inner, names))];
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { header, type Reply } from './http.ts';
+import { assertErrorHeaders, assertProblem } from './problem.ts';
+import { type ErrorDemo, send } from './target.ts';
+
+/** The words of a crash that no response may have, in any environment: specification, Errors 3. */
+const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stack/i;
+
+/** Profile B endpoint by endpoint. Register it before the other suites: its transitions need a fresh service. */
+export function errorDemo(target: ErrorDemo): void {
+  describe('Error demo', () => {
+    if (target.startedByTest) transitions(target);
+    else target.leftOut.push('D2 and States of profile B (they change a todo that cannot be changed back)');
+
+    test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
+      const reply = await send(target, 'GET /todos/1');
+      assertTodo(reply, /^\{"id":1,"title":"[^"]+","done":(?:true|false)\}$/);
+    });
+
+    test('Endpoints B, GET /todos/{id} · a todo that does not exist is a 404', async () => {
+      for (const id of ['2', '0', '-1', '2147483647', '-2147483648']) {
+        assertProblem(await send(target, `GET /todos/${id}`), 404, { title: 'Not Found' });
+      }
+    });
+
+    test('Endpoints B, POST /todos/{id}/complete · a todo that does not exist is a 404', async () => {
+      for (const id of ['2', '0', '-1', '2147483647']) {
+        assertProblem(await send(target, `POST /todos/${id}/complete`), 404, { title: 'Not Found' });
+      }
+    });
+
+    test('Authentication 10 · there is no authentication: whatever Authorization says is ignored', async () => {
+      for (const authorization of ['', 'Bearer', 'Bearer x', 'Bearer a.b.c', 'Basic dTpw', 'nonsense']) {
+        const headers = { Authorization: authorization };
+        assert.equal((await send(target, 'GET /todos/1', { headers })).status, 200);
+        const reply = await send(target, 'POST /todos/2/complete', { headers });
+        assertProblem(reply, 404, { headers: { 'www-authenticate': undefined } });
+      }
+    });
+
+    test('B1 · a body and its type are ignored, however malformed', async () => {
+      for (const type of [
+        null,
+        '',
+        'nonsense',
+        'application/json',
+        'application/json; charset=utf-16',
+        'text/plain',
+      ]) {
+        const request = { body: '{"title":', type };
+        assert.equal((await send(target, 'GET /todos/1', request)).status, 200);
+        assertProblem(await send(target, 'POST /todos/2/complete', request), 404);
+        assertProblem(await send(target, 'POST /todos/2/complete', { type }), 404);
+      }
+    });
+
+    test('B1, B5 · the size limit holds although no body is read', async () => {
+      const body = ' '.repeat(65_537);
+      for (const line of ['GET /todos/1', 'POST /todos/2/complete', 'GET /crash']) {
+        assertProblem(await send(target, line, { body }), 413, { detail: 'optional' });
+      }
+      assert.equal((await send(target, 'GET /todos/1', { body: ' '.repeat(65_536) })).status, 200);
+    });
+
+    crash(target);
+  });
+}
+
+function transitions(target: ErrorDemo): void {
+  test('D2, What the service does 4 · starts with exactly one todo, id 1, not done', async () => {
+    assertTodo(await send(target, 'GET /todos/1'), /^\{"id":1,"title":"[^"]+","done":false\}$/);
+    for (const id of [0, 2, 3]) assertProblem(await send(target, `GET /todos/${id}`), 404);
+  });
+
+  test('States B · completing a todo answers 200 with the todo done, once; then 409 and nothing changes', async () => {
+    const done = /^\{"id":1,"title":"[^"]+","done":true\}$/;
+    assertTodo(await send(target, 'POST /todos/1/complete', { body: '{', type: 'nonsense' }), done);
+    assertTodo(await send(target, 'GET /todos/1'), done);
+    for (const line of ['POST /todos/1/complete', 'POST /todos/01/complete', 'POST /TODOS/+1/Complete/']) {
+      const reply = await send(target, line);
+      assertProblem(reply, 409, { title: 'Todo is already completed', detail: 'any' });
+    }
+    assertTodo(await send(target, 'GET /todos/1'), done);
+  });
+
+  test('Errors, 409 · detail states that the todo with this id is already complete and cannot be completed again', async () => {
+    const reply = await send(target, 'POST /todos/1/complete');
+    const title = 'Todo is already completed';
+    const { detail } = assertProblem(reply, 409, { title, detail: /\b1\b.*already complete/ });
+    assert.match(String(detail), /cannot be completed again/);
+  });
+}
+
+function crash(target: ErrorDemo): void {
+  test('Endpoints B, GET /crash · is a 500 with the headers of the specification', async () => {
+    assertProblem(await send(target, 'GET /crash'), 500, {
+      title: 'An error occurred while processing your request.',
+    });
+  });
+
+  test('Errors 3 · neither the message of the exception nor its stack is in the response', async () => {
+    for (const accept of ['*/*', 'application/json', 'text/html', 'text/plain']) {
+      const reply = await send(target, 'GET /crash', { accept });
+      assert.equal(reply.status, 500);
+      assert.doesNotMatch(`${JSON.stringify(reply.headers)}${reply.body}`, internals);
+    }
+  });
+
+  test('N3, Errors 4 · a client that does not admit JSON gets a 500 without body and content type', async () => {
+    for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
+      const reply = await send(target, 'GET /crash', { accept });
+      assert.equal(reply.status, 500);
+      assert.equal(reply.body.length, 0);
+      assert.equal(header(reply, 'content-length'), '0');
+      assert.equal(header(reply, 'content-type'), undefined);
+      assertErrorHeaders(reply, 500);
+    }
+  });
+
+  test('Errors 3 · the service goes on after a crash', async () => {
+    assertProblem(await send(target, 'GET /crash'), 500);
+    assert.equal((await send(target, 'GET /todos/1')).status, 200);
+  });
+}
+
+/** A success with a body: contract D4. */
+function assertTodo(reply: Reply, body: RegExp): void {
+  assert.equal(reply.status, 200, reply.body.toString());
+  assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
+  assert.match(reply.body.toString(), body);
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { header } from './http.ts';
+import { assertProblem } from './problem.ts';
+import { send, type Target } from './target.ts';
+
+/** A service that nobody has used yet: register it before all other suites. */
+export function firstStart(target: Target): void {
+  if (target.profile === 'error-demo') return;
+  const { editor, reader } = target.tokens;
+
+  describe('First start', () => {
+    test('Endpoints A, GET /todos · an empty array when there are no todos', async () => {
+      const reply = await send(target, 'GET /todos', { token: reader });
+      assert.equal(reply.status, 200);
+      assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
+      assert.equal(reply.body.toString(), '[]');
+    });
+
+    test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
+      for (const categoryId of [1, 2]) {
+        const request = { token: editor, json: { title: 'Buy milk', categoryId } };
+        assert.equal((await send(target, 'POST /todos', request)).status, 201);
+      }
+      const request = { token: editor, json: { title: 'Buy milk', categoryId: 3 } };
+      assertProblem(await send(target, 'POST /todos', request), 400, { title: 'Category not found' });
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+/** Milliseconds of silence after which a request counts as unanswered. No test expects to get here. */
+const PATIENCE = 20_000;
+
+/** One response, byte by byte as it came: no redirect followed, nothing decoded but the framing. */
+export interface Reply {
+  readonly status: number;
+  /** Name in lower case and value, in the order received; a repeated header is there twice. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** The value of a header, several lines joined by `, `; undefined when it is absent. */
+export function header(reply: Reply, name: string): string | undefined {
+  const values = reply.headers.filter(([known]) => known === name.toLowerCase()).map(([, value]) => value);
+  return values.length === 0 ? undefined : values.join(', ');
+}
+
+/** The body as JSON, decoded strictly as UTF-8. */
+export function json(reply: Reply): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(reply.body));
+}
+
+/**
+ * Writes these bytes on a new connection and reads until the service closes it, so that a byte too many after a
+ * response is seen. The last request must therefore ask for `Connection: close`, or be refused with a close.
+ *
+ * @param methods of the requests within, as far as their responses have no body: `HEAD`.
+ * @throws Error when the connection fails or the answer is not HTTP/1.1.
+ */
+export async function exchange(
+  baseUrl: URL,
+  bytes: string | Buffer | readonly (string | Buffer)[],
+  methods: readonly string[] = [],
+): Promise<Reply[]> {
+  const socket = await open(baseUrl);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const received: Buffer[] = [];
+  let failure: Error | undefined;
+  socket.setTimeout(PATIENCE, () => socket.destroy(new Error(`no answer within ${PATIENCE} ms`)));
+  socket.on('data', (chunk: Buffer) => received.push(chunk));
+  socket.on('error', (error) => {
+    failure = error;
+  });
+  socket.on('close', () => {
+    // A reset after a whole answer is the other side's hurry, not its silence.
+    if (failure !== undefined && received.length === 0) reject(failure);
+    else resolve(Buffer.concat(received));
+  });
+  const pieces = typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes;
+  for (const piece of pieces) socket.write(piece);
+  return parseReplies(await promise, methods);
+}
+
+/** A connected socket to the origin of `baseUrl`. The caller closes it. */
+export async function open(baseUrl: URL): Promise<Socket> {
+  const secure = baseUrl.protocol === 'https:';
+  const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(baseUrl.port || (secure ? 443 : 80));
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = secure
+    ? connectTls({ host, port, servername: host }, resolve)
+    : connectTcp({ host, port }, resolve);
+  socket.once('error', reject);
+  await promise;
+  socket.off('error', reject);
+  return socket;
+}
+
+function parseReplies(bytes: Buffer, methods: readonly string[]): Reply[] {
+  const replies: Reply[] = [];
+  let rest = bytes;
+  while (rest.length > 0) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end === -1)
+      throw new Error(`response without end of head: ${rest.subarray(0, 200).toString('latin1')}`);
+    const [statusLine = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]);
+    if (Number.isNaN(status)) throw new Error(`not a status line: ${statusLine}`);
+    const headers = lines.map(parseHeader);
+    const bodiless = methods[replies.length] === 'HEAD' || status < 200 || status === 204 || status === 304;
+    const [body, after] = bodiless
+      ? [Buffer.alloc(0), rest.subarray(end + 4)]
+      : parseBody(headers, rest.subarray(end + 4));
+    if (status >= 200) replies.push({ status, headers, body });
+    rest = after;
+  }
+  return replies;
+}
+
+function parseHeader(line: string): readonly [string, string] {
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line);
+  if (match === null) throw new Error(`not a header line: ${line}`);
+  return [String(match[1]).toLowerCase(), String(match[2])];
+}
+
+function parseBody(headers: Reply['headers'], bytes: Buffer): readonly [body: Buffer, after: Buffer] {
+  const values = new Map(headers);
+  if (values.get('transfer-encoding') === 'chunked') return parseChunks(bytes);
+  const length = values.get('content-length');
+  if (length === undefined) return [bytes, Buffer.alloc(0)];
+  if (bytes.length < Number(length)) throw new Error(`body of ${bytes.length} bytes, announced ${length}`);
+  return [bytes.subarray(0, Number(length)), bytes.subarray(Number(length))];
+}
+
+function parseChunks(bytes: Buffer): readonly [body: Buffer, after: Buffer] {
+  const chunks: Buffer[] = [];
+  let position = 0;
+  for (;;) {
+    const lineEnd = bytes.indexOf('\r\n', position);
+    if (lineEnd === -1) throw new Error('response ends within its chunks');
+    const size = Number.parseInt(bytes.subarray(position, lineEnd).toString('latin1'), 16);
+    const start = lineEnd + 2;
+    if (size === 0) return [Buffer.concat(chunks), bytes.subarray(start + 2)];
+    chunks.push(bytes.subarray(start, start + size));
+    position = start + size + 2;
+  }
+}

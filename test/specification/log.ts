@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { assertProblem } from './problem.ts';
+import { send, type Target } from './target.ts';
+
+/** What the service's own log says about requests: contract P5 and 500, specification, Errors 3. */
+export function log(target: Target, read: () => string): void {
+  /** The entries about a request, once there are any: a line each, with the stack of an error below it. */
+  async function entriesOf(traceId: string): Promise<readonly string[]> {
+    for (let attempts = 0; attempts < 500; attempts += 1) {
+      const entries = read().split(/\n(?=\{|\d\d:\d\d:\d\d)/);
+      const found = entries.filter((entry) => entry.includes(traceId));
+      if (found.length > 0) return found;
+      await delay(10);
+    }
+    return [];
+  }
+
+  describe('Log', () => {
+    if (target.profile === 'error-demo') {
+      test('Errors 3, P5 · the log has the exception once, with the traceId; the response has nothing of it', async () => {
+        const reply = await send(target, 'GET /crash');
+        const { traceId } = assertProblem(reply, 500);
+        const stacks = (await entriesOf(traceId)).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
+        assert.equal(stacks.length, 1, read());
+        const message = /Error: (.+?)(?:\\n|\n)/.exec(stacks[0] ?? '')?.[1];
+        assert.ok(message, stacks.join());
+        assert.ok(!`${JSON.stringify(reply.headers)}${reply.body}`.includes(message));
+      });
+
+      test('Errors 3 · the log has the exception also when the response has no body', async () => {
+        const headers = { traceparent: `00-${'5'.repeat(32)}-00f067aa0ba902b7-00` };
+        await send(target, 'GET /crash', { accept: 'text/html', headers });
+        const stacks = (await entriesOf('5'.repeat(32))).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
+        assert.equal(stacks.length, 1, read());
+      });
+    }
+
+    if (target.environment === 'development') {
+      test('P5 · the traceId of an error is in the log line of its request', async () => {
+        const { traceId } = assertProblem(await send(target, 'GET /nope'), 404);
+        const entries = await entriesOf(traceId);
+        assert.equal(entries.length, 1, read());
+        assert.match(entries[0] ?? '', /GET\b.*\b404\b/);
+      });
+    }
+
+    test('Errors 3 · a token, a body, a query and a path that matches nothing never get into the log', async () => {
+      const secret = 'c29tZXRoaW5nLXNlY3JldA';
+      const token = `eyJ.${secret}.x`;
+      const id = 'a'.repeat(32);
+      const headers = { traceparent: `00-${id}-00f067aa0ba902b7-00`, 'X-Secret': secret, Cookie: secret };
+      const lines = [
+        'GET /todos/1',
+        'POST /todos',
+        'PATCH /todos/1',
+        `GET /${secret}`,
+        `DELETE /todos/${secret}`,
+      ];
+      for (const line of [...lines, ...(target.profile === 'error-demo' ? ['GET /crash'] : [])]) {
+        await send(target, `${line}?token=${secret}`, { token, headers, json: { title: secret } });
+      }
+      const last = assertProblem(await send(target, 'GET /nope'), 404).traceId;
+      const written = target.environment === 'development' || target.profile === 'error-demo';
+      if (written)
+        assert.notEqual((await entriesOf(target.environment === 'development' ? last : id)).length, 0);
+      assert.ok(!read().includes(secret));
+    });
+  });
+}

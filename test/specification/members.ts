@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { json } from './http.ts';
+import { assertProblem } from './problem.ts';
+import { makeTodo, readTodo, type SharedList, send, type Todo } from './target.ts';
+
+/** JSON texts that are no integer from 1 to 2147483647. */
+const notCategoryIds = [
+  ...['0', '-1', '-0', '2147483648', '1.5', '1e-1', '1e10', '1e400', '99999999999999999999'],
+  ...['"1"', '""', 'null', 'true', '[1]', '{}'],
+];
+
+/** JSON texts that are no title. */
+const notTitles = [
+  ...['""', '" "', '"\\t\\n"', '"\\u00a0\\u3000"', 'null', '1', 'true', '["Buy milk"]', '{}'],
+  ...['"a\\u0000b"', '"\\ud800"', '"\\udc00\\ud800"', '"a\\ud83d"'],
+  JSON.stringify('a'.repeat(101)),
+  JSON.stringify('😀'.repeat(101)),
+  JSON.stringify(' '.repeat(101)),
+];
+
+/** The rules of `CreateTodo` and `ReplaceTodo`, member by member: contract B8 to B12; specification, Limits. */
+export function members(target: SharedList): void {
+  const { editor } = target.tokens;
+
+  /** Puts a body to POST and to PUT of an existing todo: each must name exactly these members. */
+  async function assertRefused(body: string, errors: readonly string[]): Promise<void> {
+    const todo = await makeTodo(target);
+    for (const line of ['POST /todos', `PUT /todos/${todo.id}`]) {
+      const reply = await send(target, line, { token: editor, body });
+      assert.equal(reply.status, 400, `${line} ${body}`);
+      assertProblem(reply, 400, { title: 'One or more validation errors occurred.', errors });
+    }
+    assert.deepEqual(await readTodo(target, todo.id), todo);
+  }
+
+  /** Sends a body to POST and to PUT of an existing todo: gives what each of them stored. */
+  async function store(body: string): Promise<Todo[]> {
+    const made = await send(target, 'POST /todos', { token: editor, body });
+    assert.equal(made.status, 201, `${body}: ${made.body}`);
+    const { id } = await makeTodo(target, 'Before');
+    const replaced = await send(target, `PUT /todos/${id}`, { token: editor, body });
+    assert.equal(replaced.status, 204, `${body}: ${replaced.body}`);
+    const stored = [await readTodo(target, (json(made) as Todo).id), await readTodo(target, id)];
+    return stored.filter((todo) => todo !== undefined);
+  }
+
+  describe('Members of a body', () => {
+    test('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
+      await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
+      const reply = await send(target, 'POST /todos', {
+        token: editor,
+        body: '{"Title":"a","CategoryID":1}',
+      });
+      const { errors } = assertProblem(reply, 400, { errors: ['title', 'categoryId'] });
+      assert.match(String(errors?.title), /"?Title"?/);
+      assert.match(String(errors?.categoryId), /"?CategoryID"?/);
+    });
+
+    test('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
+      const todos = await store('{"Title":"","title":"Buy milk","categoryid":0,"categoryId":1,"Done":"x"}');
+      for (const { title, done, categoryId } of todos) {
+        assert.deepEqual({ title, done, categoryId }, { title: 'Buy milk', done: false, categoryId: 1 });
+      }
+    });
+
+    test('B9 · a number with an integral value is an integer, however it is written', async () => {
+      for (const number of ['1', '1.0', '1e0', '1E+0', '10e-1', '0.1e1', '1.000']) {
+        const todos = await store(`{"title":"Buy milk","categoryId":${number}}`);
+        assert.deepEqual(
+          todos.map(({ categoryId }) => categoryId),
+          [1, 1],
+          number,
+        );
+      }
+    });
+
+    test('B9, Limits · a categoryId that is no integer from 1 to 2147483647 is a validation failure', async () => {
+      for (const value of notCategoryIds) {
+        await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
+      }
+    });
+
+    test('Limits · 2147483647 is a valid categoryId, which happens to name no category', async () => {
+      const body = '{"title":"Buy milk","categoryId":2147483647}';
+      const reply = await send(target, 'POST /todos', { token: editor, body });
+      assertProblem(reply, 400, { title: 'Category not found' });
+    });
+
+    test('B10, Limits · a title that is empty, white, too long, ill-formed or no string is a validation failure', async () => {
+      for (const title of notTitles) await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
+    });
+
+    test('B10, Limits · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
+      const titles = [
+        ...['a', '0', ' a ', '\ta\n', 'a'.repeat(100), '😀'.repeat(100), `${' '.repeat(99)}a`],
+        ...[
+          'Café',
+          'Cafe\u0301',
+          '買い物',
+          'مهمة',
+          '👩‍👩‍👧',
+          '\u{10ffff}',
+          '\ufeffa',
+          'a\u2028\u2029',
+          '\u007f\u0085a',
+        ],
+        ...['"\\/\b\f', "<script>&'</script>", "'; DROP TABLE todos; --", '%00', '{{a}}', 'null', '\u0001'],
+      ];
+      for (const title of titles) {
+        const escaped = JSON.stringify(title).replace(/[^ -~]/g, (unit) => {
+          return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+        });
+        for (const text of [JSON.stringify(title), escaped]) {
+          const todos = await store(`{"title":${text},"categoryId":1}`);
+          assert.deepEqual(
+            todos.map((todo) => todo.title),
+            [title, title],
+          );
+        }
+      }
+    });
+
+    test('B11, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
+      const { id } = await makeTodo(target);
+      const cases = [
+        ['"done":true,', true],
+        ['', false],
+        ['"done":true,', true],
+        ['"done":false,', false],
+      ] as const;
+      for (const [member, done] of cases) {
+        const body = `{"title":"Buy milk",${member}"categoryId":1}`;
+        assert.equal((await send(target, `PUT /todos/${id}`, { token: editor, body })).status, 204);
+        assert.deepEqual(await readTodo(target, id), { id, title: 'Buy milk', done, categoryId: 1 });
+      }
+    });
+
+    test('B11 · a done that is no boolean is a validation failure', async () => {
+      const todo = await makeTodo(target);
+      for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
+        const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
+        const reply = await send(target, `PUT /todos/${todo.id}`, { token: editor, body });
+        assertProblem(reply, 400, { errors: ['done'] });
+      }
+      assert.deepEqual(await readTodo(target, todo.id), todo);
+    });
+
+    test('B12 · all failing members are named at once, and no others', async () => {
+      await assertRefused('{}', ['title', 'categoryId']);
+      await assertRefused('{"title":"","categoryId":0}', ['title', 'categoryId']);
+      await assertRefused('{"title":"Buy milk"}', ['categoryId']);
+      await assertRefused('{"categoryId":1}', ['title']);
+      const { id } = await makeTodo(target);
+      const reply = await send(target, `PUT /todos/${id}`, { token: editor, body: '{"done":1,"id":"x"}' });
+      assertProblem(reply, 400, { errors: ['title', 'done', 'categoryId'] });
+    });
+
+    test('B12 · a validation failure comes before the missing category', async () => {
+      await assertRefused('{"title":"","categoryId":2147483647}', ['title']);
+    });
+  });
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { header, type Reply } from './http.ts';
+import { assertErrorHeaders, assertProblem, assertTextLine } from './problem.ts';
+import { provocations } from './provoke.ts';
+import { makeTodo, send, type Target } from './target.ts';
+
+const admitting: readonly (string | readonly string[])[] = [
+  ...['', ',', 'garbage', 'json', 'application/', '???'],
+  ...['*/*', '*/*;q=0.8', 'application/*', 'application/*;q=0.001'],
+  ...['application/json', 'APPLICATION/JSON', 'application/json;q=0.1', 'application/json; charset=utf-8'],
+  ...['application/problem+json', 'application/problem+json;q=1.000', 'application/json;v=1'],
+  ...['application/hal+json', 'application/vnd.example.v2+json', 'text/html, application/json;q=0.1'],
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+  'application/json;q=0, */*',
+  'application/problem+json;q=0, application/json',
+  '*/*;q=0, application/problem+json',
+  'application/*;q=0, application/json',
+  ['text/html', 'application/json'],
+];
+
+const refusing: readonly (string | readonly string[])[] = [
+  ...['text/html', 'text/html,application/xhtml+xml', 'text/plain', 'text/*', 'text/json', 'image/png'],
+  ...['application/xml', 'application/problem+xml', 'application/xhtml+xml', 'application/jsonx'],
+  ...['*/*;q=0', '*/*;q=0.000', 'application/*;q=0', 'application/json;q=0', 'application/problem+json;q=0'],
+  'text/html, ???',
+  'application/*;q=0, */*',
+  '*/*, application/json;q=0, application/problem+json;q=0',
+  ['text/html', 'image/png'],
+];
+
+/** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */
+export function negotiation(target: Target): void {
+  describe('Negotiation', () => {
+    test('N1, Errors 4 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
+      assertProblem(await send(target, 'GET /nope'), 404);
+      for (const accept of admitting) {
+        const reply = await send(target, 'GET /nope', { headers: { Accept: accept } });
+        assert.equal(header(reply, 'content-type'), 'application/problem+json', `Accept: ${accept}`);
+        assertProblem(reply, 404);
+      }
+    });
+
+    test('N2, Errors 4 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
+      for (const accept of refusing) {
+        const reply = await send(target, 'GET /nope', { headers: { Accept: accept } });
+        assert.equal(header(reply, 'content-type'), 'text/plain', `Accept: ${accept}`);
+        assertTextLine(reply, 404, 'Status Code: 404; Not Found');
+      }
+    });
+
+    test('N2 · every error becomes a text line, also what an endpoint says', async () => {
+      for (const { line, request, status, phrase } of await provocations(target)) {
+        const reply = await send(target, line, { ...request, accept: 'text/html' });
+        assertTextLine(reply, status, `Status Code: ${status}; ${phrase}`);
+      }
+    });
+
+    test('N4 · Allow and WWW-Authenticate stay beside a text line', async () => {
+      for (const { line, request, headers } of await provocations(target)) {
+        const reply = await send(target, line, { ...request, accept: 'text/html' });
+        assert.equal(header(reply, 'allow'), headers?.allow, line);
+        assert.equal(header(reply, 'www-authenticate'), headers?.['www-authenticate'], line);
+      }
+    });
+
+    test('N2, R7 · HEAD has the header of the text line and no body', async () => {
+      const reply = await send(target, 'HEAD /nope', { accept: 'text/html' });
+      assert.equal(header(reply, 'content-type'), 'text/plain');
+      assertErrorHeaders(reply, 404);
+    });
+
+    test('N5 · Accept never changes a success', async () => {
+      for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
+        for (const reply of await successes(target, accept)) {
+          assert.equal(reply.status, 200, accept);
+          assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
+        }
+      }
+    });
+
+    test('N5 · an error that is written straight to the socket is always a problem', async () => {
+      const headers = { Host: ['one.example', 'two.example'] };
+      const reply = await send(target, 'GET /nope', { accept: 'text/html', headers });
+      assertProblem(reply, 400, { detail: 'any' });
+    });
+  });
+}
+
+async function successes(target: Target, accept: string): Promise<Reply[]> {
+  if (target.profile === 'error-demo') return [await send(target, 'GET /todos/1', { accept })];
+  const token = target.tokens.reader;
+  const { id } = await makeTodo(target);
+  return Promise.all(
+    ['GET /me', 'GET /todos', `GET /todos/${id}`].map((line) => send(target, line, { token, accept })),
+  );
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { header, json, type Reply } from './http.ts';
+
+/** Status → title when an endpoint gives no other, and section of RFC 9110. No section: `type` is absent (P3). */
+const catalogue: Readonly<Record<number, readonly [title: string, section?: string]>> = {
+  400: ['Bad Request', '15.5.1'],
+  401: ['Unauthorized', '15.5.2'],
+  403: ['Forbidden', '15.5.4'],
+  404: ['Not Found', '15.5.5'],
+  405: ['Method Not Allowed', '15.5.6'],
+  409: ['Conflict', '15.5.10'],
+  413: ['Content Too Large', '15.5.14'],
+  415: ['Unsupported Media Type', '15.5.16'],
+  431: ['Request Header Fields Too Large'],
+  500: ['An error occurred while processing your request.', '15.6.1'],
+};
+
+const validation = 'One or more validation errors occurred.';
+
+/** Of every problem that any test has looked at: no two requests share one. */
+const seenTraceIds = new Set<string>();
+
+export interface Expected {
+  /** When the endpoint gives its own. */
+  readonly title?: string;
+  /** `any` when only its presence is promised, `optional` when not even that. Without it, the member must be absent. */
+  readonly detail?: string | RegExp | 'any' | 'optional';
+  /** Exactly these members failed. Without it, the member must be absent. */
+  readonly errors?: readonly string[];
+  /** Further headers, exactly; undefined for one that must be absent. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+interface Problem {
+  readonly type?: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+  readonly traceId: string;
+}
+
+/**
+ * The whole shape of an error, once: status, headers that every error has, members, their order, a `traceId`
+ * never seen before. Call it once per reply.
+ */
+export function assertProblem(reply: Reply, status: number, expected: Expected = {}): Problem {
+  const text = reply.body.toString();
+  assert.equal(reply.status, status, text);
+  const [phrase, section] = catalogue[status] ?? assert.fail(`${status} is not in the catalogue`);
+  assertErrorHeaders(reply, status);
+  assert.equal(header(reply, 'content-type'), 'application/problem+json', text);
+  for (const [name, value] of Object.entries(expected.headers ?? {})) {
+    assert.equal(header(reply, name), value, `${name}: ${text}`);
+  }
+
+  const problem = json(reply) as Problem;
+  const { detail, errors, traceId, ...rest } = problem;
+  assert.deepEqual(rest, {
+    ...(section === undefined ? {} : { type: `https://tools.ietf.org/html/rfc9110#section-${section}` }),
+    title: expected.title ?? (expected.errors === undefined ? phrase : validation),
+    status,
+  });
+  assertDetail(detail, expected.detail);
+  assertErrors(errors, expected.errors);
+  assertTraceId(traceId);
+  const order = ['type', 'title', 'status', 'detail', 'errors', 'traceId'];
+  assert.deepEqual(
+    Object.keys(problem),
+    order.filter((member) => member in problem),
+    'order of members',
+  );
+  return problem;
+}
+
+/** The answer to a client that does not admit a problem: specification, Errors 4; contract N2, N4. */
+export function assertTextLine(reply: Reply, status: number, line: string): void {
+  assert.equal(reply.status, status, reply.body.toString());
+  assert.equal(header(reply, 'content-type'), 'text/plain');
+  assert.equal(reply.body.toString(), line);
+  assertErrorHeaders(reply, status);
+}
+
+/** What every 4xx and 5xx says, whatever its body: contract P7, D8 and the specification's headers of a 500. */
+export function assertErrorHeaders(reply: Reply, status: number): void {
+  assert.equal(header(reply, 'vary'), 'Accept');
+  assert.equal(header(reply, 'x-content-type-options'), 'nosniff');
+  assert.equal(header(reply, 'cache-control'), status === 500 ? 'no-cache,no-store' : 'no-store');
+  assert.equal(header(reply, 'pragma'), status === 500 ? 'no-cache' : undefined);
+  assert.equal(header(reply, 'expires'), status === 500 ? '-1' : undefined);
+  assert.equal(header(reply, 'etag'), undefined);
+}
+
+function assertDetail(detail: string | undefined, expected: Expected['detail']): void {
+  if (expected instanceof RegExp) assert.match(detail ?? '', expected);
+  else if (expected === 'any') assert.match(detail ?? '', /\S/, 'detail');
+  else if (expected !== 'optional') assert.equal(detail, expected);
+}
+
+function assertErrors(errors: Problem['errors'], expected: Expected['errors']): void {
+  assert.deepEqual(
+    errors && Object.keys(errors).sort(),
+    expected && [...expected].sort(),
+    'members of errors',
+  );
+  for (const [member, sentences] of Object.entries(errors ?? {})) {
+    assert.ok(Array.isArray(sentences) && sentences.length > 0, `errors.${member} is a list`);
+    for (const sentence of sentences)
+      assert.match(sentence, /^\S.*\s.*[.]$/, `errors.${member} is a sentence`);
+  }
+}
+
+function assertTraceId(traceId: string): void {
+  assert.match(traceId, /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]$/);
+  assert.ok(!seenTraceIds.has(traceId), `traceId ${traceId} was given to another request`);
+  seenTraceIds.add(traceId);
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runProgram, startService } from '../start.ts';
+import { assertRefused } from './authentication.ts';
+import { json } from './http.ts';
+import { assertProblem } from './problem.ts';
+import { makeTodo, readTodo, send, type Todo } from './target.ts';
+import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
+
+test('What the service does 1 · the todos of the shared list survive a restart, their ids are not reused', async () => {
+  await using folder = await temporaryFolder();
+  const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
+  let kept: Todo;
+  let deleted: Todo;
+  {
+    await using service = await start();
+    const target = sharedListOf(service, 'production');
+    kept = await makeTodo(target, 'Kept');
+    deleted = await makeTodo(target, 'Deleted');
+    await send(target, `DELETE /todos/${deleted.id}`, { token: target.tokens.editor });
+  }
+  await using service = await start();
+  const target = sharedListOf(service, 'production');
+  const list = await send(target, 'GET /todos', { token: target.tokens.reader });
+  assert.deepEqual(json(list), [kept]);
+  assert.ok((await makeTodo(target)).id > deleted.id);
+});
+
+test('D7 · a restart makes no further categories', async () => {
+  await using folder = await temporaryFolder();
+  for (let starts = 0; starts < 2; starts += 1) {
+    await using service = await startService({ environment: 'production', auth, dataDir: folder.path });
+    const target = sharedListOf(service, 'production');
+    const request = { token: target.tokens.editor, json: { title: 'Buy milk', categoryId: 3 } };
+    assertProblem(await send(target, 'POST /todos', request), 400, { title: 'Category not found' });
+  }
+});
+
+test('D2 · the error demo starts anew: its todo is not done', async () => {
+  await using folder = await temporaryFolder();
+  for (let starts = 0; starts < 2; starts += 1) {
+    await using service = await startService({ profile: 'error-demo', dataDir: folder.path });
+    const target = errorDemoOf(service, 'production');
+    assert.equal((json(await send(target, 'GET /todos/1')) as Todo).done, false);
+    assert.equal((await send(target, 'POST /todos/1/complete')).status, 200);
+  }
+});
+
+test('D5 · when the 32-bit range is used up, creating is a 500, the log says why, and all else goes on', async () => {
+  await using folder = await temporaryFolder();
+  await (await startService({ environment: 'production', auth, dataDir: folder.path })).stop();
+  useUpIds(join(folder.path, 'todos.db'));
+
+  await using service = await startService({ environment: 'production', auth, dataDir: folder.path });
+  const target = sharedListOf(service, 'production');
+  const last = await makeTodo(target, 'Last');
+  assert.equal(last.id, 2147483647);
+  const request = { token: target.tokens.editor, json: { title: 'One too many', categoryId: 1 } };
+  const reply = await send(target, 'POST /todos', request);
+  const { traceId } = assertProblem(reply, 500, { headers: { location: undefined } });
+  const entries = target
+    .log?.()
+    .split('\n')
+    .filter((line) => line.includes(traceId));
+  assert.equal(entries?.length, 1, service.stdout());
+  assert.match(String(entries), /every id up to 2147483647 has been given out/);
+  assert.doesNotMatch(reply.body.toString(), /given out|IdsExhausted/);
+
+  assert.deepEqual(await readTodo(target, 2147483647), last);
+  assert.equal((await send(target, 'DELETE /todos/2147483647', { token: target.tokens.editor })).status, 204);
+  assertProblem(await send(target, 'POST /todos', request), 500);
+});
+
+test('A8 · a development token is refused from the second of its expiry on', async () => {
+  await using service = await startService({ environment: 'development' });
+  const data = ['--data-dir', service.dataDir];
+  const made = await runProgram(['token', 'create', '--name', 'ada', '--lifetime', '1s', ...data]);
+  const token = made.stdout.trim();
+  const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    exp: number;
+  };
+  while (Date.now() < exp * 1000) await delay(20);
+  const target = sharedListOf(service, 'development');
+  assertRefused(await send(target, 'GET /todos', { token }));
+});
+
+test('A12, Authentication 9 · a token of the developer tool works in development, and production refuses it', async () => {
+  await using folder = await temporaryFolder();
+  const made = await runProgram([
+    'token',
+    'create',
+    '--name',
+    'ada',
+    '--role',
+    'editor',
+    '--data-dir',
+    folder.path,
+  ]);
+  assert.equal(made.code, 0, made.stderr);
+  const token = made.stdout.trim();
+  {
+    await using service = await startService({ environment: 'development', dataDir: folder.path });
+    const target = sharedListOf(service, 'development');
+    const me = await send(target, 'GET /me', { token });
+    assert.equal(me.body.toString(), '{"name":"ada"}');
+    const request = { token, json: { title: 'Buy milk', categoryId: 1 } };
+    assert.equal((await send(target, 'POST /todos', request)).status, 201);
+  }
+  await using service = await startService({ environment: 'production', auth, dataDir: folder.path });
+  assertRefused(await send(sharedListOf(service, 'production'), 'GET /me', { token }));
+});
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'todo-service-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+/** Makes 2147483646 the highest todo id that was ever given out. */
+function useUpIds(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("INSERT INTO todos (title, category_id) VALUES ('First', 1)");
+  database.exec("UPDATE sqlite_sequence SET seq = 2147483646 WHERE name = 'todos'");
+  database.close();
+}

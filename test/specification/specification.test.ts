@@ -1,0 +1,15 @@
+import { after } from 'node:test';
+import { startService } from '../start.ts';
+import { specification } from './suites.ts';
+import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
+
+const services = new AsyncDisposableStack();
+after(() => services.disposeAsync());
+
+for (const environment of ['development', 'production'] as const) {
+  const list = services.use(await startService({ profile: 'shared-list', environment, auth }));
+  specification(`shared-list, ${environment}`, sharedListOf(list, environment));
+
+  const demo = services.use(await startService({ profile: 'error-demo', environment }));
+  specification(`error-demo, ${environment}`, errorDemoOf(demo, environment));
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { signer } from '../sign.ts';
+import type { Running } from '../start.ts';
+import type { ErrorDemo, SharedList } from './target.ts';
+
+/** What the services that these tests start trust: one HMAC secret, long enough for each of its algorithms. */
+export const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
+
+const sign = signer(auth);
+
+/** A service that the tests started with `auth`, as a target. */
+export function sharedListOf(service: Running, environment: 'development' | 'production'): SharedList {
+  const tokens = {
+    editor: sign({ sub: 'ada', name: 'Ada', role: 'editor' }),
+    reader: sign({ sub: 'bob', name: 'Bob' }),
+  };
+  return { profile: 'shared-list', tokens, sign, ...common(service, environment) };
+}
+
+/** An error demo that the tests started, as a target. */
+export function errorDemoOf(service: Running, environment: 'development' | 'production'): ErrorDemo {
+  return { profile: 'error-demo', ...common(service, environment) };
+}
+
+function common(service: Running, environment: 'development' | 'production') {
+  return {
+    baseUrl: new URL(service.baseUrl),
+    environment,
+    startedByTest: true,
+    log: () => service.stdout() + service.stderr(),
+    seen: [],
+    created: new Set<string>(),
+    leftOut: [],
+  };
+}

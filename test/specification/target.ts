@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import type { Sign } from '../sign.ts';
+import { exchange, header, json, type Reply } from './http.ts';
+
+interface AnyTarget {
+  /** With a path when the service is mounted below one. */
+  readonly baseUrl: URL;
+  /** Undefined when unknown: what differs between environments is left out then. */
+  readonly environment: 'development' | 'production' | undefined;
+  /** False for somebody else's service: it must be left as it was found. */
+  readonly startedByTest: boolean;
+  /** Everything that the service has logged so far. */
+  readonly log?: () => string;
+  /** Every exchange so far, for what must hold of every response. */
+  readonly seen: Exchange[];
+  /** Paths of the todos made and not yet deleted. */
+  readonly created: Set<string>;
+  /** Clauses that this target cannot be held to, and why. */
+  readonly leftOut: string[];
+}
+
+/** A service of profile A. */
+export interface SharedList extends AnyTarget {
+  readonly profile: 'shared-list';
+  readonly tokens: { readonly editor: string; readonly reader: string };
+  /** Makes tokens that the service's configuration accepts, and others. The tolerance is that of an issuer: 30 s. */
+  readonly sign?: Sign;
+}
+
+/** A service of profile B. */
+export interface ErrorDemo extends AnyTarget {
+  readonly profile: 'error-demo';
+}
+
+export type Target = SharedList | ErrorDemo;
+
+export interface Exchange {
+  readonly method: string;
+  /** The request target as sent, without the base URL's own path. */
+  readonly path: string;
+  readonly reply: Reply;
+}
+
+export interface Request {
+  readonly token?: string;
+  readonly accept?: string;
+  /** Header lines; a list gives several lines of one name. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as `application/json`. */
+  readonly json?: unknown;
+  /** Sent as it is, as `application/json` unless `type` says otherwise. */
+  readonly body?: string | Buffer;
+  /** `Content-Type`; null for none. */
+  readonly type?: string | null;
+  /** What follows the head when the test frames the body itself, in chunks for example. */
+  readonly framed?: string | Buffer;
+}
+
+/**
+ * One request on a connection of its own. The request target goes out exactly as written here.
+ *
+ * @param line for example `GET /todos/%35`.
+ */
+export async function send(target: Target, line: string, request: Request = {}): Promise<Reply> {
+  const [method, path] = splitLine(line);
+  const [reply, ...more] = await exchange(target.baseUrl, write(target, line, request), [method]);
+  assert.ok(reply, `no answer to ${line}`);
+  assert.deepEqual(more, [], `more than one answer to ${line}`);
+  remember(target, { method, path, reply });
+  return reply;
+}
+
+/** The bytes of one request that asks for the connection to be closed. */
+export function write(target: Target, line: string, request: Request = {}): Buffer {
+  const [method, path] = splitLine(line);
+  const content = request.json === undefined ? request.body : JSON.stringify(request.json);
+  const type = request.type === undefined && content !== undefined ? 'application/json' : request.type;
+  const headers = {
+    Host: target.baseUrl.host,
+    Connection: 'close',
+    ...(request.token === undefined ? {} : { Authorization: `Bearer ${request.token}` }),
+    ...(request.accept === undefined ? {} : { Accept: request.accept }),
+    ...(type === undefined || type === null ? {} : { 'Content-Type': type }),
+    ...(content === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(content)) }),
+    ...request.headers,
+  };
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}: ${one}\r\n`),
+  );
+  const mounted = path.startsWith('/') ? `${target.baseUrl.pathname.replace(/\/$/, '')}${path}` : path;
+  const head = Buffer.from(`${method} ${mounted} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  return Buffer.concat([head, Buffer.from(content ?? request.framed ?? '')]);
+}
+
+/** Notes a reply for the tests of what holds of every response, and the todo that it says was made. */
+export function remember(target: Target, exchange: Exchange): void {
+  target.seen.push(exchange);
+  const location = header(exchange.reply, 'location');
+  if (exchange.reply.status === 201 && location !== undefined) target.created.add(location);
+  if (exchange.reply.status === 204 && exchange.method === 'DELETE') target.created.delete(exchange.path);
+}
+
+/** Every exchange so far; there is at least one. */
+export function exchangesOf(target: Target): readonly Exchange[] {
+  assert.notEqual(target.seen.length, 0, 'no test has asked anything yet');
+  return target.seen;
+}
+
+export interface Todo {
+  readonly id: number;
+  readonly title: string;
+  readonly done: boolean;
+  readonly categoryId: number;
+}
+
+/** A new todo for one test, deleted at the end of the run at the latest. */
+export async function makeTodo(target: SharedList, title = 'Buy milk'): Promise<Todo> {
+  const request = { token: target.tokens.editor, json: { title, categoryId: 1 } };
+  const reply = await send(target, 'POST /todos', request);
+  assert.equal(reply.status, 201, `cannot create a todo: ${reply.body}`);
+  return json(reply) as Todo;
+}
+
+/** The todo as it is stored now, or undefined when there is none. */
+export async function readTodo(target: SharedList, id: number): Promise<Todo | undefined> {
+  const reply = await send(target, `GET /todos/${id}`, { token: target.tokens.reader });
+  if (reply.status === 404) return undefined;
+  assert.equal(reply.status, 200);
+  return json(reply) as Todo;
+}
+
+/** Deletes what the tests made and did not delete themselves. */
+export async function leaveAsFound(target: Target): Promise<void> {
+  if (target.profile === 'error-demo') return;
+  for (const path of [...target.created]) {
+    const { status } = await send(target, `DELETE ${path}`, { token: target.tokens.editor });
+    assert.ok(status === 204 || status === 404, `DELETE ${path} answered ${status}`);
+    target.created.delete(path);
+  }
+}
+
+function splitLine(line: string): readonly [method: string, path: string] {
+  const space = line.indexOf(' ');
+  return [line.slice(0, space), line.slice(space + 1)];
+}
