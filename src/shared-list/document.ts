@@ -1,9 +1,170 @@
-import type { FastifySchema } from 'fastify';
+import type { Header, HeaderParameter, KnownProblem, Operation, Overview } from '../openapi/operation.ts';
+import { CreateTodo, IdentitySummary, ReplaceTodo, TodoResponse } from './schemas.ts';
 
-/** What the OpenAPI document says of the endpoints of Profile A. */
-export const me: FastifySchema = {};
-export const listTodos: FastifySchema = {};
-export const getTodo: FastifySchema = {};
-export const createTodo: FastifySchema = {};
-export const replaceTodo: FastifySchema = {};
-export const deleteTodo: FastifySchema = {};
+// What the OpenAPI document says of the endpoints of Profile A.
+
+export const overview: Overview = {
+  title: 'Todo service, shared list',
+  description:
+    'One list of todos, each in exactly one category, shared by all callers. Every operation needs a bearer token. ' +
+    'Any caller may read; only one with the role `editor` may write.\n\n' +
+    'A token for development: `npm run -s token -- --name ada --role editor` in a clone, else ' +
+    '`todo-service token create --name ada --role editor`.',
+  tags: [
+    { name: 'Todos', description: 'The shared list.' },
+    { name: 'Identity', description: 'Who is calling.' },
+  ],
+};
+
+const EXAMPLE_TAG = '"5d41402abc4b2a76b9719d911017c592"';
+
+/** What a response with a validator says, RFC 9110 §8.8.3. */
+const TAGGED: Readonly<Record<string, Header>> = {
+  ETag: {
+    description: 'Strong entity tag of exactly this representation.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[0-9a-f]{32}"$' },
+    example: EXAMPLE_TAG,
+  },
+  'Cache-Control': {
+    description: 'Shared caches store nothing, private ones ask before each use.',
+    required: true,
+    schema: { type: 'string', const: 'private, no-cache' },
+  },
+};
+
+const NOT_MODIFIED = {
+  status: 304,
+  description: '`If-None-Match` names the current tag.',
+  headers: TAGGED,
+} as const;
+
+/** RFC 9110 §13.1. */
+const PRECONDITIONS: readonly HeaderParameter[] = [
+  {
+    name: 'If-Match',
+    description:
+      '`*` or entity tags. Unless one is the current tag, nothing happens and the answer is a 412.',
+    schema: { type: 'string' },
+    example: EXAMPLE_TAG,
+  },
+  {
+    name: 'If-None-Match',
+    description: '`*` or entity tags. If one is the current tag, a read answers 304 and a write 412.',
+    schema: { type: 'string' },
+    example: EXAMPLE_TAG,
+  },
+];
+
+const PRECONDITION_PROBLEMS: readonly KnownProblem[] = [
+  {
+    when: '`If-Match` or `If-None-Match` cannot be read.',
+    status: 400,
+    detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',
+  },
+  {
+    when: 'A precondition fails: the todo is not what the request takes it for. Nothing was changed.',
+    status: 412,
+  },
+];
+
+/** Contract D9. */
+const OUTCOME_UNKNOWN: KnownProblem = {
+  when: 'The database was lost while it wrote. There is no `Retry-After` then.',
+  status: 503,
+  detail: 'It is unknown whether the change was made. Read before repeating it.',
+};
+
+/** The problems of a body that only this endpoint's schema and the store know. */
+const BODY_PROBLEMS: readonly KnownProblem[] = [
+  {
+    when: 'The body breaks a rule of its schema: `errors` lists the failing members.',
+    status: 400,
+    title: 'One or more validation errors occurred.',
+    errors: {
+      title: ['title must not be empty or only white space.'],
+      categoryId: ['categoryId must be an integer from 1 to 2147483647.'],
+    },
+  },
+  { when: 'No category has the id `categoryId`.', status: 400, title: 'Category not found' },
+];
+
+export const me: Operation = {
+  operationId: 'getMe',
+  tag: 'Identity',
+  summary: 'Who am I?',
+  description: 'The name of the authenticated identity, as the token gives it.',
+  answers: [{ status: 200, description: 'The identity.', body: IdentitySummary }],
+};
+
+export const listTodos: Operation = {
+  operationId: 'listTodos',
+  tag: 'Todos',
+  summary: 'List all todos',
+  description: 'All todos, ordered by `id` ascending.',
+  answers: [
+    {
+      status: 200,
+      description: 'The todos; an empty array when there are none.',
+      body: { type: 'array', items: TodoResponse },
+    },
+  ],
+};
+
+export const getTodo: Operation = {
+  operationId: 'getTodo',
+  tag: 'Todos',
+  summary: 'Read a todo',
+  description: 'One todo by its id.',
+  requestHeaders: PRECONDITIONS,
+  answers: [{ status: 200, description: 'The todo.', headers: TAGGED, body: TodoResponse }, NOT_MODIFIED],
+  problems: PRECONDITION_PROBLEMS,
+};
+
+export const createTodo: Operation = {
+  operationId: 'createTodo',
+  tag: 'Todos',
+  summary: 'Create a todo',
+  description: 'Adds a todo that is not done. Unknown members of the body are ignored.',
+  requestBody: CreateTodo,
+  answers: [
+    {
+      status: 201,
+      description: 'The new todo.',
+      headers: {
+        Location: {
+          description: 'Path of the new todo.',
+          required: true,
+          schema: { type: 'string', format: 'uri-reference', pattern: '^/todos/[1-9][0-9]*$' },
+          example: '/todos/5',
+        },
+        ...TAGGED,
+      },
+      body: TodoResponse,
+    },
+  ],
+  problems: [...BODY_PROBLEMS, OUTCOME_UNKNOWN],
+};
+
+export const replaceTodo: Operation = {
+  operationId: 'replaceTodo',
+  tag: 'Todos',
+  summary: 'Replace a todo',
+  description:
+    'Replaces `title`, `done` and `categoryId`. Checked in this order: whether the todo exists, whether the ' +
+    'category does, preconditions.',
+  requestHeaders: PRECONDITIONS,
+  requestBody: ReplaceTodo,
+  answers: [{ status: 204, description: 'The todo has been replaced.' }],
+  problems: [...BODY_PROBLEMS, ...PRECONDITION_PROBLEMS, OUTCOME_UNKNOWN],
+};
+
+export const deleteTodo: Operation = {
+  operationId: 'deleteTodo',
+  tag: 'Todos',
+  summary: 'Delete a todo',
+  description: 'Removes the todo. Its id is never used again.',
+  requestHeaders: PRECONDITIONS,
+  answers: [{ status: 204, description: 'The todo has been removed.' }],
+  problems: [...PRECONDITION_PROBLEMS, OUTCOME_UNKNOWN],
+};

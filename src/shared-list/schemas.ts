@@ -45,3 +45,32 @@ export const ReplaceTodo = {
   },
   examples: [{ title: 'Buy oat milk', done: true, categoryId: 2 }],
 } as const;
+
+/** The read shape of a todo, members in the specification's order. */
+export const TodoResponse = {
+  $id: 'TodoResponse',
+  type: 'object',
+  required: ['id', 'title', 'done', 'categoryId'],
+  properties: {
+    id: {
+      type: 'integer',
+      format: 'int32',
+      description: 'Assigned by the service, never used again.',
+      minimum: 1,
+      maximum: MAX_ID,
+    },
+    title: { type: 'string' },
+    done: { type: 'boolean' },
+    categoryId: { type: 'integer', format: 'int32', minimum: 1, maximum: MAX_ID },
+  },
+  examples: [{ id: 5, title: 'Buy milk', done: false, categoryId: 2 }],
+} as const;
+
+/** The response body of `GET /me`. */
+export const IdentitySummary = {
+  $id: 'IdentitySummary',
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: ['string', 'null'], description: 'Null when the token has no name.' } },
+  examples: [{ name: 'Ada' }],
+} as const;

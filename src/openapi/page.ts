@@ -1,0 +1,67 @@
+/** Where the page's parts are, all served by this service. */
+export const PAGE_PATH = '/scalar';
+export const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
+export const ICON_PATH = `${PAGE_PATH}/icon.svg`;
+
+/** What would talk to somebody else, or offer to, is off. The policy below bars what a setting overlooks. */
+const CONFIGURATION = {
+  withDefaultFonts: false,
+  proxyUrl: '',
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  persistAuth: false,
+  defaultOpenAllTags: true,
+  authentication: { preferredSecurityScheme: 'bearer' },
+};
+
+/** Styles are inline because the script makes them; scripts never are. */
+export const PAGE_POLICY = [
+  "default-src 'self'",
+  "connect-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The reference page for the document at `documentPath`. */
+export function referencePage(title: string, documentPath: string): string {
+  const configuration = JSON.stringify({ url: documentPath, ...CONFIGURATION });
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="${ICON_PATH}">
+  </head>
+  <body>
+    <script id="api-reference" data-configuration="${configuration.replaceAll('"', '&quot;')}" src="${SCRIPT_PATH}"></script>
+  </body>
+</html>
+`;
+}
+
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
+
+/**
+ * Scalar's script, 4 MB. Its package gives it out only through its Fastify plugin, so the plugin gets an
+ * instance of its own, which never listens.
+ */
+export async function readScalarScript(): Promise<Buffer> {
+  const { fastify } = await import('fastify');
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const carrier = fastify();
+  await carrier.register(scalar, { routePrefix: '/', configuration: { url: '/' } });
+  const { rawPayload, statusCode } = await carrier.inject('/js/scalar.js');
+  await carrier.close();
+  if (statusCode !== 200)
+    throw new Error(`Cannot read the script of the reference page: status ${statusCode}`);
+  return rawPayload;
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Reply } from '../specification/http.ts';
+import { responseChecker } from './check-response.ts';
+
+const todo = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'integer', format: 'int32' }, title: { type: 'string' } },
+};
+const etag = { description: 'Tag.', required: true, schema: { type: 'string', pattern: '^"' } };
+const answers = {
+  200: {
+    description: 'Here.',
+    headers: { ETag: etag },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Todo' } } },
+  },
+  404: { $ref: '#/components/responses/Missing' },
+  500: { description: 'Broken.', content: { 'application/json': { schema: {} } } },
+};
+const list = { type: 'array', items: { $ref: '#/components/schemas/Todo' } };
+const check = responseChecker({
+  paths: {
+    '/todos/{id}': { get: { responses: answers } },
+    '/todos': { get: { responses: { 200: { content: { 'application/json': { schema: list } } } } } },
+  },
+  components: {
+    schemas: { Todo: todo },
+    responses: { Missing: { content: { 'text/plain': { schema: { const: 'Missing' } } } } },
+  },
+} as Parameters<typeof responseChecker>[0]);
+
+const one = { 'content-type': 'application/json; charset=utf-8', etag: '"a"' };
+
+function reply(status: number, headers: Readonly<Record<string, string>>, body = ''): Reply {
+  return { status, headers: Object.entries(headers), body: Buffer.from(body) };
+}
+
+test('a reply as the document describes it passes', () => {
+  check('GET', '/todos/{id}', reply(200, one, '{"id":1,"title":"Milk"}'));
+  check('HEAD', '/todos/{id}', reply(200, one));
+  check('GET', '/todos/{id}', reply(404, { 'content-type': 'text/plain' }, 'Missing'));
+  check('GET', '/todos/{id}', reply(500, { 'content-length': '0' }));
+  check('GET', '/todos', reply(200, { 'content-type': 'application/json' }, '[{"id":1},{"id":2}]'));
+});
+
+const deviations: readonly (readonly [what: string, path: string, reply: Reply, complaint: RegExp])[] = [
+  ['a status that is not listed', '/todos/{id}', reply(418, one), /does not list this response/],
+  ['a path that is not listed', '/me', reply(200, one), /does not list this response/],
+  ['a header that is not listed', '/todos/{id}', reply(404, one, '{}'), /does not list the header etag/],
+  [
+    'a media type that is not listed',
+    '/todos/{id}',
+    reply(404, { 'content-type': 'text/html' }, 'Missing'),
+    /does not list text\/html/,
+  ],
+  [
+    'a missing header',
+    '/todos/{id}',
+    reply(200, { 'content-type': 'application/json' }, '{"id":1}'),
+    /ETag is missing/,
+  ],
+  [
+    'a header of another form',
+    '/todos/{id}',
+    reply(200, { ...one, etag: 'a' }, '{"id":1}'),
+    /must match pattern/,
+  ],
+  ['a missing body', '/todos/{id}', reply(200, { etag: '"a"' }), /the body is missing/],
+  ['a body without a type', '/todos/{id}', reply(500, {}, '{}'), /a body without a type/],
+  ['a missing member', '/todos/{id}', reply(200, one, '{}'), /required property 'id'/],
+  ['a member of another type', '/todos/{id}', reply(200, one, '{"id":"1"}'), /must be integer/],
+  ['a member too many', '/todos/{id}', reply(200, one, '{"id":1,"owner":2}'), /unevaluated properties/],
+  [
+    'a member too many in an array',
+    '/todos',
+    reply(200, { 'content-type': 'application/json' }, '[{"id":1},{"id":2,"owner":2}]'),
+    /unevaluated properties/,
+  ],
+];
+
+for (const [what, path, deviating, complaint] of deviations) {
+  test(`${what} is noticed`, () => {
+    assert.throws(() => check('GET', path, deviating), complaint);
+  });
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { header, json, type Reply } from '../specification/http.ts';
+
+/** The parts of an OpenAPI 3.1 document that the check reads. */
+export interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: unknown;
+  readonly items?: object;
+}
+
+/** Headers that change what a client does next: none may come as a surprise. */
+const MEANINGFUL = ['location', 'etag', 'www-authenticate', 'retry-after', 'cache-control'];
+
+/** Asserts that a reply is one that the document promises for this operation. */
+export type CheckResponse = (method: string, pathTemplate: string, reply: Reply) => void;
+
+/**
+ * Checks replies against a document, strictly: the status is listed, headers are there and of their schema, the
+ * media type is listed, the body is of its schema and has no member that the schema does not name.
+ *
+ * `HEAD` is held to what the document says of `GET`, but for the body. A 500 may lack its body (contract N3).
+ */
+export function responseChecker(document: Described): CheckResponse {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    formats: { int32: true, uri: true, 'uri-reference': true },
+  });
+  ajv.addSchema(document, DOCUMENT);
+
+  function assertValid(schema: object, value: unknown, about: string): void {
+    assert.ok(ajv.validate(schema, value), `${about}: ${JSON.stringify(value)}: ${ajv.errorsText()}`);
+  }
+
+  /** `at` is the JSON Pointer of the schema. Extensions are legal for others; of our own answers we know each member. */
+  function assertExact(at: string, value: unknown, about: string): void {
+    const schema = valueAt(document, at) as Schema;
+    if (schema.$ref !== undefined) assertExact(schema.$ref.slice(1), value, about);
+    else if (Array.isArray(value) && schema.items !== undefined) {
+      for (const item of value) assertExact(`${at}/items`, item, about);
+    } else assertValid({ ...refer(at), unevaluatedProperties: false }, value, about);
+  }
+
+  return (method, pathTemplate, reply) => {
+    const about = `${method} ${pathTemplate}, ${reply.status}`;
+    const operation = `/paths/${nameToPointer(pathTemplate)}/${method === 'HEAD' ? 'get' : method.toLowerCase()}`;
+    const listed = `${operation}/responses/${reply.status}`;
+    assert.ok(valueAt(document, listed), `${about}: the document does not list this response`);
+    const at = referenceAt(document, listed) ?? listed;
+    const { headers = {}, content = {} } = valueAt(document, at) as Response;
+
+    for (const name of MEANINGFUL.filter((known) => header(reply, known) !== undefined)) {
+      const documented = Object.keys(headers).some((known) => known.toLowerCase() === name);
+      assert.ok(documented, `${about}: the document does not list the header ${name}`);
+    }
+    for (const [name, { required }] of Object.entries(headers)) {
+      const value = header(reply, name);
+      if (value === undefined) assert.ok(required !== true, `${about}: the header ${name} is missing`);
+      else assertValid(refer(`${at}/headers/${nameToPointer(name)}/schema`), value, `${about}: ${name}`);
+    }
+
+    const type = header(reply, 'content-type')?.split(';')[0];
+    if (type === undefined) {
+      assert.equal(reply.body.length, 0, `${about}: a body without a type`);
+      assert.ok(reply.status === 500 || Object.keys(content).length === 0, `${about}: the body is missing`);
+      return;
+    }
+    assert.ok(content[type], `${about}: the document does not list ${type}`);
+    if (method === 'HEAD') return;
+    const body = type === 'text/plain' ? reply.body.toString() : json(reply);
+    assertExact(`${at}/content/${nameToPointer(type)}/schema`, body, about);
+  };
+}
+
+const DOCUMENT = 'document:';
+
+/** The value at a JSON Pointer (RFC 6901), or undefined. */
+function valueAt(document: unknown, pointer: string): unknown {
+  const names = pointer.split('/').slice(1).map(pointerToName);
+  return names.reduce<unknown>((value, name) => {
+    const found = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+    return found ? (value as Record<string, unknown>)[name] : undefined;
+  }, document);
+}
+
+function referenceAt(document: unknown, pointer: string): string | undefined {
+  const reference = valueAt(document, `${pointer}/$ref`);
+  return typeof reference === 'string' ? reference.slice(1) : undefined;
+}
+
+/** A reference to what stands at a JSON Pointer, for the schemas made here. */
+function refer(pointer: string): { readonly $ref: string } {
+  return { $ref: `${DOCUMENT}#${encodeURI(pointer)}` };
+}
+
+function nameToPointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function pointerToName(name: string): string {
+  return name.replaceAll('~1', '/').replaceAll('~0', '~');
+}
