@@ -90,7 +90,8 @@ export function authenticateWith(
   }
 
   function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
-    log.debug({ code: refusal.code, kid: keyId?.slice(0, MAX_LOGGED_KEY_ID) }, 'token refused');
+    const kid = keyId?.slice(0, MAX_LOGGED_KEY_ID);
+    log.debug({ event: 'token-refused', code: refusal.code, kid }, 'token refused');
     return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
   }
 }

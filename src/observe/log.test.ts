@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { personLine } from './log.ts';
+import { machineLine, personLine } from './log.ts';
 
 const line = (fields: object) =>
   personLine(JSON.stringify({ level: 'info', time: '2026-11-21T10:17:03.123Z', ...fields }));
@@ -22,4 +22,15 @@ test('the stack of an error stands below its line, without control characters bu
     err: { type: 'Error', stack: 'Error: a\u001b[31m\n    at b' },
   });
   assert.equal(text, '10:17:03.123 INFO  unhandled exception\nError: a?[31m\n    at b\n');
+});
+
+test('a line for machines stays the same JSON without a control character', () => {
+  const fields = { kid: 'a\u0085b\u009b2J\u2028c\u007f', msg: 'd' };
+  const json = machineLine(JSON.stringify(fields));
+  assert.doesNotMatch(json, /[\p{Cc}\p{Zl}\p{Zp}]/u);
+  assert.deepEqual(JSON.parse(json), fields);
+});
+
+test('control characters within a list cannot forge a line', () => {
+  assert.doesNotMatch(line({ msg: 'keys loaded', kids: ['a\u0085b\u009b'] }).trimEnd(), /\p{C}/u);
 });

@@ -16,15 +16,25 @@ export function openLog(environment: 'development' | 'production', level: LogLev
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return pino(options, environment === 'production' ? output : forPeople(output));
+  return pino(options, rewriting(output, environment === 'production' ? machineLine : personLine));
 }
 
-/** Turns each JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. */
-function forPeople(output: DestinationStream): DestinationStream {
-  return { write: (line: string) => output.write(personLine(line)) };
+function rewriting(output: DestinationStream, rewrite: (line: string) => string): DestinationStream {
+  return { write: (line) => output.write(rewrite(line)) };
 }
 
-/** Values are JSON-quoted where they are not plain, so that control characters cannot forge a line. */
+/** What JSON allows in a string, and a terminal or a reader of lines may take for a command or an end. */
+const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** The same JSON, with every control character escaped, so that none can forge a line. */
+export function machineLine(line: string): string {
+  return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
+ * JSON-quoted where they are not plain, so that control characters cannot forge a line.
+ */
 export function personLine(line: string): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
@@ -36,6 +46,6 @@ export function personLine(line: string): string {
 const UNPRINTABLE = /[^\P{C}\n]/gu;
 
 function plain(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
+  if (typeof value !== 'string') return JSON.stringify(value).replace(UNPRINTABLE, '?');
   return /\p{C}/u.test(value) ? JSON.stringify(value).replace(UNPRINTABLE, '?') : value;
 }

@@ -82,7 +82,7 @@ describe('Admin listener', { concurrency: true }, () => {
     answers = true;
     while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
     const events = without.log.map((line) => JSON.parse(line).event);
-    assert.deepEqual(events, ['keys-unavailable', 'keys-available', 'keys-loaded', 'ready']);
+    assert.deepEqual(events, ['keys-unavailable', 'keys-available', 'ready']);
     issuer.close();
     issuer.closeAllConnections();
   });
