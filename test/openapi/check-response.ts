@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { header, json, type Reply } from '../specification/http.ts';
 
 /** The parts of an OpenAPI 3.1 document that the check reads. */
@@ -38,8 +38,13 @@ export function responseChecker(document: Described): CheckResponse {
   });
   ajv.addSchema(document, DOCUMENT);
 
+  const validators = new Map<string, ValidateFunction>();
+
   function assertValid(schema: object, value: unknown, about: string): void {
-    assert.ok(ajv.validate(schema, value), `${about}: ${JSON.stringify(value)}: ${ajv.errorsText()}`);
+    const key = JSON.stringify(schema);
+    const isValid = validators.get(key) ?? ajv.compile(schema);
+    validators.set(key, isValid);
+    assert.ok(isValid(value), `${about}: ${JSON.stringify(value)}: ${ajv.errorsText(isValid.errors)}`);
   }
 
   /** `at` is the JSON Pointer of the schema. Extensions are legal for others; of our own answers we know each member. */
