@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { chunkOf } from '../list-json.ts';
 import { represent } from '../representation.ts';
-import { chunkOf, ListChunks } from './list-chunks.ts';
+import { ListChunks } from './list-chunks.ts';
 import { todoOf } from './row.ts';
 import { migrate } from './schema.ts';
 

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { ListSnapshot } from '../list-json.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { type Service, serveThread } from './in-thread.ts';
-import { type Dirty, ListChunks, type ListSnapshot } from './list-chunks.ts';
+import { type Dirty, ListChunks } from './list-chunks.ts';
 
 // The thread that builds the list.
 serveThread((file): Service<Dirty, ListSnapshot | Failure> => {

@@ -1,8 +1,9 @@
+import { chunkOf, type ListSnapshot } from '../list-json.ts';
 import { ListVersion } from '../list-version.ts';
 import { sharedRun } from '../shared-run.ts';
 import type { Write } from './batch.ts';
 import { errorOf, type Failure } from './failure.ts';
-import { chunkOf, type Dirty, type ListSnapshot } from './list-chunks.ts';
+import type { Dirty } from './list-chunks.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 import type { Watcher } from './writer.ts';
 

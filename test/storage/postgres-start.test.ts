@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo, listed } from './todos.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+const refused = (url: string, message: RegExp, options = {}) =>
+  assert.rejects(openPostgresStore(url, { patience: 0, ...options }), (error: Error) => {
+    assert.equal(error.name, 'StoreNotOpened');
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /secret|\n/);
+    return true;
+  });
+
+test('twenty instances that start together all serve, and make the categories Work (1) and Life (2) once', async () => {
+  const url = await server.makeDatabase();
+  await using stores = new AsyncDisposableStack();
+  const all = await Promise.all(Array.from({ length: 20 }, () => openPostgresStore(url, { connections: 1 })));
+  for (const store of all) stores.use(store);
+  await Promise.all(all.map((store, index) => addedTo(store, `todo ${index}`, 1 + (index % 2))));
+  for (const store of all) assert.equal((await listed(store)).length, 20);
+  assert.deepEqual(await server.execute(url, 'SELECT id, name FROM categories ORDER BY id'), [
+    { id: 1, name: 'Work' },
+    { id: 2, name: 'Life' },
+  ]);
+});
+
+test('todos survive a restart of the service', async () => {
+  const url = await server.makeDatabase();
+  {
+    await using store = await openPostgresStore(url);
+    await addedTo(store, 'a');
+  }
+  await using store = await openPostgresStore(url);
+  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+});
+
+test('a newer schema is refused, and left as it is', async () => {
+  const url = await server.makeDatabase();
+  await (await openPostgresStore(url))[Symbol.asyncDispose]();
+  await server.execute(url, 'UPDATE todo_schema SET version = 99');
+  const message = /its schema must be version 1 or older, received 99: a newer todo-service made it$/;
+  await refused(url, message);
+  await refused(url, message, { migrate: false });
+  assert.deepEqual(await server.execute(url, 'SELECT version FROM todo_schema'), [{ version: 99 }]);
+});
+
+test('an instance that may not migrate refuses an older schema, names the command, and changes nothing', async () => {
+  const url = await server.makeDatabase();
+  await refused(url, /its schema must be version 1, received 0: run "todo-service migrate" first$/, {
+    migrate: false,
+  });
+  assert.deepEqual(await server.execute(url, "SELECT to_regclass('todos') AS found"), [{ found: null }]);
+  await (await openPostgresStore(url))[Symbol.asyncDispose]();
+  await (await openPostgresStore(url, { migrate: false }))[Symbol.asyncDispose]();
+});
+
+test('a database that is not there is named without user and password', async () => {
+  const url = await server.makeDatabase();
+  await refused(
+    url.replace(/\/todos_\d+$/, '/nowhere'),
+    /"postgres:\/\/127\.0\.0\.1:\d+\/nowhere": database "nowhere"/,
+  );
+});
+
+test('a wrong password is refused without telling it', async () => {
+  const url = await server.makeDatabase();
+  await refused(url.replace(':password@', ':secret@'), /authentication failed for user "postgres"$/);
+});
+
+test('a server that is not there is refused in one line', async () => {
+  await refused(
+    'postgres://postgres:secret@127.0.0.1:1/todos',
+    /"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED/,
+  );
+});
+
+test('a connection string that cannot be read is not quoted', async () => {
+  await refused(
+    'postgres://user:secret@host:port/',
+    /^Cannot open the database: its connection string cannot be read$/,
+  );
+});
+
+test('a database that does not keep UTF-8 is refused', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+  await refused(url.replace(/\/todos_\d+$/, '/latin'), /its encoding must be "UTF8", received "LATIN1"$/);
+});

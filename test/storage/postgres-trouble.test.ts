@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import type { TodoStore } from '../../src/shared-list/store.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+const unavailable = { name: 'StoreUnavailable' };
+const unknown = { name: 'OutcomeUnknown' };
+
+async function readsAreRefused(store: TodoStore): Promise<void> {
+  await Promise.all([
+    assert.rejects(async () => store.find(1), unavailable),
+    assert.rejects(async () => store.list(), unavailable),
+    assert.rejects(store.check(), unavailable),
+  ]);
+}
+
+async function noConnectionIsIdle(store: TodoStore): Promise<void> {
+  while ((store.connections?.().idle ?? 0) > 0) await sleep(1);
+}
+
+/** Stops processes of the server, as a machine does that is out of memory or paused. */
+function stall(pids: readonly number[]): Disposable {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  return {
+    [Symbol.dispose]: () => {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    },
+  };
+}
+
+test('a server that stops is unavailable, and used again when it is back', async () => {
+  const url = await server.makeDatabase();
+  const lost: Error[] = [];
+  await using store = await openPostgresStore(url, { onConnectionLost: (error) => lost.push(error) });
+  await addedTo(store, 'a');
+  await server.stop();
+  await readsAreRefused(store);
+  await assert.rejects(store.add(newTodo('b', 1)), unavailable);
+  await server.startAgain();
+  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.equal(await store.replace(1, replacement('c', true, 1)), 'replaced');
+  assert.ok(lost.length > 0);
+});
+
+test('connections that are terminated while nobody uses them are replaced', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await Promise.all(Array.from({ length: 10 }, (_, index) => addedTo(store, `todo ${index}`)));
+  await server.terminate(url);
+  await noConnectionIsIdle(store);
+  assert.equal((await listed(store)).length, 10);
+});
+
+test('a write whose connection is terminated is of unknown outcome', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  await using _lock = await server.lock(url);
+  const write = assert.rejects(store.remove(1), unknown);
+  await server.somebodyWaits(url);
+  await server.terminate(url);
+  await write;
+});
+
+test('a write that waits too long for a lock was not made, and may be tried again', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  {
+    await using _lock = await server.lock(url);
+    await assert.rejects(store.remove(1), unavailable);
+    assert.equal((await found(store, 1))?.title, 'a');
+  }
+  assert.equal(await store.remove(1), 'removed');
+});
+
+test('who waits too long for a connection is refused', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url, { connections: 1 });
+  await addedTo(store, 'a');
+  await using _lock = await server.lock(url);
+  const write = assert.rejects(store.remove(1), unavailable);
+  await assert.rejects(async () => store.find(1), unavailable);
+  await write;
+});
+
+test('a stalled server is unavailable to readers, and used again when it goes on', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url, { connections: 2 });
+  await addedTo(store, 'a');
+  await Promise.all([store.find(1), store.find(1), store.list()]);
+  {
+    using _stall = stall(await server.backends(url));
+    await readsAreRefused(store);
+  }
+  assert.equal((await found(store, 1))?.title, 'a');
+  assert.equal((await listed(store)).length, 1);
+});
+
+test('a write that a stalled server has in hand is of unknown outcome', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url, { connections: 1 });
+  await addedTo(store, 'a');
+  using _stall = stall(await server.backends(url));
+  await assert.rejects(store.remove(1), unknown);
+});
+
+test('a database that becomes read-only goes on reading and refuses writes', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  const database = new URL(url).pathname.slice(1);
+  await server.execute(url, `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+  await server.terminate(url);
+  await noConnectionIsIdle(store);
+  await assert.rejects(store.remove(1), unavailable);
+  assert.equal((await listed(store)).length, 1);
+});
+
+test('what another instance changes is in the next list and the next read', async () => {
+  const url = await server.makeDatabase();
+  await using here = await openPostgresStore(url);
+  await using there = await openPostgresStore(url);
+  for (let round = 1; round <= 50; round += 1) {
+    const { id } = await addedTo(here, `todo ${round}`);
+    assert.equal((await listed(there)).length, round);
+    assert.equal(await there.replace(id, replacement('changed', true, 2)), 'replaced');
+    assert.equal((await listed(here)).at(-1)?.title, 'changed');
+    assert.equal((await found(here, id))?.title, 'changed');
+  }
+});
