@@ -22,8 +22,15 @@ Serves the todo list (profile shared-list) or the error demo (profile error-demo
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
 
   TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE    whose tokens are trusted, and for whom they must be made
-  TODO_AUTH_KEYS_FILE                     PEM public key, JWK or JWKS
-  TODO_AUTH_SECRET_FILE                   HMAC secret: the file's bytes, or base64: and its base64
+  TODO_AUTH_JWKS_URL                      where the issuer's keys are; default: found by OpenID discovery
+  TODO_AUTH_KEYS_FILE                     or a file: PEM public key, JWK or JWKS
+  TODO_AUTH_SECRET_FILE                   or an HMAC secret: the file's bytes, or base64: and its base64
+  TODO_AUTH_ROLE_CLAIM                    default the claims role and roles; a name, or a JSON Pointer such as
+                                          /realm_access/roles
+  TODO_AUTH_NAME_CLAIM                    default the claim name, else unique_name
+  TODO_AUTH_CLOCK_TOLERANCE               seconds, default 30, for development tokens 0
+  TODO_AUTH_KEYS_REFRESH_SECONDS          default 600: keys are fetched anew so often
+  TODO_AUTH_KEYS_COOLDOWN_SECONDS         default 30: at most one more fetch for tokens of unknown keys
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
@@ -34,7 +41,8 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_SHUTDOWN_SECONDS                   how long to wait for answers under way, default 10
   TODO_SHUTDOWN_DELAY_SECONDS             how long to go on serving after readiness has turned, default 0
 
-Production needs an issuer, an audience and one source of keys. Development makes its own key.
+Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
+Development makes its own key.
 
 Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 69 database or port
 cannot be used, 75 another process serves the same file, 78 faults in the configuration, 130 or 143 ended at
@@ -44,7 +52,7 @@ Examples:
   todo-service serve --environment development
   todo-service serve --profile error-demo --port 8080
   TODO_AUTH_ISSUER=https://login.example.org TODO_AUTH_AUDIENCE=todo-service \\
-    TODO_AUTH_KEYS_FILE=keys.json todo-service serve --host 0.0.0.0
+    todo-service serve --host 0.0.0.0
 `;
 
 /** What the store and the keys get to close after the last answer, in milliseconds. */
