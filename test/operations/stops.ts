@@ -1,6 +1,6 @@
 import { stopWhileBusy } from './busy-stop.ts';
 
-/** `node test/operations/stops.ts [runs]`: stops a busy service so many times (50) and counts lost requests. */
+/** `npm run stops -- [runs]`: stops a busy service so many times (50) and counts lost requests. */
 const runs = Number(process.argv[2] ?? 50);
 let answered = 0;
 let lost = 0;

@@ -1,0 +1,234 @@
+import fc from 'fast-check';
+
+/** What of an operation of the document is looked at. */
+export interface Operation {
+  readonly path: string;
+  /** In capitals. */
+  readonly method: string;
+  readonly description: {
+    readonly requestBody?: unknown;
+    readonly responses: Readonly<
+      Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, unknown>> }>
+    >;
+  };
+}
+
+export interface FuzzRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+  /** Undefined when no operation of the document is meant. */
+  readonly operation: Operation | undefined;
+}
+
+interface Canaries {
+  readonly title: string;
+  readonly path: string;
+}
+
+const OTHER_METHODS = ['PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'];
+
+const ids = fc.oneof(
+  fc.integer({ min: 1, max: 40 }).map(String),
+  fc.constantFrom(
+    '005',
+    '+5',
+    '-5',
+    '0',
+    '2147483647',
+    '2147483648',
+    'abc',
+    '1.0',
+    '1e2',
+    '%35',
+    '%20',
+    '%00',
+    '%FF',
+  ),
+  fc
+    .string()
+    .map(encodeURIComponent)
+    .filter((text) => text !== ''),
+);
+
+const accepts = fc.constantFrom(
+  undefined,
+  '*/*',
+  'application/json',
+  'text/html',
+  'application/json;q=0, */*;q=0.1',
+  'application/problem+json',
+  'image/png, text/*',
+  ';;;',
+);
+
+const types = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('application/json') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      undefined,
+      'text/plain',
+      'application/merge-patch+json',
+      'application/json; charset=utf-16',
+      'application/json; charset="UTF-8"',
+      'multipart/form-data',
+      '',
+    ),
+  },
+);
+
+const tags = fc.constantFrom(undefined, undefined, undefined, '*', '"x"', 'W/"x"', 'x', '"a", "b"', ',');
+
+function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
+  return fc.oneof({ weight: 19, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
+}
+
+/** Titles of every kind that the rules know, and any string. */
+const titles = (canary: string) =>
+  fc.oneof(
+    fc.constant(canary),
+    fc.string({ maxLength: 120, unit: 'binary' }),
+    fc.constantFrom(
+      '',
+      ' ',
+      '\u2003',
+      'a'.repeat(100),
+      '😀'.repeat(100),
+      'a'.repeat(101),
+      '\u0000',
+      '\ud800',
+    ),
+    fc.anything(),
+  );
+
+const numbers = fc.oneof(
+  fc.constantFrom(1, 2),
+  fc.constantFrom(0, -1, 3, 1.5, 2147483647, 2147483648, '1', null),
+  fc.anything(),
+);
+
+/** Bodies near what the schemas want, with members too many, and bytes that are no JSON. */
+function bodies(canary: string): fc.Arbitrary<Buffer> {
+  const near = fc
+    .record(
+      {
+        title: titles(canary),
+        categoryId: numbers,
+        done: fc.oneof(fc.boolean(), fc.anything()),
+        role: fc.string(),
+      },
+      { requiredKeys: [] },
+    )
+    .map((value) => text(value));
+  const valid = fc
+    .record({ title: fc.constant(canary), categoryId: fc.constantFrom(1, 2), done: fc.boolean() })
+    .map((value) => text(value));
+  return fc.oneof(
+    { weight: 3, arbitrary: valid },
+    { weight: 6, arbitrary: near },
+    { weight: 2, arbitrary: fc.json().map((json) => Buffer.from(json)) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: fc.constant(Buffer.alloc(70_000, ' ')) },
+  );
+}
+
+/** JSON of anything, for values that JSON does not have as well. */
+function text(value: unknown): Buffer {
+  const plain = (_: string, member: unknown) => (typeof member === 'bigint' ? String(member) : member);
+  try {
+    return Buffer.from(JSON.stringify(value, plain) ?? 'null');
+  } catch {
+    return Buffer.from('[');
+  }
+}
+
+/** Requests for the operations, most of them nearly right, and some for nothing that exists. */
+export function anyRequest(
+  operations: readonly Operation[],
+  tokens: Readonly<Record<'editor' | 'reader' | 'expired' | 'forged', string>>,
+  canaries: Canaries,
+): fc.Arbitrary<FuzzRequest> {
+  const credentials = fc.oneof(
+    { weight: 8, arbitrary: fc.constant(`Bearer ${tokens.editor}`) },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(
+        undefined,
+        `bearer ${tokens.reader}`,
+        `Bearer ${tokens.expired}`,
+        `Bearer ${tokens.forged}`,
+        `Bearer ${tokens.editor}x`,
+        'Bearer',
+        'Basic dXNlcjpwYXNz',
+      ),
+    },
+  );
+  const meant = fc.record({
+    operation: fc.constantFrom(...operations),
+    id: ids,
+    asHead: fc.boolean(),
+    wrongMethod: rarely(fc.constantFrom(...OTHER_METHODS)),
+    query: fc.constantFrom('', '', '?', `?${canaries.path}=1`),
+  });
+  const target = fc.oneof(
+    { weight: 19, arbitrary: meant },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom('GET', 'POST', ...OTHER_METHODS),
+          fc.constantFrom('', '/', '//todos', '/todos/1/x'),
+        )
+        .map(([method, path]) => ({ method, target: `/${canaries.path}${path}`, operation: undefined })),
+    },
+  );
+  const rest = {
+    authorization: credentials,
+    accept: accepts,
+    type: types,
+    body: fc.option(bodies(canaries.title), { freq: 8 }),
+    ifMatch: tags,
+    ifNoneMatch: tags,
+    encoding: rarely(fc.constantFrom('gzip', 'identity')),
+  };
+  return fc.record({ target, ...rest }).map(({ target, body, ...headers }) => {
+    const sendsBody = body !== null && ('operation' in target ? target.operation?.method !== 'GET' : true);
+    return {
+      ...aim(target),
+      headers: present({
+        Authorization: headers.authorization,
+        Accept: headers.accept,
+        'Content-Type': headers.type,
+        'If-Match': headers.ifMatch,
+        'If-None-Match': headers.ifNoneMatch,
+        'Content-Encoding': headers.encoding ?? undefined,
+        ...(sendsBody ? { 'Content-Length': String(body.length) } : {}),
+      }),
+      body: sendsBody ? body : undefined,
+    };
+  });
+}
+
+type Aim =
+  | Pick<FuzzRequest, 'method' | 'target' | 'operation'>
+  | { operation: Operation; id: string; asHead: boolean; wrongMethod: string | null; query: string };
+
+function aim(target: Aim): Pick<FuzzRequest, 'method' | 'target' | 'operation'> {
+  if (!('id' in target)) return target;
+  const { operation, id, asHead, wrongMethod, query } = target;
+  const method = wrongMethod ?? (operation.method === 'GET' && asHead ? 'HEAD' : operation.method);
+  const path = operation.path.replace('{id}', id);
+  // Escapes that are refused before routing belong to no operation.
+  const refused =
+    /%(?:00|0A|0D|F[0-9A-F])/i.test(path) || operation.path.split('/').length !== path.split('/').length;
+  return { method, target: path + query, operation: refused || wrongMethod !== null ? undefined : operation };
+}
+
+function present(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+}

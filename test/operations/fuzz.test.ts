@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fuzz } from './fuzz.ts';
+
+for (const [profile, statuses] of [
+  ['shared-list', [200, 201, 204, 400, 401, 403, 404, 405, 412, 413, 415]],
+  ['error-demo', [200, 404, 405, 409, 413, 500]],
+] as const) {
+  test(`2,000 generated requests to the ${profile}: every answer is as its document says, and leaks nothing`, async () => {
+    const counts = await fuzz({ profile, runs: 2_000, seed: 20261121 });
+    for (const status of statuses) assert.ok(counts.has(status), `no ${status} among the answers`);
+  });
+}
