@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const unit = readFileSync(new URL('../../docs/todo-service.service', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+
+function setting(name: string): string {
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+}
+
+test('the unit gives the service more time to stop than it takes by default', () => {
+  assert.ok(Number(setting('TimeoutStopSec')) > 10 + 5);
+});
+
+test('the unit allows more files than the service has connections by default', () => {
+  assert.ok(Number(setting('LimitNOFILE')) > 10_000);
+});
+
+test('the unit does not restart after wrong usage and faults in the configuration', () => {
+  assert.deepEqual(setting('RestartPreventExitStatus').split(' '), ['2', '78']);
+});
+
+test('a pod gets more time to stop than the example needs', () => {
+  const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(page)?.[1]);
+  const delay = Number(/TODO_SHUTDOWN_DELAY_SECONDS, value: "(\d+)"/.exec(page)?.[1]);
+  assert.ok(grace > delay + 10 + 5);
+});
+
+test('the proxy of the example closes idle connections before the service does', () => {
+  assert.ok(Number(/keepalive_timeout (\d+)s/.exec(page)?.[1]) < 75);
+});
