@@ -13,6 +13,7 @@ describeTodoStore('PostgreSQL', {
     current = await server.makeDatabase();
     return openPostgresStore(current);
   },
+  openAgain: () => openPostgresStore(current),
   execute: async (sql) => {
     await server.execute(current, sql);
   },

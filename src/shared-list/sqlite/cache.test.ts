@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { represent } from '../representation.ts';
+import type { CategoryId, Title } from '../todo.ts';
+import type { Write } from './batch.ts';
+import { TodoCache } from './cache.ts';
+
+const ROOM = 2 ** 20;
+
+const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
+const removal = (id: number): Write => ({ kind: 'remove', id, preconditions: {} });
+const addition: Write = { kind: 'add', title: 'a' as Title, categoryId: 1 as CategoryId };
+
+test('what was read is known', () => {
+  const cache = new TodoCache(ROOM);
+  assert.equal(cache.get(1), undefined);
+  cache.set(1, todo(1));
+  assert.deepEqual(cache.get(1), todo(1));
+  cache.set(2, 'missing');
+  assert.equal(cache.get(2), 'missing');
+});
+
+test('ids that were never given out are known to be missing', () => {
+  const cache = new TodoCache(ROOM);
+  assert.equal(cache.wantsHighest, true);
+  cache.setHighest(7);
+  assert.equal(cache.wantsHighest, false);
+  assert.equal(cache.get(8), 'missing');
+  assert.equal(cache.get(2_147_483_647), 'missing');
+  assert.equal(cache.get(0), 'missing');
+  assert.equal(cache.get(-1), 'missing');
+  assert.equal(cache.get(7), undefined);
+});
+
+test('the highest id only rises', () => {
+  const cache = new TodoCache(ROOM);
+  cache.setHighest(7);
+  cache.setHighest(5);
+  assert.equal(cache.get(7), undefined);
+});
+
+test('while a change of a todo is under way, it is neither known nor remembered', () => {
+  const cache = new TodoCache(ROOM);
+  cache.set(1, todo(1));
+  cache.set(2, todo(2));
+  cache.leaving([removal(1)]);
+  assert.equal(cache.get(1), undefined);
+  cache.set(1, todo(1));
+  assert.equal(cache.get(1), undefined);
+  assert.deepEqual(cache.get(2), todo(2));
+  cache.settled();
+  cache.set(1, 'missing');
+  assert.equal(cache.get(1), 'missing');
+});
+
+test('while a todo is being added, no new id is known to be missing', () => {
+  const cache = new TodoCache(ROOM);
+  cache.setHighest(7);
+  cache.leaving([addition]);
+  assert.equal(cache.get(8), undefined);
+  cache.settled();
+  assert.equal(cache.get(8), 'missing');
+});
+
+test('when another program changes the file, nothing is known any more', () => {
+  const cache = new TodoCache(ROOM);
+  cache.set(1, todo(1));
+  cache.setHighest(7);
+  cache.lost();
+  assert.equal(cache.get(1), undefined);
+  assert.equal(cache.get(8), undefined);
+  assert.equal(cache.wantsHighest, true);
+});
+
+test('a limit of 0 bytes knows nothing', () => {
+  const cache = new TodoCache(0);
+  cache.set(1, todo(1));
+  assert.equal(cache.get(1), undefined);
+  assert.equal(cache.wantsHighest, false);
+});
+
+test('what weighs more than the limit is forgotten', () => {
+  const cache = new TodoCache(10_000);
+  for (let id = 1; id <= 1_000; id += 1) cache.set(id, todo(id));
+  const known = Array.from({ length: 1_000 }, (_, index) => cache.get(index + 1)).filter(
+    (each) => each !== undefined,
+  );
+  assert.ok(known.length > 0);
+  assert.ok(known.length * 256 <= 10_000);
+});
