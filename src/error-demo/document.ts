@@ -63,7 +63,7 @@ export const completeTodo: Operation = {
 export const crash: Operation = {
   operationId: 'crash',
   tag: 'Failure',
-  summary: 'Fail',
+  summary: 'Fail on purpose',
   description: 'Throws an exception that nothing handles. Never succeeds.',
   answers: [],
 };

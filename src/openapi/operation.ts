@@ -29,11 +29,11 @@ export interface HeaderParameter {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  readonly example?: string;
 }
 
-/** An error that an operation can answer with, and when, as a sentence. */
+/** An error that an operation can answer with. */
 export interface KnownProblem extends Problem {
+  /** A sentence, CommonMark. */
   readonly when: string;
 }
 

@@ -14,6 +14,7 @@ const CONFIGURATION = {
   hideClientButton: true,
   persistAuth: false,
   defaultOpenAllTags: true,
+  orderSchemaPropertiesBy: 'preserve',
   authentication: { preferredSecurityScheme: 'bearer' },
 };
 

@@ -81,7 +81,7 @@ const CRASH: KnownProblem = {
 export function problemResponse(status: number, problems: readonly KnownProblem[]): ProblemResponse {
   const examples = problems.map((problem, index) => {
     const value = JSON.parse(problemBody(problem, TRACE_ID).toString());
-    return [`problem-${index + 1}`, { summary: problem.when, value }] as const;
+    return [`problem-${index + 1}`, { summary: problem.when.replaceAll('`', ''), value }] as const;
   });
   const media = { schema: schemaOf(problems), examples: Object.fromEntries(examples) };
   const sentences = problems.map(({ when }) => when);

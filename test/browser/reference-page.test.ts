@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { signer } from '../sign.ts';
+import { type Running, startService } from '../start.ts';
+import { startChromium } from './chromium.ts';
+import { openWatched } from './watched-page.ts';
+
+const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
+const token = signer(auth)({ name: 'Ada', role: 'editor' });
+
+/** Title in the sidebar, method and path of each operation. */
+const operations = {
+  'shared-list': [
+    ['List all todos', 'get /todos'],
+    ['Create a todo', 'post /todos'],
+    ['Read a todo', 'get /todos/{id}'],
+    ['Replace a todo', 'put /todos/{id}'],
+    ['Delete a todo', 'delete /todos/{id}'],
+    ['Who am I?', 'get /me'],
+  ],
+  'error-demo': [
+    ['Read a todo', 'get /todos/{id}'],
+    ['Complete a todo', 'post /todos/{id}/complete'],
+    ['Fail on purpose', 'get /crash'],
+  ],
+} as const;
+
+/** Sent from the page as it fills them in, one after the other: method and path, URL, what the page says. */
+const requests = {
+  'shared-list': [
+    ['get /todos', '/todos', '200 OK'],
+    ['post /todos', '/todos', '201 Created'],
+    ['put /todos/{id}', '/todos/1', '204 No Content'],
+  ],
+  'error-demo': [
+    ['get /todos/{id}', '/todos/1', '200 OK'],
+    ['post /todos/{id}/complete', '/todos/1/complete', '200 OK'],
+  ],
+} as const;
+
+let browser: Browser;
+before(async () => {
+  browser = await startChromium();
+});
+after(() => browser.close());
+
+for (const profile of ['shared-list', 'error-demo'] as const) {
+  describe(`The reference page of ${profile}`, () => {
+    let service: Running;
+    let url = '';
+    before(async () => {
+      const options = profile === 'shared-list' ? { auth } : {};
+      service = await startService({ profile, environment: 'development', ...options });
+      url = `${service.baseUrl}/scalar`;
+    });
+    after(() => service[Symbol.asyncDispose]());
+
+    test('D3 · shows every operation', async () => {
+      await using watched = await openWatched(browser, url);
+      const { page } = watched;
+      for (const [title, call] of operations[profile]) {
+        await page.getByRole('link', { name: `${title} HTTP Method:` }).click();
+        await page.getByRole('heading', { name: title, exact: true }).waitFor();
+        await testButton(page, call).waitFor();
+      }
+      const shown = await page.getByRole('button', { name: /^Test Request/ }).count();
+      assert.equal(shown, operations[profile].length);
+    });
+
+    test('D3 · requests sent from the page succeed, and nothing goes elsewhere or wrong', async () => {
+      await using watched = await openWatched(browser, url);
+      const { page, requested, complaints } = watched;
+      if (profile === 'shared-list') await paste(page, 'Bearer Token', token);
+      for (const [call, path, outcome] of requests[profile]) {
+        await testButton(page, call).click();
+        await page.getByRole('button', { name: /^Send \w+ request/ }).click();
+        await page.getByRole('link', { name: outcome }).waitFor();
+        assert.ok(requested.includes(service.baseUrl + path), `${path} was not requested`);
+        await page.getByRole('button', { name: 'Close Client' }).last().click();
+      }
+      await page.waitForLoadState('networkidle');
+      assert.deepEqual(
+        requested.filter((one) => !one.startsWith(`${service.baseUrl}/`)),
+        [],
+      );
+      assert.deepEqual(complaints, []);
+    });
+
+    test('D3 · the policy of the page bars a request to elsewhere, and the browser says so', async () => {
+      await using watched = await openWatched(browser, url);
+      const { page } = watched;
+      const complaint = page.waitForEvent('console', (message) =>
+        message.text().includes('elsewhere.example'),
+      );
+      const outcome = await page.evaluate(
+        "fetch('https://elsewhere.example/').then(() => 'sent', () => 'barred')",
+      );
+      assert.equal(outcome, 'barred');
+      assert.match((await complaint).text(), /Content Security Policy/);
+    });
+  });
+}
+
+/** The button that opens the form for a request, for example `get /todos/{id}`. */
+function testButton(page: Page, call: string): Locator {
+  return page.getByRole('button', { name: `Test Request (${call})`, exact: true });
+}
+
+/** Puts text into a field at once, as a paste does. */
+async function paste(page: Page, field: string, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: field }).first().focus();
+  await page.keyboard.insertText(text);
+}
