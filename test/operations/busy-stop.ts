@@ -25,7 +25,8 @@ export async function stopWhileBusy(): Promise<BusyStop> {
   await using service = await startService({ auth });
   const counts = { answered: 0, lost: 0, closes: 0 };
   const clients = Array.from({ length: 40 }, (_, at) => beClient(service.baseUrl, token, at, counts));
-  await pause(200 + Math.random() * 200);
+  while (counts.answered < 100) await pause(10);
+  await pause(Math.random() * 100);
   const exitCode = await service.stop();
   await Promise.all(clients);
   return { ...counts, exitCode };

@@ -30,7 +30,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     test(`no request is lost when 40 busy clients see the service stop, run ${run}`, async () => {
       const { answered, lost, closes, exitCode } = await stopWhileBusy();
       assert.deepEqual({ lost, closes, exitCode }, { lost: 0, closes: 40, exitCode: 0 });
-      assert.ok(answered > 40);
+      assert.ok(answered >= 140, `only ${answered} requests were under way`);
     });
   }
 
