@@ -1,14 +1,14 @@
 import { ask } from './ask.ts';
 import { checkAnswers } from './check.ts';
 import type { Kit, Prepared } from './kit.ts';
-import { cpuMicroseconds, memoryMegabytes, startServer } from './process.ts';
+import { memoryMegabytes, startServer } from './process.ts';
 import { create } from './requests.ts';
 import { type Measurement, median } from './results.ts';
 import { SCENARIOS } from './scenarios.ts';
-import type { Trial } from './trial.ts';
+import { type Trial, usage, usedSince } from './trial.ts';
 
 /** Starts of one trial; their median counts. */
-const STARTS = 5;
+const STARTS = 3;
 
 /** Milliseconds between two writes: ten a second. */
 const WRITE_INTERVAL = 100;
@@ -65,9 +65,9 @@ export async function measureBusyList(
         writeFor(forSeconds, running.port, token),
       ]);
     await drive(1);
-    const before = cpuMicroseconds(running.pid);
+    const before = usage([running]);
     const [lists, ones, failedWrites] = await drive(seconds);
-    const after = cpuMicroseconds(running.pid);
+    const used = usedSince(before, usage([running]));
     const requests = lists.requests + ones.requests;
     return {
       scenario: scenario.name,
@@ -77,7 +77,8 @@ export async function measureBusyList(
       requestsPerSecond: lists.requests / lists.seconds,
       p50: ones.p50,
       p99: ones.p99,
-      cpu: before === undefined || after === undefined ? undefined : (after - before) / requests,
+      cpu: used.cpu === undefined ? undefined : used.cpu / requests,
+      foreign: used.foreign,
       memory: memoryMegabytes(running.pid),
     };
   } finally {

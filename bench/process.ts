@@ -23,6 +23,11 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 const pinnable = spawnSync('taskset', ['--version']).status === 0;
 
 /** The words that run a program on one core; on any core where `taskset` is missing. */
@@ -49,6 +54,8 @@ export async function startServer(
     env: { PATH: process.env.PATH, ...server.environment(told) },
   });
   closeSync(descriptor);
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   const answered = await firstAnswer(child, told.port, token);
   if (!answered) {
     child.kill('SIGKILL');
@@ -119,13 +126,21 @@ export function cpuMicroseconds(pid: number): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
 }
 
+/** Microseconds that the servers' core was at work since the machine's start; undefined without `/proc`. */
+export function coreMicroseconds(): number | undefined {
+  const line = readProc('', 'stat')?.match(new RegExp(`^cpu${SERVER_CORE} (.+)$`, 'm'))?.[1];
+  if (line === undefined || !pinnable) return undefined;
+  const [user = 0, nice = 0, system = 0, , , hard = 0, soft = 0] = line.split(' ').map(Number);
+  return (user + nice + system + hard + soft) * TICK_MICROSECONDS;
+}
+
 /** Megabytes of memory of a process, its share of shared pages counted (PSS); undefined without `/proc`. */
 export function memoryMegabytes(pid: number): number | undefined {
   const kilobytes = /^Pss:\s+(\d+) kB/m.exec(readProc(pid, 'smaps_rollup') ?? '')?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
-function readProc(pid: number, name: string): string | undefined {
+function readProc(pid: number | '', name: string): string | undefined {
   const file = `/proc/${pid}/${name}`;
   return statSync(file, { throwIfNoEntry: false }) === undefined ? undefined : readFileSync(file, 'utf8');
 }

@@ -14,6 +14,8 @@ export interface Measurement {
   readonly p99?: number;
   /** Microseconds of all threads of the server process, per request. */
   readonly cpu?: number | undefined;
+  /** Share of the server's core, 0 to 1, that something else used meanwhile. */
+  readonly foreign?: number | undefined;
   /** Megabytes (PSS) at the end of the trial. */
   readonly memory?: number | undefined;
   /** Megabytes, in equal steps over the trial. */

@@ -7,7 +7,7 @@ import { describeMachine, readVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
 import { markdown, round } from './report.ts';
 import { pseudoRandom } from './requests.ts';
-import { type Measurement, type Results, summarize } from './results.ts';
+import { type Measurement, median, type Results, summarize } from './results.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { programOf, serverNamed } from './servers.ts';
 import { smoke } from './smoke.ts';
@@ -36,7 +36,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const measurements: Measurement[] = [];
   const failures: string[] = [];
   const began = performance.now();
-  const order = Array.from({ length: options.runs }, (_, run) => shuffle(trials, run + 1)).flat();
+  const order = orderOf(trials, options.runs);
   for (const [index, trial] of order.entries()) {
     const place = `${index + 1}/${order.length}  ${trial.scenario.name}  ${trial.server.name}`;
     const left = ((performance.now() - began) / index) * (order.length - index);
@@ -53,7 +53,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const results: Results = {
     date: new Date().toISOString(),
     command: ['npm run bench', ...(argv.length > 0 ? ['--', ...argv] : [])].join(' '),
-    machine: { ...machine, 'load average after': loadavg().map(round).join(' ') },
+    machine: {
+      ...machine,
+      ...disturbance(measurements),
+      'load average after': loadavg().map(round).join(' '),
+    },
     versions: readVersions(),
     figures: summarize(measurements),
     failures,
@@ -99,13 +103,31 @@ async function measure(trial: Trial, kit: Kit, wanted: number): Promise<Measurem
   }
 }
 
-/** Another order in each run, so that what happens on the machine meanwhile hits nobody always. */
-function shuffle(trials: readonly Trial[], seed: number): readonly Trial[] {
-  const random = pseudoRandom(seed);
-  return trials
-    .map((trial) => ({ trial, key: random() }))
+/**
+ * All runs of a scenario one after the other, because its ratios are what counts and the machine changes with
+ * time; the servers in another order in each run, so that what happens meanwhile hits nobody always.
+ */
+function orderOf(trials: readonly Trial[], runs: number): readonly Trial[] {
+  const random = pseudoRandom(Date.now());
+  return [...Map.groupBy(trials, ({ scenario }) => scenario).values()].flatMap((group) =>
+    Array.from({ length: runs }, () => shuffle(group, random)).flat(),
+  );
+}
+
+function shuffle<T>(values: readonly T[], random: () => number): readonly T[] {
+  return values
+    .map((value) => ({ value, key: random() }))
     .sort((a, b) => a.key - b.key)
-    .map(({ trial }) => trial);
+    .map(({ value }) => value);
+}
+
+/** How far the machine was the benchmark's own. */
+function disturbance(measurements: readonly Measurement[]): Record<string, string> {
+  const shares = measurements.map(({ foreign }) => foreign).filter((share) => share !== undefined);
+  if (shares.length === 0) return {};
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  const most = percent(Math.max(...shares));
+  return { "the server's core, used by others": `median ${percent(median(shares))}, at most ${most}` };
 }
 
 function brief({ durability, requestsPerSecond, cpu, start, failed }: Measurement): string {

@@ -80,7 +80,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'One todo by id, every request with an RS256 token that was never seen',
     kind: 'unknown-token',
     algorithm: 'RS256',
-    servers: ['service', ...PEERS],
+    servers: ['service', ...BEST],
   },
   {
     ...USUAL,
@@ -156,7 +156,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'not-found',
     title: 'A todo that does not exist: the 404 problem',
     kind: 'missing',
-    servers: ['service', ...PEERS],
+    servers: ['service', ...BEST],
   },
   {
     ...USUAL,

@@ -3,6 +3,7 @@ import { checkAnswers } from './check.ts';
 import type { Prepared } from './kit.ts';
 import type { LoadResult } from './load/load.ts';
 import {
+  coreMicroseconds,
   cpuMicroseconds,
   LOAD_CORE,
   memoryMegabytes,
@@ -21,7 +22,8 @@ export interface Trial {
   readonly durability: Durability;
 }
 
-const WARM_UP_SECONDS = 1;
+/** After so many seconds of load the compilers of Node.js and Bun have little left to do. */
+const WARM_UP_SECONDS = 2;
 
 /** Starts the server, looks at its answers, warms it up, measures, and stops it. */
 export async function runTrial(trial: Trial, prepared: Prepared, seconds: number): Promise<Measurement> {
@@ -41,9 +43,9 @@ export async function runTrial(trial: Trial, prepared: Prepared, seconds: number
       return together(await Promise.all(running.map(({ port }) => load.run(port, connections, forSeconds))));
     };
     const warm = await drive(WARM_UP_SECONDS);
-    const before = cpuOf(running);
+    const before = usage(running);
     const result = await drive(seconds);
-    const after = cpuOf(running);
+    const used = usedSince(before, usage(running));
     const memory = memoryMegabytes(running[0]?.pid ?? 0);
     for (const one of running) await one.stop();
     if (scenario.kind === 'create') {
@@ -59,7 +61,8 @@ export async function runTrial(trial: Trial, prepared: Prepared, seconds: number
       requestsPerSecond: result.requests / result.seconds,
       p50: result.p50,
       p99: result.p99,
-      cpu: before === undefined || after === undefined ? undefined : (after - before) / result.requests,
+      cpu: used.cpu === undefined ? undefined : used.cpu / result.requests,
+      foreign: used.foreign,
       memory,
     };
   } finally {
@@ -67,9 +70,29 @@ export async function runTrial(trial: Trial, prepared: Prepared, seconds: number
   }
 }
 
-function cpuOf(running: readonly Running[]): number | undefined {
+/** Microseconds of CPU, of servers and of their core. */
+export interface Usage {
+  readonly at: number;
+  readonly servers: number | undefined;
+  readonly core: number | undefined;
+}
+
+export function usage(running: readonly Running[]): Usage {
   const times = running.map(({ pid }) => cpuMicroseconds(pid)).filter((time) => time !== undefined);
-  return times.length < running.length ? undefined : times.reduce((sum, time) => sum + time, 0);
+  return {
+    at: performance.now(),
+    servers: times.length < running.length ? undefined : times.reduce((sum, time) => sum + time, 0),
+    core: running.length === 1 ? coreMicroseconds() : undefined,
+  };
+}
+
+/** What the servers used between two looks, and the share of their core, 0 to 1, that something else used. */
+export function usedSince(before: Usage, after: Usage) {
+  if (before.servers === undefined || after.servers === undefined) return {};
+  const cpu = after.servers - before.servers;
+  if (before.core === undefined || after.core === undefined) return { cpu };
+  const elapsed = (after.at - before.at) * 1000;
+  return { cpu, foreign: Math.max(0, after.core - before.core - cpu) / elapsed };
 }
 
 /** Loads that ran side by side, as one; the slower percentiles stand for all. */
