@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Todo } from '../../src/shared-list/todo.ts';
+import { signer } from '../sign.ts';
+import { type Running, startService } from '../start.ts';
+import { Ledger } from './ledger.ts';
+import { randomFrom } from './random.ts';
+
+const WRITERS = 8;
+
+export interface Crashes {
+  readonly dataDir: string;
+  readonly cycles: number;
+  readonly seed: number;
+  /** Variables of the service's process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What happens to the files between a death and the next start. */
+  readonly afterDeath?: (random: () => number) => Promise<void>;
+}
+
+export interface CrashFigures {
+  readonly cycles: number;
+  readonly acknowledged: number;
+  /** What a start found that it should not, one line each. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Starts the service, lets eight clients write, kills it with SIGKILL at a random moment, and starts again:
+ * every acknowledged write must be there once, and nothing else but what was asked and not answered.
+ */
+export async function crash({ dataDir, cycles, seed, env = {}, afterDeath }: Crashes): Promise<CrashFigures> {
+  const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
+  const token = signer(auth)({ role: 'editor' });
+  const random = randomFrom(seed);
+  const ledger = new Ledger();
+  const faults: string[] = [];
+  for (let cycle = 0; cycle <= cycles; cycle += 1) {
+    const service = await startService({ dataDir, auth, env });
+    faults.push(...ledger.compare(await listOf(service, token)).map((fault) => `cycle ${cycle}: ${fault}`));
+    if (cycle < cycles) {
+      const writers = Array.from({ length: WRITERS }, (_, writer) =>
+        write(new Client(service.baseUrl, token), `${cycle}-${writer}`, ledger, random),
+      );
+      await sleep(50 + random() * 700);
+      await service.stop('SIGKILL');
+      await Promise.all(writers);
+      await afterDeath?.(random);
+    } else await service.stop();
+  }
+  return { cycles, acknowledged: ledger.acknowledged, faults };
+}
+
+/** One client, until nobody answers: it adds todos, and replaces and removes its own. */
+async function write(client: Client, name: string, ledger: Ledger, random: () => number): Promise<void> {
+  const own: number[] = [];
+  try {
+    for (let step = 0; ; step += 1) {
+      const id = random() < 0.5 ? own.pop() : undefined;
+      const title = `${name}-${step}`;
+      if (id === undefined) {
+        ledger.asked(title);
+        const todo = await client.send('POST', '/todos', { title, categoryId: 1 });
+        ledger.added(JSON.parse(todo));
+        own.push(JSON.parse(todo).id);
+      } else if (random() < 0.5) {
+        const done = ledger.changing(id, JSON.stringify({ id, title, done: true, categoryId: 2 }));
+        await client.send('PUT', `/todos/${id}`, { title, done: true, categoryId: 2 });
+        done();
+        own.unshift(id);
+      } else {
+        const done = ledger.changing(id, undefined);
+        await client.send('DELETE', `/todos/${id}`);
+        done();
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
+
+async function listOf({ baseUrl }: Running, token: string): Promise<readonly Todo[]> {
+  return JSON.parse(await new Client(baseUrl, token).send('GET', '/todos'));
+}
+
+class Client {
+  readonly #baseUrl: string;
+  readonly #authorization: string;
+
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#authorization = `Bearer ${token}`;
+  }
+
+  /** The body of a success. Rejects with fetch's `TypeError` when the connection is lost before its end. */
+  async send(method: string, path: string, body?: object): Promise<string> {
+    const response = await fetch(this.#baseUrl + path, {
+      method,
+      headers: { authorization: this.#authorization, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text;
+  }
+}
