@@ -31,6 +31,22 @@ const TAGGED: Readonly<Record<string, Header>> = {
   },
 };
 
+/** Of the list: each coding has a tag of its own. */
+const TAGGED_LIST: Readonly<Record<string, Header>> = {
+  ...TAGGED,
+  ETag: {
+    description: 'Strong entity tag of exactly this representation in exactly this content coding.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[0-9a-f]{32}(-gzip)?"$' },
+    example: '"5d41402abc4b2a76b9719d911017c592-gzip"',
+  },
+  Vary: {
+    description: 'The content coding depends on `Accept-Encoding`.',
+    required: true,
+    schema: { type: 'string', const: 'Accept-Encoding' },
+  },
+};
+
 const NOT_MODIFIED = {
   status: 304,
   description: '`If-None-Match` names the current tag.',
@@ -97,14 +113,19 @@ export const listTodos: Operation = {
   operationId: 'listTodos',
   tag: 'Todos',
   summary: 'List all todos',
-  description: 'All todos, ordered by `id` ascending.',
+  description:
+    'All todos, ordered by `id` ascending; compressed with gzip where that is worth it and admitted.',
+  requestHeaders: PRECONDITIONS,
   answers: [
     {
       status: 200,
       description: 'The todos; an empty array when there are none.',
+      headers: TAGGED_LIST,
       body: { type: 'array', items: TodoResponse },
     },
+    { ...NOT_MODIFIED, headers: TAGGED_LIST },
   ],
+  problems: PRECONDITION_PROBLEMS,
 };
 
 export const getTodo: Operation = {

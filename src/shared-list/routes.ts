@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { identityOf } from '../auth/admit.ts';
+import { admitsGzip } from '../http/content-coding.ts';
 import { sendJson, sendJsonText } from '../http/json-reply.ts';
 import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
@@ -8,6 +9,7 @@ import { parseCreateTodo, parseReplaceTodo } from './bodies.ts';
 import { decideRead, preconditionsOf, sayMalformed, tagged } from './conditional.ts';
 import * as document from './document.ts';
 import type { Preconditions } from './entity-tag.ts';
+import type { ListRepresentation } from './list-version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';
 
@@ -28,7 +30,14 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos',
     config: { access: 'authenticated' },
     schema: document.listTodos,
-    handler: withoutBody(async (_request, reply) => sendJsonText(reply, (await store.list()).bytes)),
+    handler: withoutBody((request, reply) => {
+      const preconditions = preconditionsOf(request);
+      if (preconditions === 'malformed') return sayMalformed(request, reply);
+      const gzip = admitsGzip(request.headers['accept-encoding']);
+      const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
+      if (list instanceof Promise) return list.then((current) => sendList(reply, preconditions, current));
+      sendList(reply, preconditions, list);
+    }),
   });
 
   app.route({
@@ -98,6 +107,19 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
       }
     }),
   });
+}
+
+function sendList(
+  reply: FastifyReply,
+  preconditions: Preconditions,
+  { bytes, coding, etag }: ListRepresentation,
+): FastifyReply {
+  const status = decideRead(preconditions, etag);
+  if (status === 412) return reply.code(412).send();
+  tagged(reply, etag).header('Vary', 'Accept-Encoding');
+  if (status === 304) return reply.code(304).send();
+  if (coding === 'gzip') reply.header('Content-Encoding', 'gzip');
+  return sendJsonText(reply, bytes);
 }
 
 function sendTodo(

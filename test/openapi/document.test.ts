@@ -13,7 +13,7 @@ const options = { 'shared-list': { auth }, 'error-demo': {} };
 const statuses = {
   'shared-list': {
     'GET /me': '200 401 413 500 503',
-    'GET /todos': '200 401 413 500 503',
+    'GET /todos': '200 304 400 401 412 413 500 503',
     'POST /todos': '201 400 401 403 413 415 500 503',
     'GET /todos/{id}': '200 304 400 401 404 412 413 500 503',
     'PUT /todos/{id}': '204 400 401 403 404 412 413 415 500 503',

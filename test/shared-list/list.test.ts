@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { signer } from '../sign.ts';
+import { type Running, startService } from '../start.ts';
+
+const auth = { issuer: 'https://issuer.test', audience: 'todo-service', secret: randomBytes(32) };
+const token = signer(auth)({ name: 'ada', role: 'editor' });
+
+let service: Running;
+
+before(async () => {
+  service = await startService({ environment: 'production', auth });
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+interface Reply {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** `fetch` would decompress what it gets, and ask for it unasked. */
+function list(headers: Record<string, string> = {}): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const options = { headers: { authorization: `Bearer ${token}`, ...headers } };
+  request(`${service.baseUrl}/todos`, options, async (response) => {
+    const body = Buffer.concat(await response.toArray());
+    resolve({ status: response.statusCode, headers: response.headers, body });
+  })
+    .once('error', reject)
+    .end();
+  return promise;
+}
+
+async function add(title: string): Promise<void> {
+  const reply = await fetch(`${service.baseUrl}/todos`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title, categoryId: 1 }),
+  });
+  assert.equal(reply.status, 201);
+}
+
+test('the list has a strong tag and varies by coding; a change of the data gives it another tag', async () => {
+  const before = await list();
+  assert.match(String(before.headers.etag), /^"[^"]+"$/);
+  assert.equal(before.headers['cache-control'], 'private, no-cache');
+  assert.equal(before.headers.vary, 'Accept-Encoding');
+  await add('Buy milk');
+  assert.notEqual((await list()).headers.etag, before.headers.etag);
+});
+
+test('the list that a client has already is a 304 without a body', async () => {
+  const { headers } = await list();
+  const reply = await list({ 'if-none-match': String(headers.etag) });
+  assert.equal(reply.status, 304);
+  assert.equal(reply.headers.etag, headers.etag);
+  assert.equal(reply.headers.vary, 'Accept-Encoding');
+  assert.equal(reply.headers['cache-control'], 'private, no-cache');
+  assert.equal(reply.headers['content-type'], undefined);
+  assert.equal(reply.body.length, 0);
+});
+
+test('a list above 1 KiB that is asked for again comes compressed, with a tag of its own', async () => {
+  for (let i = 0; i < 20; i += 1) await add('x'.repeat(100));
+  const plain = await list();
+  await list({ 'accept-encoding': 'gzip' });
+  const reply = await list({ 'accept-encoding': 'gzip' });
+  assert.equal(reply.headers['content-encoding'], 'gzip');
+  assert.equal(reply.headers.vary, 'Accept-Encoding');
+  assert.notEqual(reply.headers.etag, plain.headers.etag);
+  assert.deepEqual(gunzipSync(reply.body), plain.body);
+});
+
+test('the tag of either coding is a 304, whichever coding the client admits now', async () => {
+  const tags = [await list(), await list({ 'accept-encoding': 'gzip' })].map(({ headers }) =>
+    String(headers.etag),
+  );
+  for (const tag of tags) {
+    const reply = await list({ 'accept-encoding': 'gzip', 'if-none-match': tag });
+    assert.equal(reply.status, 304, tag);
+    assert.equal(reply.headers.etag, tag);
+  }
+});
+
+test('a client that does not admit gzip gets the list as it is', async () => {
+  const reply = await list({ 'accept-encoding': 'gzip;q=0' });
+  assert.equal(reply.headers['content-encoding'], undefined);
+  assert.ok(Array.isArray(JSON.parse(reply.body.toString())));
+});
+
+test('another tag in If-Match is a 412, and a malformed header a 400', async () => {
+  const failed = await list({ 'if-match': '"x"' });
+  assert.equal(failed.status, 412);
+  assert.equal(failed.headers.vary, 'Accept');
+  assert.equal(failed.headers.etag, undefined);
+  assert.equal((await list({ 'if-none-match': 'x' })).status, 400);
+});
