@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { type AdminSettings, readAdmin } from './admin/settings.ts';
 import type { AuthSettings } from './auth/settings.ts';
 import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
-
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
+import { type DatabaseSettings, type NamedSetting, readDatabase } from './shared-list/database.ts';
 
 export type Environment = 'development' | 'production';
 
@@ -26,7 +25,7 @@ export interface Config {
 export interface SharedListConfig {
   readonly name: 'shared-list';
   readonly dataDir: string;
-  readonly database: { readonly engine: 'sqlite'; readonly path: string };
+  readonly database: DatabaseSettings;
   readonly auth: AuthSettings;
 }
 
@@ -38,7 +37,11 @@ export interface Flags {
   readonly port?: string | undefined;
   readonly database?: string | undefined;
   readonly 'data-dir'?: string | undefined;
+  readonly 'no-migrate'?: boolean | undefined;
 }
+
+/** The flags that say where the list is kept. */
+export type DatabaseFlags = Pick<Flags, 'database' | 'data-dir' | 'no-migrate'>;
 
 /** Every fault of a configuration, a line each: what was received and what is wanted. */
 export interface Faults {
@@ -47,24 +50,14 @@ export interface Faults {
 
 type Variables = NodeJS.ProcessEnv;
 
-/** A value and the name under which somebody set it. A flag beats its variable; empty counts as not set. */
-interface Setting {
-  readonly name: string;
-  readonly value: string | undefined;
-}
-
 /** Reads the settings of `serve` once and decides. The only reader of the environment's `TODO_*` variables. */
 export async function readConfig(
   flags: Flags,
   env: Variables,
 ): Promise<{ readonly config: Config } | Faults> {
   const faults: string[] = [];
-  const setting = (flag: keyof Flags, variable: string): Setting => {
-    const fromFlag = flags[flag];
-    return fromFlag === undefined
-      ? { name: variable, value: env[variable] || undefined }
-      : { name: `--${flag}`, value: fromFlag };
-  };
+  const setting = (flag: Exclude<keyof Flags, 'no-migrate'>, variable: string) =>
+    settingOf(flag, flags[flag], variable, env);
 
   const environment = oneOf(
     setting('environment', 'TODO_ENVIRONMENT'),
@@ -96,12 +89,45 @@ export async function readConfig(
   if (name === 'error-demo')
     return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
 
-  const dataDir = setting('data-dir', 'TODO_DATA_DIR').value ?? 'data';
-  const database = readDatabase(setting('database', 'TODO_DATABASE'), dataDir, faults);
+  const dataDir = dataDirOf(flags, env);
+  const database = readDatabaseOf(flags, env, faults);
   const auth = await readAuth(env, environment, dataDir);
   if ('faults' in auth) faults.push(...auth.faults);
   if (faults.length > 0 || 'faults' in auth) return { faults };
   return { config: { ...common, profile: { name, dataDir, database, auth: auth.settings } } };
+}
+
+/** Reads where the list is kept, for commands that work on it without serving. */
+export function readDatabaseConfig(
+  flags: DatabaseFlags,
+  env: Variables,
+): { readonly database: DatabaseSettings } | Faults {
+  const faults: string[] = [];
+  const database = readDatabaseOf(flags, env, faults);
+  return faults.length > 0 ? { faults } : { database };
+}
+
+function readDatabaseOf(flags: DatabaseFlags, env: Variables, faults: string[]): DatabaseSettings {
+  return readDatabase(
+    {
+      database: settingOf('database', flags.database, 'TODO_DATABASE', env),
+      dataDir: dataDirOf(flags, env),
+      cacheMegabytes: env.TODO_CACHE_MB || undefined,
+      migrate: flags['no-migrate'] !== true,
+    },
+    faults,
+  );
+}
+
+function dataDirOf(flags: DatabaseFlags, env: Variables): string {
+  return settingOf('data-dir', flags['data-dir'], 'TODO_DATA_DIR', env).value ?? 'data';
+}
+
+/** A flag beats its variable; an empty variable counts as not set. */
+function settingOf(flag: string, value: string | undefined, variable: string, env: Variables): NamedSetting {
+  return value === undefined
+    ? { name: variable, value: env[variable] || undefined }
+    : { name: `--${flag}`, value };
 }
 
 /** Whether tokens come from an issuer of its own, so that the development key has no say. */
@@ -157,7 +183,7 @@ function rawAuth(env: Variables) {
 }
 
 function oneOf<const T extends string>(
-  setting: Setting,
+  setting: NamedSetting,
   allowed: readonly T[],
   otherwise: NoInfer<T>,
   faults: string[],
@@ -171,23 +197,10 @@ function oneOf<const T extends string>(
   return found ?? otherwise;
 }
 
-function readPort({ name, value }: Setting, faults: string[]): number {
+function readPort({ name, value }: NamedSetting, faults: string[]): number {
   if (value === undefined) return 5080;
   const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (port <= 65_535) return port;
   faults.push(`${name} must be a port from 0 to 65535, received ${JSON.stringify(value)}`);
   return 0;
-}
-
-function readDatabase(
-  { name, value }: Setting,
-  dataDir: string,
-  faults: string[],
-): SharedListConfig['database'] {
-  const path = value === undefined ? join(dataDir, 'todos.db') : /^sqlite:(.+)$/s.exec(value)?.[1];
-  if (path === undefined) {
-    const received = JSON.stringify(value?.replace(/\/\/[^@/]*@/, '//…@'));
-    faults.push(`${name} must be "sqlite:" and a path, like "sqlite:data/todos.db", received ${received}`);
-  }
-  return { engine: 'sqlite', path: path ?? '' };
 }

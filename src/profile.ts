@@ -4,6 +4,8 @@ import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
+import type { DatabaseSettings } from './shared-list/database.ts';
+import type { TodoStore } from './shared-list/store.ts';
 
 /** Who looks on while a profile works. */
 export interface Onlookers {
@@ -42,12 +44,12 @@ async function openSharedList(
   log: Logger,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
-  const { openSqliteStore } = await import('./shared-list/sqlite/open.ts');
   const { openAuthenticator } = await import('./auth/open.ts');
-  const store = parts.use(await openSqliteStore(database.path, onCommit(observers)));
+  const { store, name: databaseName } = await openStore(database, observers, log);
+  parts.use(store);
   const keysTaken = metrics === undefined ? {} : { keysTaken: metrics.keysTaken };
   const authenticator = parts.use(await openAuthenticator(auth, { log, ...keysTaken }));
-  metrics?.watchWriteAheadLog(database.path);
+  if (database.engine === 'sqlite') metrics?.watchWriteAheadLog(database.path);
   if (store.connections !== undefined) metrics?.watchConnections(store.connections.bind(store));
   return {
     profile: {
@@ -58,9 +60,32 @@ async function openSharedList(
         authenticator.authenticate,
       ),
     },
-    about: [`database   sqlite:${database.path}`, `tokens     ${authenticator.describe()}`],
+    about: [`database   ${databaseName}`, `tokens     ${authenticator.describe()}`],
     conditions: [authenticator.ready, databaseAnswers(() => store.check())],
   };
+}
+
+/** Imports the adapter of the configured engine alone. The name is for people, without a password. */
+async function openStore(
+  database: DatabaseSettings,
+  observers: readonly Observer[],
+  log: Logger,
+): Promise<{ readonly store: TodoStore; readonly name: string }> {
+  if (database.engine === 'sqlite') {
+    const { openSqliteStore } = await import('./shared-list/sqlite/open.ts');
+    const { path, cacheBytes } = database;
+    const store = await openSqliteStore(path, { cacheBytes, ...onCommit(observers) });
+    return { store, name: `sqlite:${path}` };
+  }
+  const { openPostgresStore } = await import('./shared-list/postgres/open.ts');
+  const { addressOf } = await import('./shared-list/postgres/address.ts');
+  const { connectionString, migrate } = database;
+  const store = await openPostgresStore(connectionString, {
+    migrate,
+    onConnectionLost: ({ message }) =>
+      log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
+  });
+  return { store, name: addressOf(connectionString)?.name ?? 'postgres' };
 }
 
 function onCommit(observers: readonly Observer[]) {

@@ -15,8 +15,9 @@ Serves the todo list (profile shared-list) or the error demo (profile error-demo
   --environment development|production    TODO_ENVIRONMENT  default production
   --host HOST                             TODO_HOST         default 127.0.0.1
   --port PORT                             TODO_PORT         default 5080; 0 picks a free port and prints it
-  --database sqlite:PATH                  TODO_DATABASE     default sqlite:<data dir>/todos.db
+  --database sqlite:PATH|postgres://…     TODO_DATABASE     default sqlite:<data dir>/todos.db
   --data-dir DIR                          TODO_DATA_DIR     default data
+  --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
   --help
 
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
@@ -31,6 +32,7 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_AUTH_CLOCK_TOLERANCE               seconds, default 30, for development tokens 0
   TODO_AUTH_KEYS_REFRESH_SECONDS          default 600: keys are fetched anew so often
   TODO_AUTH_KEYS_COOLDOWN_SECONDS         default 30: at most one more fetch for tokens of unknown keys
+  TODO_CACHE_MB                           todos of the SQLite file to keep at hand, default 64; 0 keeps none
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
@@ -62,7 +64,7 @@ const FLAGS = ['profile', 'environment', 'host', 'port', 'database', 'data-dir']
 
 /** `todo-service serve`: serves until a signal. The result is the exit code. */
 export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('serve', argv, FLAGS, HELP);
+  const flags = readFlags('serve', argv, FLAGS, HELP, ['no-migrate']);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
   if ('faults' in read) {

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+
+/** Where the list is kept: a file of this process, or a server that several instances share. */
+export type DatabaseSettings = SqliteSettings | PostgresSettings;
+
+export interface SqliteSettings {
+  readonly engine: 'sqlite';
+  readonly path: string;
+  /** Bytes of todos to keep at hand; 0 asks SQLite for every read. */
+  readonly cacheBytes: number;
+}
+
+export interface PostgresSettings {
+  readonly engine: 'postgresql';
+  /** May hold a password: never for a log or a message. */
+  readonly connectionString: string;
+  /** False: an older schema is refused instead of being brought up to date. */
+  readonly migrate: boolean;
+}
+
+/** A value with the name of the flag or the variable that it came from. */
+export interface NamedSetting {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+export interface RawDatabaseSettings {
+  readonly database: NamedSetting;
+  readonly dataDir: string;
+  readonly cacheMegabytes: string | undefined;
+  readonly migrate: boolean;
+}
+
+/** Decides what the settings mean; each fault is a line for people. Contacts nobody. */
+export function readDatabase(raw: RawDatabaseSettings, faults: string[]): DatabaseSettings {
+  const { name, value = `sqlite:${join(raw.dataDir, 'todos.db')}` } = raw.database;
+  const cacheBytes = readMegabytes('TODO_CACHE_MB', raw.cacheMegabytes, faults);
+  if (/^postgres(?:ql)?:\/\//.test(value)) {
+    return { engine: 'postgresql', connectionString: value, migrate: raw.migrate };
+  }
+  const path = /^sqlite:(.+)$/s.exec(value)?.[1];
+  if (path === undefined) {
+    const received = JSON.stringify(value.replace(/\/\/.*@/s, '//…@'));
+    faults.push(
+      `${name} must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ` +
+        `"postgres://todo@localhost/todos", received ${received}`,
+    );
+  }
+  if (!raw.migrate)
+    faults.push('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
+  return { engine: 'sqlite', path: path ?? '', cacheBytes };
+}
+
+function readMegabytes(name: string, value: string | undefined, faults: string[]): number {
+  const megabytes = value === undefined ? 64 : /^\d{1,5}$/.test(value) ? Number(value) : undefined;
+  if (megabytes === undefined) {
+    faults.push(
+      `${name} must be a whole number of mebibytes from 0 to 99999, received ${JSON.stringify(value)}`,
+    );
+  }
+  return (megabytes ?? 0) * 2 ** 20;
+}
