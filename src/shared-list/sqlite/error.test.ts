@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isBusy, isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure } from './error.ts';
+
+/** What `node:sqlite` throws. */
+const raised = (errcode: number, message = 'what SQLite said') =>
+  Object.assign(new Error(message), { errcode });
+
+const machineFaults: readonly [code: number, name: string][] = [
+  [5, 'SQLITE_BUSY'],
+  [517, 'SQLITE_BUSY_SNAPSHOT'],
+  [6, 'SQLITE_LOCKED'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [778, 'SQLITE_IOERR_WRITE'],
+  [1034, 'SQLITE_IOERR_FSYNC'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [15, 'SQLITE_PROTOCOL'],
+];
+
+for (const [code, name] of machineFaults) {
+  test(`${name} is the machine's fault`, () => {
+    assert.equal(isMachineFault(raised(code)), true);
+  });
+}
+
+for (const [code, name] of [
+  [1, 'SQLITE_ERROR'],
+  [11, 'SQLITE_CORRUPT'],
+  [275, 'SQLITE_CONSTRAINT_CHECK'],
+  [787, 'SQLITE_CONSTRAINT_FOREIGNKEY'],
+] as const) {
+  test(`${name} is not the machine's fault`, () => {
+    assert.equal(isMachineFault(raised(code)), false);
+  });
+}
+
+test('only a failure after the last byte was written leaves a commit in doubt', () => {
+  assert.equal(isSyncFailure(raised(1034)), true);
+  assert.equal(isSyncFailure(raised(778)), false);
+  assert.equal(isSyncFailure(raised(13)), false);
+});
+
+test('a missing category is told by the foreign key, used-up ids by the name of their constraint', () => {
+  assert.equal(isForeignKeyRefusal(raised(787)), true);
+  assert.equal(isForeignKeyRefusal(raised(275)), false);
+  assert.equal(isIdsExhausted(raised(275, 'CHECK constraint failed: ids_exhausted')), true);
+  assert.equal(isIdsExhausted(raised(275, 'CHECK constraint failed: done IN (0, 1)')), false);
+});
+
+test('what SQLite did not raise is none of these', () => {
+  for (const is of [isBusy, isMachineFault, isSyncFailure, isForeignKeyRefusal, isIdsExhausted]) {
+    assert.equal(is(new Error('SQLITE_BUSY')), false);
+    assert.equal(is(undefined), false);
+  }
+});
