@@ -31,12 +31,12 @@ export interface CrashFigures {
  */
 export async function crash({ dataDir, cycles, seed, env = {}, afterDeath }: Crashes): Promise<CrashFigures> {
   const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
-  const token = signer(auth)({ role: 'editor' });
   const random = randomFrom(seed);
   const ledger = new Ledger();
   const faults: string[] = [];
   for (let cycle = 0; cycle <= cycles; cycle += 1) {
     const service = await startService({ dataDir, auth, env });
+    const token = signer(auth)({ role: 'editor' });
     faults.push(...ledger.compare(await listOf(service, token)).map((fault) => `cycle ${cycle}: ${fault}`));
     if (cycle < cycles) {
       const writers = Array.from({ length: WRITERS }, (_, writer) =>

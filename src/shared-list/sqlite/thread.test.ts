@@ -3,8 +3,12 @@ import { test } from 'node:test';
 import { Thread } from './thread.ts';
 
 /** A thread whose module is this text. */
-const threadOf = (module: string) =>
-  new Thread<string, string>(new URL(`data:text/javascript,${encodeURIComponent(module)}`), '');
+const threadOf = (module: string, listener = {}) =>
+  new Thread<string, string, string>(
+    new URL(`data:text/javascript,${encodeURIComponent(module)}`),
+    '',
+    listener,
+  );
 
 const ECHO = `import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (order) => {
@@ -30,4 +34,26 @@ test('a thread that ends with an order in hand says that it had begun, and the n
 test('a thread that cannot begin says so', async () => {
   await using thread = threadOf('throw new Error("no file")');
   await assert.rejects(thread.ask('a'), { name: 'ThreadEnded', ready: false, cause: new Error('no file') });
+});
+
+test('a thread that ends by itself is told of, one that is closed is not', async () => {
+  const ends: boolean[] = [];
+  {
+    await using thread = threadOf(ECHO, { ended: (ready: boolean) => ends.push(ready) });
+    assert.equal(await thread.ask('a'), 'a');
+    await assert.rejects(thread.ask('end'));
+    assert.deepEqual(ends, [true]);
+    assert.equal(await thread.ask('b'), 'b');
+  }
+  assert.deepEqual(ends, [true]);
+});
+
+test('what a thread tells unasked is heard', async () => {
+  const heard = Promise.withResolvers<string>();
+  const module = `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => parentPort.close());
+    parentPort.postMessage({ news: 'changed' });`;
+  await using thread = threadOf(module, { news: heard.resolve });
+  thread.start();
+  assert.equal(await heard.promise, 'changed');
 });

@@ -14,6 +14,13 @@ export class ThreadEnded extends Error {
   }
 }
 
+/** Who hears what nobody asked for. */
+export interface Listener<News> {
+  news?(news: News): void;
+  /** The thread ended by itself; not `ready`: it could not even begin. */
+  ended?(ready: boolean): void;
+}
+
 /**
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
  * its first order; one that ended by itself is started anew by the next.
@@ -21,16 +28,17 @@ export class ThreadEnded extends Error {
 export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #file: string;
-  readonly #onNews: (news: News) => void;
+  readonly #listener: Listener<News>;
   #worker: Worker | undefined;
   #ready = false;
+  #closing = false;
   #asked: PromiseWithResolvers<Answer> | undefined;
 
   /** @param entry As the source names it; `tsc` rewrites the extension of an import, but not of a URL. */
-  constructor(entry: URL, file: string, onNews: (news: News) => void = () => {}) {
+  constructor(entry: URL, file: string, listener: Listener<News> = {}) {
     this.#entry = new URL(entry.href.replace(/\.ts$/, import.meta.url.slice(-3)));
     this.#file = file;
-    this.#onNews = onNews;
+    this.#listener = listener;
   }
 
   start(): Worker {
@@ -54,6 +62,7 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
 
   /** The file is closed when it resolves; an order that is under way is answered before. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
     if (this.#worker === undefined) return;
     const ended = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
@@ -62,13 +71,15 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
 
   #hear(message: Message<Answer, News>): void {
     if (message === 'ready') this.#ready = true;
-    else if ('news' in message) this.#onNews(message.news);
+    else if ('news' in message) this.#listener.news?.(message.news);
     else this.#asked?.resolve(message.answer);
   }
 
   #end(cause: unknown): void {
     this.#asked?.reject(new ThreadEnded(this.#entry, this.#ready, cause));
+    const ready = this.#ready;
     this.#worker = undefined;
     this.#ready = false;
+    if (!this.#closing) this.#listener.ended?.(ready);
   }
 }

@@ -34,8 +34,16 @@ export class Writer implements AsyncDisposable {
 
   constructor(file: string, watchers: readonly Watcher[]) {
     this.#watchers = watchers;
-    this.#thread = new Thread(THREAD, file, () => {
+    const lost = (): void => {
       for (const watcher of watchers) watcher.lost();
+    };
+    this.#thread = new Thread(THREAD, file, {
+      news: lost,
+      // Without it nobody would see what other programs change. One that cannot begin waits for the next write.
+      ended: (ready) => {
+        lost();
+        if (ready) this.#thread.start();
+      },
     });
     this.#thread.start();
   }
