@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Problem } from '../problem/problem.ts';
 import { faultOf } from './look.ts';
@@ -49,7 +55,7 @@ export interface StrictServerParts {
  */
 export function createStrictServer(route: RequestListener, parts: StrictServerParts): Server {
   const { limits, turns, refused = () => {} } = parts;
-  const malformed = new WeakSet<Duplex>();
+  const givenUp = new WeakSet<Duplex>();
 
   const receive: RequestListener = (request, response) => {
     turns.begin(request.socket, response);
@@ -78,6 +84,31 @@ export function createStrictServer(route: RequestListener, parts: StrictServerPa
     else latest.once('close', () => closeWith(socket, problem));
   };
 
+  const giveUp = (socket: Duplex, problem: Problem | undefined) => {
+    if (givenUp.has(socket)) return;
+    givenUp.add(socket);
+    if (problem === undefined || !socket.writable) socket.destroy();
+    else answerInTurn(socket, problem);
+  };
+
+  /**
+   * A process that stood still finds that the clocks have run out before it finds what its clients have sent
+   * meanwhile, so it looks once more before it calls anybody slow. A body that is on its way gets its time anew.
+   */
+  const callSlow = (socket: Duplex) => {
+    const before = turns.latest(socket);
+    const wasComplete = before?.req.complete;
+    setImmediate(() => {
+      const latest = turns.latest(socket);
+      const arrived = latest !== before || latest?.req.complete !== wasComplete;
+      if (!arrived || latest === undefined) giveUp(socket, { status: 408 });
+      else if (!latest.req.complete) setTimeout(recheck, limits.requestTimeout, socket, latest).unref();
+    });
+  };
+  const recheck = (socket: Duplex, { req }: ServerResponse) => {
+    if (!req.complete) giveUp(socket, { status: 408 });
+  };
+
   const { maxConnections, timeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false }, receive);
   server.maxConnections = maxConnections;
@@ -97,19 +128,15 @@ export function createStrictServer(route: RequestListener, parts: StrictServerPa
     answerInTurn(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (malformed.has(socket)) return;
-    malformed.add(socket);
-    const problem = problemOf(error);
-    if (problem === undefined || !socket.writable) socket.destroy();
-    else answerInTurn(socket, problem);
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') callSlow(socket);
+    else giveUp(socket, problemOf(error));
   });
   return server;
 }
 
-/** The problem for an error of Node.js's parser or its timers; undefined when nobody is there to read it. */
+/** The problem for an error of Node.js's parser; undefined when nobody is there to read it. */
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431 };
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408 };
   if (error.code === 'HPE_INVALID_EOF_STATE') return undefined;
   if (error.code?.startsWith('HPE_')) return { status: 400, detail: 'The request is not valid HTTP/1.1.' };
   return undefined;
