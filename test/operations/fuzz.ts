@@ -57,6 +57,8 @@ export async function fuzz({ profile, runs, seed, database }: FuzzOptions): Prom
     auth.secret.toString('base64'),
     ...Object.values(tokens).map((token) => token.slice(-43)),
   ];
+  const password = database === undefined ? '' : (URL.parse(database)?.password ?? '');
+  if (password !== '') secrets.push(`:${password}@`);
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const counts = new Map<number, number>();
   try {

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import { fuzz } from './fuzz.ts';
+import { startList } from './list.ts';
+import { parseExposition, valuesOf } from './prometheus.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+test('1,000 generated requests on PostgreSQL: every answer is as the document says, and leaks nothing', async () => {
+  const database = await server.makeDatabase();
+  const counts = await fuzz({ profile: 'shared-list', runs: 1_000, seed: 20261121, database });
+  for (const status of [200, 201, 204, 400, 401, 403, 404, 405, 413, 415]) {
+    assert.ok(counts.has(status), `no ${status} among the answers`);
+  }
+});
+
+test('the pool and the operations of PostgreSQL are measured, and no write-ahead log of SQLite', async () => {
+  const database = await server.makeDatabase();
+  await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
+  await fetch(`${list.url}/todos`, { headers: { authorization: `Bearer ${list.reader}` } });
+  const exposition = parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text());
+  const labels = { db_system_name: 'postgresql', db_operation_name: 'list', error_type: '' };
+  assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
+  const connections = valuesOf(exposition, 'db_client_connection_count');
+  assert.ok(connections.reduce((sum, count) => sum + count, 0) >= 1);
+  assert.deepEqual(valuesOf(exposition, 'db_client_connection_pending_requests'), [0]);
+  assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
+});
+
+test('/ready turns while the database is away, and the log says so once', async () => {
+  await using leaving = await PostgresServer.start();
+  const database = await leaving.makeDatabase();
+  await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
+  assert.equal((await fetch(`${list.adminUrl}/ready`)).status, 200);
+  await leaving.stop();
+  let reply = await fetch(`${list.adminUrl}/ready`);
+  while (reply.status === 200) {
+    await pause(20);
+    reply = await fetch(`${list.adminUrl}/ready`);
+  }
+  assert.equal(reply.status, 503);
+  assert.match(((await reply.json()) as { detail: string }).detail, /^The database does not answer/);
+  assert.equal((await fetch(`${list.adminUrl}/live`)).status, 200);
+  assert.equal((await fetch(`${list.adminUrl}/ready`)).status, 503);
+  await leaving.startAgain();
+  while ((await fetch(`${list.adminUrl}/ready`)).status !== 200) await pause(20);
+  const turns = list.log.map((line) => JSON.parse(line).event).filter((event) => /ready/.test(event));
+  assert.deepEqual(turns, ['not-ready', 'ready']);
+});
