@@ -56,6 +56,9 @@ export async function readConfig(
   env: Variables,
 ): Promise<{ readonly config: Config } | Faults> {
   const faults: string[] = [];
+  for (const [flag, value] of Object.entries(flags)) {
+    if (value === '') faults.push(`--${flag} must have a value, received ""`);
+  }
   const setting = (flag: Exclude<keyof Flags, 'no-migrate'>, variable: string) =>
     settingOf(flag, flags[flag], variable, env);
 

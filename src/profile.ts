@@ -74,7 +74,9 @@ async function openStore(
   if (database.engine === 'sqlite') {
     const { openSqliteStore } = await import('./shared-list/sqlite/open.ts');
     const { path, cacheBytes } = database;
-    const store = await openSqliteStore(path, { cacheBytes, ...onCommit(observers) });
+    const waiting = (owner: string) =>
+      log.info({ event: 'waiting', owner }, 'waiting for the database file, which another process serves');
+    const store = await openSqliteStore(path, { cacheBytes, waiting, ...onCommit(observers) });
     return { store, name: `sqlite:${path}` };
   }
   const { openPostgresStore } = await import('./shared-list/postgres/open.ts');

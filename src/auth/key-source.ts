@@ -68,6 +68,12 @@ function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefine
   return undefined;
 }
 
+/** RFC 8725 §2.1: a public key taken for a secret lets everybody sign. */
+function holdsKey(secret: Buffer): boolean {
+  const text = secret.toString('latin1').trimStart();
+  return text.startsWith('-----BEGIN ') || (text.startsWith('{') && /"(?:kty|keys)"/.test(text));
+}
+
 async function secretFileFaults(path: string, environment: Environment): Promise<string[]> {
   const quoted = JSON.stringify(path);
   const file = await readSecretFile(path);
@@ -79,6 +85,12 @@ async function secretFileFaults(path: string, environment: Environment): Promise
     (isDevelopmentSecret(file.secret) || mentionsDevelopmentKey(file.secret))
   ) {
     return [`TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`];
+  }
+  if (holdsKey(file.secret)) {
+    return [
+      `TODO_AUTH_SECRET_FILE must hold an HMAC secret, received a PEM, JWK or JWKS in ${quoted}: a public key is no secret; ` +
+        'name it in TODO_AUTH_KEYS_FILE',
+    ];
   }
   if (file.secret.length < MIN_SECRET_LENGTH) {
     return [

@@ -76,8 +76,13 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { config } = read;
   const log = openLog(config.environment, config.logLevel);
   const stop = signalled(log);
-  const opened = await open(config, log);
+  const opened = await Promise.race([open(config, log), stop]);
   if (typeof opened === 'number') return opened;
+  if ('reason' in opened) {
+    log.info({ event: 'start-stopped', reason: opened.reason }, 'stopped before it served');
+    waitForNothing();
+    return opened.exitCode;
+  }
   await using service = opened;
   announce(config, service, log);
   const { reason, exitCode } = await Promise.race([stop, crashed(log)]);

@@ -183,6 +183,23 @@ test('a secret of 31 bytes is a fault, which tells its length and nothing else o
   assert.doesNotMatch(fault, /nobody/);
 });
 
+for (const [what, text] of [
+  [
+    'a PEM public key',
+    '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n',
+  ],
+  ['a JWK', '{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl"}'],
+  ['a JWKS', ' { "keys": [ { "kty": "RSA", "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhW" } ] }'],
+] as const) {
+  test(`RFC 8725 §2.1 · ${what} is no secret`, async () => {
+    await using folder = await temporaryFolder();
+    const secretFile = await folder.write('secret', text);
+    const faults = await faultsOf({ ...TRUSTED, secretFile });
+    assert.equal(faults.length, 1, faults.join('\n'));
+    assert.match(faults[0] ?? '', /^TODO_AUTH_SECRET_FILE must hold an HMAC secret, .*TODO_AUTH_KEYS_FILE$/);
+  });
+}
+
 /** Ways to bring a development key into production. */
 const SMUGGLED: readonly (readonly [
   string,

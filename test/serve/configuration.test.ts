@@ -63,6 +63,20 @@ test('an empty variable counts as not set', async () => {
   assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
 });
 
+test('a flag without a value is a fault: an unset shell variable must not open every interface', async () => {
+  const { code, stderr } = await runProgram([
+    'serve',
+    '--profile',
+    'error-demo',
+    '--host',
+    '',
+    '--port',
+    '0',
+  ]);
+  assert.equal(code, 78);
+  assert.match(stderr, /^ {2}--host must have a value, received ""$/m);
+});
+
 for (const args of [
   ['serve', '--colour', 'red'],
   ['serve', 'todos'],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -6,7 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { runProgram, startService } from '../start.ts';
+
+const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 /** A folder that goes when the test ends. */
 async function folder() {
@@ -94,6 +98,20 @@ test('D7 · of several processes that start together on one file one serves, and
     if (start.status === 'rejected') assert.match(String(start.reason), /code 75[\s\S]*process/);
   }
   assert.equal((await create(serving.baseUrl, token, 'In Life')).status, 201);
+});
+
+test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {
+  await using first = await startService({ environment: 'development' });
+  const args = ['serve', '--environment', 'development', '--port', '0', '--data-dir', first.dataDir];
+  const second = spawn(process.execPath, [program, ...args]);
+  let output = '';
+  for await (const chunk of second.stdout) {
+    output += chunk;
+    if (output.includes('waiting for the database file')) second.kill('SIGTERM');
+  }
+  assert.equal(second.exitCode ?? (await once(second, 'exit'))[0], 0);
+  assert.match(output, new RegExp(`owner=process ${first.pid} on `));
+  assert.match(output, /stopped before it served/);
 });
 
 test('a port in use is one line and exit code 69', async () => {

@@ -19,6 +19,8 @@ const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 export interface SqliteOptions {
   /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patience?: number;
+  /** Called once, with who it is, when another process serves the file and is waited for. */
+  readonly waiting?: (owner: string) => void;
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
   /** Called after each commit. */
@@ -36,7 +38,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   await using parts = new AsyncDisposableStack();
   try {
     const file = privateFile(path);
-    parts.use(await own(file, options.patience ?? 10_000));
+    parts.use(await own(file, options.patience ?? 10_000, options.waiting));
     const reader = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
     const fault = libraryFault(libraryVersion(reader)) ?? migrate(reader) ?? makeDurable(reader);
     if (fault !== undefined) throw unusable(path, fault);

@@ -22,13 +22,19 @@ const RETRY_INTERVAL = 50;
  * journal, in which others may read the owner's name while the transaction is open.
  *
  * @param patience Milliseconds to wait for another owner to leave.
+ * @param waiting Called once, with who it is, when there is another owner.
  * @throws {StoreNotOpened} `owned`, naming the other process, when patience runs out.
  */
-export async function own(database: string, patience: number): Promise<Disposable> {
+export async function own(
+  database: string,
+  patience: number,
+  waiting: (owner: string) => void = () => {},
+): Promise<Disposable> {
   const sidecar = new DatabaseSync(privateFile(`${database}-owner`), { timeout: 0 });
   try {
     const deadline = performance.now() + patience;
-    while (!claim(sidecar)) {
+    for (let tries = 0; !claim(sidecar); tries += 1) {
+      if (tries === 0) waiting(ownerOf(sidecar));
       if (performance.now() >= deadline) throw owned(database, sidecar, patience);
       await sleep(RETRY_INTERVAL);
     }
