@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { Operator } from '../../src/shared-list/operator.ts';
 import { IdsExhausted, type TodoStore } from '../../src/shared-list/store.ts';
 import { describeList } from './contract-list.ts';
+import { describeOperator } from './contract-operator.ts';
 import { describePreconditions } from './contract-preconditions.ts';
 import { describeWorkingTogether } from './contract-together.ts';
 import { addedTo, found, listed, newTodo, replacement, titles } from './todos.ts';
@@ -12,6 +14,8 @@ export interface Engine {
   readonly open: () => Promise<TodoStore>;
   /** Opens another instance on the same database, where the engine allows that. */
   readonly openAgain?: () => Promise<TodoStore>;
+  /** Opens the current database as an operator does. */
+  readonly openOperator: () => Operator | Promise<Operator>;
   /** Runs SQL behind the store's back. */
   readonly execute: (sql: string) => Promise<void>;
   /** SQL after which 2147483647 is the last id given out. */
@@ -25,6 +29,7 @@ export function describeTodoStore(name: string, engine: Engine): void {
   describe(`${name}: titles`, () => describeTitles(engine));
   describe(`${name}: the list`, () => describeList(engine));
   describe(`${name}: preconditions`, () => describePreconditions(engine));
+  describe(`${name}: operators`, () => describeOperator(engine));
   describe(`${name}: working together`, () => describeWorkingTogether(engine));
 }
 

@@ -1,5 +1,6 @@
 import { after } from 'node:test';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
 import { describeTodoStore } from './contract.ts';
 import { PostgresServer } from './postgres-server.ts';
 
@@ -14,6 +15,7 @@ describeTodoStore('PostgreSQL', {
     return openPostgresStore(current);
   },
   openAgain: () => openPostgresStore(current),
+  openOperator: () => openPostgresOperator(current),
   execute: async (sql) => {
     await server.execute(current, sql);
   },

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/shared-list/sqlite/operator.ts';
 import { describeTodoStore } from './contract.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -16,6 +17,7 @@ describeTodoStore('SQLite', {
     opened += 1;
     return openSqliteStore(current());
   },
+  openOperator: () => openSqliteOperator(current()),
   execute: async (sql) => {
     using database = new DatabaseSync(current());
     database.exec(sql);

@@ -10,7 +10,7 @@ const LOCK = 0x746f646f;
 const OLDEST_MAJOR = 15;
 
 const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS major,
-  current_setting('server_encoding') AS encoding`;
+  current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit`;
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
 const READ_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM todo_schema';
@@ -19,10 +19,14 @@ const FIRST_CATEGORIES = `INSERT INTO categories (name)
 
 /** What is wrong with the server, for people, or undefined. */
 export async function serverFault(client: Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ major: number; encoding: string }>(SERVER);
-  const [{ major, encoding } = { major: 0, encoding: '' }] = rows;
+  const { rows } = await client.query<{ major: number; encoding: string; commit: string }>(SERVER);
+  const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
   if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
-  return encoding === 'UTF8' ? undefined : `its encoding must be "UTF8", received "${encoding}"`;
+  if (encoding !== 'UTF8') return `its encoding must be "UTF8", received "${encoding}"`;
+  // An answer means that the change is on disk.
+  return commit === 'off'
+    ? 'its "synchronous_commit" must not be "off" for this user and database'
+    : undefined;
 }
 
 /**

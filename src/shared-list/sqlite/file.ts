@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
@@ -12,9 +12,17 @@ export function privateFile(path: string): string {
   const absolute = resolve(path);
   mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 });
   try {
-    closeSync(openSync(absolute, 'wx', 0o600));
+    newPrivateFile(absolute);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   return realpathSync(absolute);
+}
+
+/** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */
+export function newPrivateFile(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
 }

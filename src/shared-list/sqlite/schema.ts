@@ -47,9 +47,7 @@ export function migrate(database: DatabaseSync): string | undefined {
 function applyMigrations(database: DatabaseSync): string | undefined {
   const migrations = new Migrations(MIGRATIONS);
   const version = pragma(database, 'user_version');
-  if (pragma(database, 'application_id') !== APPLICATION_ID && !isEmpty(database)) {
-    return 'it belongs to another program';
-  }
+  if (isForeign(database)) return 'it belongs to another program';
   for (const sql of migrations.from(version)) database.exec(sql);
   if (version < migrations.version) {
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
@@ -60,6 +58,19 @@ function applyMigrations(database: DatabaseSync): string | undefined {
 function addFirstCategories(database: DatabaseSync): void {
   database.exec(`INSERT INTO categories (name)
     SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`);
+}
+
+/** As `migrate`, for who may change nothing: an older schema is a fault as well. */
+export function schemaFault(database: DatabaseSync): string | undefined {
+  const migrations = new Migrations(MIGRATIONS);
+  const version = pragma(database, 'user_version');
+  if (isForeign(database)) return 'it belongs to another program';
+  if (version >= migrations.version) return migrations.faultOf(version);
+  return `its schema must be version ${migrations.version}, received ${version}: "todo-service serve" brings it up to date`;
+}
+
+function isForeign(database: DatabaseSync): boolean {
+  return pragma(database, 'application_id') !== APPLICATION_ID && !isEmpty(database);
 }
 
 function isEmpty(database: DatabaseSync): boolean {

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { Category, Inspection, Operator } from '../operator.ts';
+import { StoreNotOpened } from '../store.ts';
+import { makeDurable } from './durability.ts';
+import { messageOf } from './error.ts';
+import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
+
+/** Milliseconds to wait for the service's write. */
+const BUSY_TIMEOUT = 5_000;
+
+const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
+const ADD_CATEGORY = 'INSERT INTO categories (name) VALUES (?)';
+const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
+
+/**
+ * Opens a SQLite file beside the process that serves it, or when nobody does.
+ *
+ * @throws {StoreNotOpened} when it is no database of this program and this version.
+ */
+export function openSqliteOperator(path: string): Operator {
+  return new SqliteOperator(openBeside(path));
+}
+
+/** As `openSqliteOperator`, the connection alone. */
+export function openBeside(path: string): DatabaseSync {
+  const unusable = (fault: string, cause?: unknown) =>
+    new StoreNotOpened('unusable', `Cannot open the database "${path}": ${fault}`, { cause });
+  if (!existsSync(path)) throw unusable('there is no such file, "todo-service serve" makes it');
+  using parts = new DisposableStack();
+  try {
+    const database = parts.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT }));
+    const fault = libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database);
+    if (fault !== undefined) throw unusable(fault);
+    parts.move();
+    return database;
+  } catch (error) {
+    throw error instanceof StoreNotOpened ? error : unusable(messageOf(error), error);
+  }
+}
+
+class SqliteOperator implements Operator {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async listCategories(): Promise<readonly Category[]> {
+    const rows = this.#database.prepare(LIST_CATEGORIES).all();
+    return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
+  }
+
+  async addCategory(name: string): Promise<Category> {
+    const { lastInsertRowid } = this.#database.prepare(ADD_CATEGORY).run(name);
+    return { id: Number(lastInsertRowid), name };
+  }
+
+  async inspect(): Promise<Inspection> {
+    const counts = this.#database.prepare(COUNT).get() ?? {};
+    const journal = this.#database.prepare('PRAGMA journal_mode').get() ?? {};
+    return {
+      facts: {
+        engine: `SQLite ${libraryVersion(this.#database)}`,
+        'schema version': pragma(this.#database, 'user_version'),
+        'journal mode': String(journal.journal_mode),
+        synchronous: pragma(this.#database, 'synchronous'),
+        categories: Number(counts.categories),
+        todos: Number(counts.todos),
+      },
+      faults: integrityFaults(this.#database),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#database.close();
+  }
+}
+
+/** What SQLite finds wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
+export function integrityFaults(database: DatabaseSync): readonly string[] {
+  const found = database.prepare('PRAGMA integrity_check').all();
+  const orphans = database.prepare('PRAGMA foreign_key_check').all();
+  return [
+    ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
+    ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
+  ];
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { migratePostgres, openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo } from './todos.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+test('after a migration, an instance that may not migrate serves, and a second migration changes nothing', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  await using store = await openPostgresStore(url, { migrate: false });
+  await addedTo(store, 'a');
+  await migratePostgres(url);
+  await using operator = await openPostgresOperator(url);
+  assert.equal((await operator.inspect()).facts.todos, 1);
+});
+
+test('an operator does not change the schema', async () => {
+  const url = await server.makeDatabase();
+  await assert.rejects(openPostgresOperator(url), {
+    name: 'StoreNotOpened',
+    message: /its schema must be version 1, received 0: run "todo-service migrate" first$/,
+  });
+});
+
+test('an inspection says that a server does not sync', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  await using operator = await openPostgresOperator(url);
+  const { facts, faults } = await operator.inspect();
+  assert.equal(facts.fsync, 'off');
+  assert.deepEqual(faults, ['"fsync" must be "on", received "off": a power cut may lose answered writes']);
+});
+
+test('a database whose commits do not wait for the disk is refused', async () => {
+  const url = await server.makeDatabase();
+  const database = new URL(url).pathname.slice(1);
+  await server.execute(url, `ALTER DATABASE ${database} SET synchronous_commit = off`);
+  await assert.rejects(openPostgresStore(url), {
+    name: 'StoreNotOpened',
+    message: /its "synchronous_commit" must not be "off" for this user and database$/,
+  });
+});

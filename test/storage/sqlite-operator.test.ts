@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { backupSqlite } from '../../src/shared-list/sqlite/backup.ts';
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/shared-list/sqlite/operator.ts';
+import { temporaryFolder } from './folder.ts';
+import { addedTo, listed } from './todos.ts';
+
+test('a backup that is made while todos are added holds every todo that was answered before', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const copy = join(folder.path, 'copy.db');
+  await using store = await openSqliteStore(path);
+  await Promise.all(Array.from({ length: 500 }, (_, index) => addedTo(store, `before ${index}`)));
+  const during = Promise.all(Array.from({ length: 500 }, (_, index) => addedTo(store, `during ${index}`)));
+  const count = await backupSqlite(path, copy);
+  await during;
+  assert.ok(count >= 500);
+  assert.equal((statSync(copy).mode & 0o777).toString(8), '600');
+  await using restored = await openSqliteStore(copy);
+  assert.deepEqual(await listed(restored), (await listed(store)).slice(0, count));
+});
+
+test('a backup never replaces a file', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const copy = join(folder.path, 'copy.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  writeFileSync(copy, 'precious');
+  await assert.rejects(backupSqlite(path, copy), {
+    name: 'BackupFailed',
+    message: new RegExp(`^Cannot back up "${path}" to "${copy}": EEXIST[^\n]*$`),
+  });
+  assert.equal(statSync(copy).size, 8);
+});
+
+test('a backup of a damaged file is refused, and leaves no copy', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const copy = join(folder.path, 'copy.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  loseCategory(path);
+  await assert.rejects(backupSqlite(path, copy), {
+    name: 'BackupFailed',
+    message: /row 1 of todos names a category that does not exist$/,
+  });
+  assert.equal(existsSync(copy), false);
+});
+
+test('an inspection reads the durability settings back and says what is wrong with the file', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  {
+    await using operator = openSqliteOperator(path);
+    const { facts, faults } = await operator.inspect();
+    assert.equal(facts['journal mode'], 'wal');
+    assert.equal(facts.synchronous, 2);
+    assert.deepEqual(faults, []);
+  }
+  loseCategory(path);
+  await using operator = openSqliteOperator(path);
+  assert.deepEqual((await operator.inspect()).faults, [
+    'row 1 of todos names a category that does not exist',
+  ]);
+});
+
+test('an operator does not make a database, nor change its schema', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  assert.throws(() => openSqliteOperator(path), {
+    name: 'StoreNotOpened',
+    message: `Cannot open the database "${path}": there is no such file, "todo-service serve" makes it`,
+  });
+  writeFileSync(path, '');
+  assert.throws(() => openSqliteOperator(path), {
+    name: 'StoreNotOpened',
+    message: `Cannot open the database "${path}": its schema must be version 1, received 0: "todo-service serve" brings it up to date`,
+  });
+  assert.equal(statSync(path).size, 0);
+});
+
+/** Adds a todo whose category does not exist, as only a program without foreign keys can. */
+function loseCategory(path: string): void {
+  using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  database.exec("INSERT INTO todos (title, category_id) VALUES ('a', 9)");
+}
