@@ -4,6 +4,7 @@ import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { type DatabaseSettings, type NamedSetting, readDatabase } from './shared-list/database.ts';
+import { readWhole } from './whole-number.ts';
 
 export type Environment = 'development' | 'production';
 
@@ -75,7 +76,8 @@ export async function readConfig(
     faults,
   );
   const host = setting('host', 'TODO_HOST').value ?? '127.0.0.1';
-  const port = readPort(setting('port', 'TODO_PORT'), faults);
+  const { name: portName, value: portValue } = setting('port', 'TODO_PORT');
+  const port = readWhole(portName, portValue, { from: 0, to: 65_535, otherwise: 5080 }, faults);
   const logLevel = oneOf(
     { name: 'TODO_LOG_LEVEL', value: env.TODO_LOG_LEVEL || undefined },
     LOG_LEVELS,
@@ -198,12 +200,4 @@ function oneOf<const T extends string>(
     faults.push(`${setting.name} must be one of ${wanted}, received ${JSON.stringify(setting.value)}`);
   }
   return found ?? otherwise;
-}
-
-function readPort({ name, value }: NamedSetting, faults: string[]): number {
-  if (value === undefined) return 5080;
-  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (port <= 65_535) return port;
-  faults.push(`${name} must be a port from 0 to 65535, received ${JSON.stringify(value)}`);
-  return 0;
 }

@@ -1,4 +1,4 @@
-import { readWhole } from '../http/settings.ts';
+import { readWhole } from '../whole-number.ts';
 
 /** The variables of the admin listener, an empty one as undefined. */
 export interface RawAdmin {

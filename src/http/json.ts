@@ -1,8 +1,8 @@
 /** Deepest nesting of arrays and objects in a request body (contract B5). */
-export const JSON_MAX_DEPTH = 64;
+const JSON_MAX_DEPTH = 64;
 
 /** Where something stands in a text. */
-export interface Position {
+interface Position {
   /** 1-based; lines end at LF. */
   readonly line: number;
   /** 1-based, in Unicode code points. */
@@ -10,7 +10,7 @@ export interface Position {
 }
 
 /** Why a text is not acceptable JSON. `problem` is a sentence for people that never quotes the text. */
-export interface JsonFault extends Position {
+interface JsonFault extends Position {
   readonly problem: string;
 }
 

@@ -1,3 +1,5 @@
+import { readWhole } from '../whole-number.ts';
+
 /** The variables that say how connections are served and how serving ends, an empty one as undefined. */
 export interface RawServing {
   readonly corsOrigins: string | undefined;
@@ -55,24 +57,4 @@ function readOrigins(name: string, value: string | undefined, faults: string[]):
     );
   }
   return given;
-}
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
-  readonly otherwise: number;
-}
-
-/** A whole number in decimal digits within its range; a value that is none adds a line to `faults`. */
-export function readWhole(
-  name: string,
-  value: string | undefined,
-  { from, to, otherwise }: Range,
-  faults: string[],
-): number {
-  if (value === undefined) return otherwise;
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= from && number <= to) return number;
-  faults.push(`${name} must be a whole number from ${from} to ${to}, received ${JSON.stringify(value)}`);
-  return otherwise;
 }

@@ -10,6 +10,11 @@ test('a line for people has the time of day, the level, the message and the fiel
   assert.equal(line(fields), '10:17:03.123 INFO  stopping  signal=SIGTERM  status=200\n');
 });
 
+test('a value that is not one plain word is quoted, so that it cannot forge a field', () => {
+  const text = line({ msg: 'token refused', kid: 'a  status=200', code: 'key-unknown', empty: '' });
+  assert.equal(text, '10:17:03.123 INFO  token refused  kid="a  status=200"  code=key-unknown  empty=""\n');
+});
+
 test('control characters cannot forge a line or move the cursor', () => {
   const forged = line({ msg: 'a\n10:17:04 ERROR b', route: '\u001b[2J\u0085\u2066x' });
   assert.equal(forged.split('\n').length, 2);

@@ -33,19 +33,24 @@ export function machineLine(line: string): string {
 
 /**
  * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
- * JSON-quoted where they are not plain, so that control characters cannot forge a line.
+ * JSON-quoted where they are not one plain word, so that nobody can forge a field or a line.
  */
 export function personLine(line: string): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
-  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${field(value)}`);
   const head = `${String(time).slice(11, 23)} ${(level as Level).toUpperCase().padEnd(5)} ${plain(msg)}`;
   const stack = err?.stack === undefined ? '' : `\n${String(err.stack).replace(UNPRINTABLE, '?')}`;
   return `${[head, ...pairs].join('  ')}${stack}\n`;
 }
 
 const UNPRINTABLE = /[^\P{C}\n]/gu;
+const PLAIN_WORD = /^[^\s"=\p{C}]+$/u;
 
-function plain(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value).replace(UNPRINTABLE, '?');
-  return /\p{C}/u.test(value) ? JSON.stringify(value).replace(UNPRINTABLE, '?') : value;
+function field(value: unknown): string {
+  if (typeof value === 'string' && PLAIN_WORD.test(value)) return value;
+  return JSON.stringify(value).replace(UNPRINTABLE, '?');
+}
+
+function plain(message: unknown): string {
+  return String(message).replace(/\p{C}/gu, '?');
 }

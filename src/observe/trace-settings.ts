@@ -1,4 +1,4 @@
-import { readWhole } from '../http/settings.ts';
+import { readWhole } from '../whole-number.ts';
 
 /** Variables of OpenTelemetry that are read here; those of the exporter itself are read by it. */
 export interface RawTracing {

@@ -21,7 +21,7 @@ function randomHex(bytes: number): string {
 }
 
 /** The part of a caller's trace that it told. */
-export interface Parent {
+interface Parent {
   readonly traceId: string;
   readonly parentId: string;
   readonly sampled: boolean;

@@ -54,6 +54,8 @@ export function crashDoor(log: Logger) {
 
 /** The body that the request's `Accept` admits (contract N1 to N3), with its content type set on the reply. */
 function write(request: FastifyRequest, reply: FastifyReply, problem: Problem): Buffer | undefined {
+  const phrase = reasonPhrase(problem.status);
+  reply.raw.statusMessage = phrase ?? '';
   if (admitsProblem(request.headers.accept)) {
     reply.header('Content-Type', PROBLEM_JSON);
     return problemBody(problem, traceIdOf(request));
@@ -62,7 +64,6 @@ function write(request: FastifyRequest, reply: FastifyReply, problem: Problem): 
     reply.header('Content-Length', '0');
     return undefined;
   }
-  const phrase = reasonPhrase(problem.status);
   reply.header('Content-Type', 'text/plain');
   return Buffer.from(`Status Code: ${problem.status}${phrase === undefined ? '' : `; ${phrase}`}`);
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readWhole } from '../whole-number.ts';
 
 /** Where the list is kept: a file of this process, or a server that several instances share. */
 export type DatabaseSettings = SqliteSettings | PostgresSettings;
@@ -34,7 +35,8 @@ export interface RawDatabaseSettings {
 /** Decides what the settings mean; each fault is a line for people. Contacts nobody. */
 export function readDatabase(raw: RawDatabaseSettings, faults: string[]): DatabaseSettings {
   const { name, value = `sqlite:${join(raw.dataDir, 'todos.db')}` } = raw.database;
-  const cacheBytes = readMegabytes('TODO_CACHE_MB', raw.cacheMegabytes, faults);
+  const range = { from: 0, to: 99_999, otherwise: 64 };
+  const cacheBytes = readWhole('TODO_CACHE_MB', raw.cacheMegabytes, range, faults) * 2 ** 20;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     return { engine: 'postgresql', connectionString: value, migrate: raw.migrate };
   }
@@ -49,14 +51,4 @@ export function readDatabase(raw: RawDatabaseSettings, faults: string[]): Databa
   if (!raw.migrate)
     faults.push('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
   return { engine: 'sqlite', path: path ?? '', cacheBytes };
-}
-
-function readMegabytes(name: string, value: string | undefined, faults: string[]): number {
-  const megabytes = value === undefined ? 64 : /^\d{1,5}$/.test(value) ? Number(value) : undefined;
-  if (megabytes === undefined) {
-    faults.push(
-      `${name} must be a whole number of mebibytes from 0 to 99999, received ${JSON.stringify(value)}`,
-    );
-  }
-  return (megabytes ?? 0) * 2 ** 20;
 }

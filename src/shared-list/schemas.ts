@@ -6,7 +6,7 @@ import { MAX_ID, TITLE_MAX_LENGTH } from './todo.ts';
 export const NOT_BLANK = '\\P{White_Space}';
 
 /** No U+0000 and no lone surrogate: what every database stores and gives back as it was. */
-export const STORABLE = '^[^\\u0000\\p{Cs}]*$';
+const STORABLE = '^[^\\u0000\\p{Cs}]*$';
 
 const title = {
   type: 'string',

@@ -13,7 +13,7 @@ test('all faults of a configuration are reported together, a line each, with exi
   assert.deepEqual(lines(stderr), [
     'Cannot start, the configuration has faults:',
     '  TODO_PROFILE must be one of "shared-list", "error-demo", received "todo"',
-    '  --port must be a port from 0 to 65535, received "http"',
+    '  --port must be a whole number from 0 to 65535, received "http"',
     '  TODO_LOG_LEVEL must be one of "trace", "debug", "info", "warn", "error", "fatal", "silent", received "loud"',
     ...lines(stderr).slice(4),
   ]);

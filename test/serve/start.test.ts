@@ -110,7 +110,7 @@ test('D6 · a second process says whom it waits for, and a signal ends its wait'
     if (output.includes('waiting for the database file')) second.kill('SIGTERM');
   }
   assert.equal(second.exitCode ?? (await once(second, 'exit'))[0], 0);
-  assert.match(output, new RegExp(`owner=process ${first.pid} on `));
+  assert.match(output, new RegExp(`owner="process ${first.pid} on `));
   assert.match(output, /stopped before it served/);
 });
 

@@ -1,0 +1,24 @@
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly otherwise: number;
+}
+
+/**
+ * A setting that is a whole number in decimal digits within its range, `otherwise` when it is not set. A value
+ * that is none adds a line to `faults`.
+ *
+ * @param name The flag or the variable that it came from.
+ */
+export function readWhole(
+  name: string,
+  value: string | undefined,
+  { from, to, otherwise }: Range,
+  faults: string[],
+): number {
+  if (value === undefined) return otherwise;
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= from && number <= to) return number;
+  faults.push(`${name} must be a whole number from ${from} to ${to}, received ${JSON.stringify(value)}`);
+  return otherwise;
+}
