@@ -27,7 +27,12 @@ const bad = signer(testAuth())({ role: 'editor' });
 const { TODO_DATABASE } = process.env;
 await using service = await startService({
   auth,
-  env: { TODO_ADMIN_PORT: '0', ...(TODO_DATABASE === undefined ? {} : { TODO_DATABASE }) },
+  env: {
+    TODO_ADMIN_PORT: '0',
+    // Full before the slope is judged: the cache grows with every id until it has what it is allowed.
+    TODO_CACHE_MB: '1',
+    ...(TODO_DATABASE === undefined ? {} : { TODO_DATABASE }),
+  },
 });
 const { adminUrl } = JSON.parse(
   service
@@ -114,6 +119,8 @@ interface Sample {
   readonly connections: number;
 }
 
+const SAMPLE_MILLISECONDS = 5_000;
+
 async function sample(): Promise<Sample> {
   const exposition = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
   const sum = (name: string) => valuesOf(exposition, name).reduce((total, value) => total + value, 0);
@@ -131,7 +138,7 @@ const samples: Sample[] = [];
 const clients = Promise.all(Array.from({ length: CLIENTS }, client));
 while (performance.now() < until) {
   samples.push(await sample());
-  await pause(Math.min(5_000, minutes * 1_000));
+  await pause(Math.min(SAMPLE_MILLISECONDS, minutes * 1_000));
 }
 await clients;
 agent.destroy();
@@ -143,6 +150,13 @@ const memory = { resident: slope(({ resident }) => resident), heap: slope(({ hea
 const [fewest = 0, most = 0] = spread(({ descriptors }) => descriptors);
 const [fewestOpen = 0, mostOpen = 0] = spread(({ connections }) => connections);
 const last = settled.at(-1);
+for (const { minute, resident, heap } of samples.filter(
+  (_, at) => at % Math.ceil(samples.length / 20) === 0,
+)) {
+  process.stdout.write(
+    `${minute.toFixed(1)} min: ${resident.toFixed(1)} MB resident, ${heap.toFixed(1)} MB heap\n`,
+  );
+}
 process.stdout.write(
   `${minutes} minutes, ${counts.answered} answers, ${counts.aborted} given up, ${counts.wrong} wrong\n` +
     `resident ${last?.resident.toFixed(1)} MB, slope ${memory.resident.toFixed(2)} MB/h; ` +
