@@ -93,3 +93,18 @@ test('a change behind the store’s back fails the precondition of who has not s
     'precondition-failed',
   );
 });
+
+test('a change that another program makes right after the start is seen', { timeout: 10_000 }, async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  {
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'a');
+  }
+  await using store = await openSqliteStore(path);
+  assert.equal((await found(store, 1))?.title, 'a');
+  using database = new DatabaseSync(path);
+  database.exec("UPDATE todos SET title = 'changed'");
+  while ((await found(store, 1))?.title === 'a') await sleep(1);
+  assert.equal((await found(store, 1))?.title, 'changed');
+});

@@ -97,11 +97,11 @@ test('other programs may read and write the database of an owner', async () => {
   assert.equal(database.prepare('SELECT count(*) AS n FROM categories').get()?.n, 3);
 });
 
-test('of eight processes that start together on no file, one serves and the others name it', async () => {
+test('of twenty processes that start together on no file, one serves and the others name it', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using starters = new AsyncDisposableStack();
-  const all = Array.from({ length: 8 }, () => starters.use(start(path, 500)));
+  const all = Array.from({ length: 20 }, () => starters.use(start(path, 500)));
   const said = await Promise.all(all.map((each) => each.said));
   const serving = all.filter((_, index) => said[index]?.outcome === 'open');
   assert.equal(serving.length, 1);

@@ -36,6 +36,22 @@ test('a thread that cannot begin says so', async () => {
   await assert.rejects(thread.ask('a'), { name: 'ThreadEnded', ready: false, cause: new Error('no file') });
 });
 
+test('a thread that is started twice is one, and says when it is ready', async () => {
+  let ready = 0;
+  const began = Promise.withResolvers<void>();
+  await using thread = threadOf(ECHO, {
+    ready: () => {
+      ready += 1;
+      began.resolve();
+    },
+  });
+  thread.start();
+  thread.start();
+  await began.promise;
+  assert.equal(await thread.ask('a'), 'a');
+  assert.equal(ready, 1);
+});
+
 test('a thread that ends by itself is told of, one that is closed is not', async () => {
   const ends: boolean[] = [];
   {

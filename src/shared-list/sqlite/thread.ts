@@ -16,6 +16,7 @@ export class ThreadEnded extends Error {
 
 /** Who hears what nobody asked for. */
 export interface Listener<News> {
+  ready?(): void;
   news?(news: News): void;
   /** The thread ended by itself; not `ready`: it could not even begin. */
   ended?(ready: boolean): void;
@@ -41,7 +42,9 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
     this.#listener = listener;
   }
 
-  start(): Worker {
+  /** Does nothing when it runs already. */
+  start(): void {
+    if (this.#worker !== undefined) return;
     const worker = new Worker(this.#entry, { workerData: this.#file });
     let cause: unknown;
     worker.on('message', (message: Message<Answer, News>) => this.#hear(message));
@@ -50,13 +53,13 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
     });
     worker.on('exit', () => this.#end(cause));
     this.#worker = worker;
-    return worker;
   }
 
   /** Rejects with `ThreadEnded`, and with nothing else. */
   ask(order: Order): Promise<Answer> {
     this.#asked = Promise.withResolvers<Answer>();
-    (this.#worker ?? this.start()).postMessage(order);
+    this.start();
+    this.#worker?.postMessage(order);
     return this.#asked.promise;
   }
 
@@ -70,8 +73,10 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   }
 
   #hear(message: Message<Answer, News>): void {
-    if (message === 'ready') this.#ready = true;
-    else if ('news' in message) this.#listener.news?.(message.news);
+    if (message === 'ready') {
+      this.#ready = true;
+      this.#listener.ready?.();
+    } else if ('news' in message) this.#listener.news?.(message.news);
     else this.#asked?.resolve(message.answer);
   }
 

@@ -20,6 +20,9 @@ interface Waiting {
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
 
+/** Milliseconds. A thread takes as long to start as the rest of the service: the first answer comes before it. */
+const START_DELAY = 100;
+
 /**
  * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
@@ -27,6 +30,7 @@ const THREAD = new URL('./writer-thread.ts', import.meta.url);
 export class Writer implements AsyncDisposable {
   readonly #thread: Thread<readonly Write[], BatchResult, 'changed-elsewhere'>;
   readonly #watchers: readonly Watcher[];
+  readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   #scheduled = false;
   #underWay = false;
@@ -38,14 +42,16 @@ export class Writer implements AsyncDisposable {
       for (const watcher of watchers) watcher.lost();
     };
     this.#thread = new Thread(THREAD, file, {
+      // It sees changes from now on; what was read before may be older than a change that it does not see.
+      ready: lost,
       news: lost,
-      // Without it nobody would see what other programs change. One that cannot begin waits for the next write.
+      // One that cannot begin waits for the next write.
       ended: (ready) => {
         lost();
         if (ready) this.#thread.start();
       },
     });
-    this.#thread.start();
+    this.#starting = setTimeout(() => this.#thread.start(), START_DELAY).unref();
   }
 
   /**
@@ -78,6 +84,7 @@ export class Writer implements AsyncDisposable {
       this.#onIdle = resolve;
       this.#send();
     });
+    clearTimeout(this.#starting);
     await this.#thread[Symbol.asyncDispose]();
   }
 
