@@ -23,7 +23,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 test('"npm start" gives back the exit code of a start that fails', async () => {
   const { code, stderr } = await run('npm', ['start', '--', '--port', 'eighty'], place);
-  assert.match(stderr, /--port must be a port from 0 to 65535, received "eighty"/);
+  assert.match(stderr, /--port must be a whole number from 0 to 65535, received "eighty"/);
   assert.equal(code, 78);
 });
 
