@@ -17,6 +17,13 @@ export function describeOperator({ open, openOperator }: Engine): void {
     assert.deepEqual((await operator.listCategories()).at(-1), { id: 3, name: 'Gärten \u{1F331}' });
   });
 
+  test('a category whose name is taken is not added', async () => {
+    await using _store = await open();
+    await using operator = await openOperator();
+    assert.equal(await operator.addCategory('Work'), 'name-taken');
+    assert.equal((await operator.listCategories()).length, 2);
+  });
+
   test('an inspection says engine, schema version and counts', async () => {
     await using store = await open();
     await addedTo(store, 'a');

@@ -5,6 +5,11 @@ import { migratePostgres, openPostgresOperator } from '../../src/shared-list/pos
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo } from './todos.ts';
 
+/** Time enough for a second operator to look, before the first has added. */
+const SLOW_INSERTS = `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+  CREATE TRIGGER wait BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION wait()`;
+
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
 
@@ -24,6 +29,17 @@ test('an operator does not change the schema', async () => {
     name: 'StoreNotOpened',
     message: /its schema must be version 1, received 0: run "todo-service migrate" first$/,
   });
+});
+
+test('two operators who add the same name at the same moment add it once', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  await server.execute(url, SLOW_INSERTS);
+  await using one = await openPostgresOperator(url);
+  await using other = await openPostgresOperator(url);
+  const outcomes = await Promise.all([one.addCategory('Garden'), other.addCategory('Garden')]);
+  assert.equal(outcomes.filter((outcome) => outcome === 'name-taken').length, 1);
+  assert.equal((await one.listCategories()).length, 3);
 });
 
 test('an inspection says that a server does not sync', async () => {

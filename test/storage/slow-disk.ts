@@ -90,7 +90,9 @@ await repeat(16, performance.now() + 1_000, () => ask('GET', `/todos/${idOf()}`)
 const until = performance.now() + Number(values.seconds) * 1_000;
 const [reads, writes] = await Promise.all([
   repeat(Number(values.readers), until, () => ask('GET', `/todos/${idOf()}`)),
-  repeat(Number(values.writers), until, () => ask('PUT', `/todos/${idOf()}`, todo('changed'))),
+  repeat(Number(values.writers), until, () =>
+    ask('PUT', `/todos/${idOf()}`, todo(`changed ${Math.random()}`)),
+  ),
 ]);
 console.log(JSON.stringify({ delay: values.delay, reads: figures(reads), writes: figures(writes) }));
 
