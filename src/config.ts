@@ -56,10 +56,7 @@ export async function readConfig(
   flags: Flags,
   env: Variables,
 ): Promise<{ readonly config: Config } | Faults> {
-  const faults: string[] = [];
-  for (const [flag, value] of Object.entries(flags)) {
-    if (value === '') faults.push(`--${flag} must have a value, received ""`);
-  }
+  const faults = emptyFlags(flags);
   const setting = (flag: Exclude<keyof Flags, 'no-migrate'>, variable: string) =>
     settingOf(flag, flags[flag], variable, env);
 
@@ -107,9 +104,16 @@ export function readDatabaseConfig(
   flags: DatabaseFlags,
   env: Variables,
 ): { readonly database: DatabaseSettings } | Faults {
-  const faults: string[] = [];
+  const faults = emptyFlags(flags);
   const database = readDatabaseOf(flags, env, faults);
   return faults.length > 0 ? { faults } : { database };
+}
+
+/** Most likely an unset variable of the shell, which must not fall back to a default. */
+function emptyFlags(flags: Flags): string[] {
+  return Object.entries(flags).flatMap(([flag, value]) =>
+    value === '' ? [`--${flag} must have a value, received ""`] : [],
+  );
 }
 
 function readDatabaseOf(flags: DatabaseFlags, env: Variables, faults: string[]): DatabaseSettings {

@@ -3,15 +3,25 @@ type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<numb
 /** Each command is imported only when it is called. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./commands/serve.ts')).serve],
+  ['migrate', async () => (await import('./commands/migrate.ts')).migrate],
+  ['check', async () => (await import('./commands/check.ts')).check],
+  ['backup', async () => (await import('./commands/backup.ts')).backup],
+  ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
+  ['categories add', async () => (await import('./commands/categories.ts')).categoriesAdd],
   ['token create', async () => (await import('./commands/token-create.ts')).tokenCreate],
   ['token verify', async () => (await import('./commands/token-verify.ts')).tokenVerify],
 ]);
 
 const HELP = `Usage: todo-service [command] [flags]
 
-  serve          serves the todo list or the error demo (the default)
-  token create   prints a development token
-  token verify   says check by check what the service makes of a token
+  serve            serves the todo list or the error demo (the default)
+  migrate          brings the schema of the database up to date
+  check            looks for what is wrong with the database
+  backup           copies the SQLite database while it is served
+  categories list  prints the categories with their ids
+  categories add   adds a category and prints its id
+  token create     prints a development token
+  token verify     says check by check what the service makes of a token
 
 "todo-service <command> --help" lists the flags of a command, with examples.
 `;

@@ -4,14 +4,23 @@ export interface Category {
   readonly name: string;
 }
 
-/** What an operator does with a database, served or not: an instance need not be stopped for any of it. */
+/**
+ * What an operator does with a database, served or not: an instance need not be stopped for any of it. A
+ * rejection is `StoreUnavailable`, `OutcomeUnknown` or a bug.
+ */
 export interface Operator extends AsyncDisposable {
   /** Ordered by id. */
   listCategories(): Promise<readonly Category[]>;
-  /** The category can be used by every instance at once. Names may repeat. */
-  addCategory(name: string): Promise<Category>;
+  /** The category can be used by every instance at once. */
+  addCategory(name: string): Promise<Category | 'name-taken'>;
   /** Looks at engine, schema, durability and contents. */
   inspect(): Promise<Inspection>;
+}
+
+/** Schema versions before and after a migration. */
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What was found, for people. */

@@ -1,10 +1,13 @@
 import type { Client } from 'pg';
-import type { Category, Inspection, Operator } from '../operator.ts';
+import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
+import { StoreUnavailable } from '../store.ts';
 import { connect } from './connect.ts';
-import { migrate, schemaFault, serverFault } from './schema.ts';
+import { errorOf, isAnswer, messageOf } from './error.ts';
+import { LOCK, migrate, schemaFault, schemaVersion, serverFault } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
-const ADD_CATEGORY = 'INSERT INTO categories (name) VALUES ($1) RETURNING id, name';
+const ADD_CATEGORY = `INSERT INTO categories (name)
+  SELECT $1 WHERE NOT EXISTS (SELECT FROM categories WHERE name = $1) RETURNING id, name`;
 const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engine,
   (SELECT version FROM todo_schema) AS "schema version", current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes,
@@ -35,11 +38,17 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  *
  * @throws {StoreNotOpened} when that cannot be done.
  */
-export async function migratePostgres(connectionString: string): Promise<void> {
+export async function migratePostgres(connectionString: string): Promise<Migrated> {
+  const versions: number[] = [];
   const { client } = await connect(connectionString, PATIENCE, async (opened) => {
-    return (await serverFault(opened)) ?? (await migrate(opened));
+    versions.push(await schemaVersion(opened));
+    const fault = (await serverFault(opened)) ?? (await migrate(opened));
+    versions.push(await schemaVersion(opened));
+    return fault;
   });
   await client.end();
+  const [from = 0, to = 0] = versions;
+  return { from, to };
 }
 
 class PostgresOperator implements Operator {
@@ -50,19 +59,21 @@ class PostgresOperator implements Operator {
   }
 
   async listCategories(): Promise<readonly Category[]> {
-    return (await this.#client.query<Category>(LIST_CATEGORIES)).rows;
+    return (await told('read', this.#client.query<Category>(LIST_CATEGORIES))).rows;
   }
 
-  async addCategory(name: string): Promise<Category> {
-    const { rows } = await this.#client.query<Category>(ADD_CATEGORY, [name]);
-    const [added] = rows;
-    if (added === undefined) throw new Error('INSERT returned no category');
-    return added;
+  async addCategory(name: string): Promise<Category | 'name-taken'> {
+    // Two of one name, added at the same moment, would not see each other without the lock.
+    await told('read', this.#client.query('BEGIN'));
+    await told('read', this.#client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]));
+    const { rows } = await told('read', this.#client.query<Category>(ADD_CATEGORY, [name]));
+    await told('write', this.#client.query('COMMIT'));
+    return rows[0] ?? 'name-taken';
   }
 
   async inspect(): Promise<Inspection> {
-    const { rows } = await this.#client.query<Inspection['facts']>(FACTS);
-    const invalid = await this.#client.query<{ name: string }>(INVALID);
+    const { rows } = await told('read', this.#client.query<Inspection['facts']>(FACTS));
+    const invalid = await told('read', this.#client.query<{ name: string }>(INVALID));
     const facts = rows[0] ?? {};
     const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
     return {
@@ -76,5 +87,14 @@ class PostgresOperator implements Operator {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#client.end();
+  }
+}
+
+/** What the server refuses, a permission for one, is a line for the operator. */
+async function told<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw isAnswer(error) ? new StoreUnavailable(messageOf(error), { cause: error }) : errorOf(error, kind);
   }
 }

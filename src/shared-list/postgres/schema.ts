@@ -3,8 +3,8 @@ import { Migrations } from '../migrations.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
-/** "todo" in ASCII: whoever holds this advisory lock changes the schema. */
-const LOCK = 0x746f646f;
+/** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
+export const LOCK = 0x746f646f;
 
 /** Oldest supported server. */
 const OLDEST_MAJOR = 15;
@@ -54,10 +54,15 @@ export async function migrate(client: Client): Promise<string | undefined> {
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
 export async function schemaFault(client: Client): Promise<string | undefined> {
   const migrations = new Migrations(MIGRATIONS);
-  const { rows } = await client.query<{ found: boolean }>(FIND_VERSION_TABLE);
-  const version = rows[0]?.found === true ? await versionOf(client) : 0;
+  const version = await schemaVersion(client);
   if (version >= migrations.version) return migrations.faultOf(version);
   return `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`;
+}
+
+/** 0 when there is no schema. */
+export async function schemaVersion(client: Client): Promise<number> {
+  const { rows } = await client.query<{ found: boolean }>(FIND_VERSION_TABLE);
+  return rows[0]?.found === true ? versionOf(client) : 0;
 }
 
 async function applyMigrations(client: Client): Promise<string | undefined> {

@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { messageOf } from './error.ts';
-import { newPrivateFile } from './file.ts';
+import { keepNames, newPrivateFile } from './file.ts';
 import { integrityFaults, openBeside } from './operator.ts';
 
 /** A backup cannot be made; there is no copy then. The message is one line for people. */
@@ -10,30 +10,42 @@ export class BackupFailed extends Error {
   override readonly name = 'BackupFailed';
 }
 
+/** A copy that is complete. */
+export interface Backup {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly todos: number;
+}
+
 /**
  * Copies a SQLite file as it is at one moment, while it is served or not, and checks the copy: a database of
- * its own, mode 0600, on disk when the promise resolves.
+ * its own, mode 0600, on disk when the promise resolves. Until then its name ends in `.<process id>.partial`, so
+ * that a copy which was cut off is never taken for one.
  *
- * @returns how many todos are in the copy.
  * @throws {StoreNotOpened} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
-export async function backupSqlite(path: string, copy: string): Promise<number> {
+export async function backupSqlite(path: string, copy: string): Promise<Backup> {
   const failed = (reason: string, cause?: unknown) =>
     new BackupFailed(`Cannot back up "${path}" to "${copy}": ${reason}`, { cause });
   using source = openBeside(path);
   const target = resolve(copy);
+  if (existsSync(target)) throw failed('there is something of this name already');
+  const partial = `${target}.${process.pid}.partial`;
   try {
-    newPrivateFile(target);
-  } catch (error) {
-    throw failed(messageOf(error), error);
-  }
-  try {
+    newPrivateFile(partial);
     // All pages in one step: in parts, it would begin again with every write in between.
-    await backup(source, target, { rate: 2 ** 31 - 1 });
-    return checkedCount(target);
+    await backup(source, partial, { rate: 2 ** 31 - 1 });
+    const todos = checkedCount(partial);
+    const bytes = statSync(partial).size;
+    // A rename alone would replace what has got this name meanwhile.
+    newPrivateFile(target);
+    renameSync(partial, target);
+    keepNames(dirname(target));
+    return { path: target, bytes, todos };
   } catch (error) {
-    rmSync(target);
+    rmSync(partial, { force: true });
     throw failed(messageOf(error), error);
   }
 }

@@ -22,7 +22,7 @@ const MACHINE_FAULTS = [
 ];
 
 /** The extended result code of an error that SQLite raised, or undefined for any other error. */
-function resultCode(error: unknown): number | undefined {
+export function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }

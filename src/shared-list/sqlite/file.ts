@@ -22,7 +22,12 @@ export function privateFile(path: string): string {
 /** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */
 export function newPrivateFile(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
+  keepNames(dirname(path));
+}
+
+/** Keeps the names in a folder, as they are now, through a power cut. */
+export function keepNames(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }

@@ -1,16 +1,21 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Category, Inspection, Operator } from '../operator.ts';
-import { StoreNotOpened } from '../store.ts';
+import { StoreNotOpened, StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
-import { messageOf } from './error.ts';
+import { messageOf, resultCode } from './error.ts';
 import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
 
 /** Milliseconds to wait for the service's write. */
 const BUSY_TIMEOUT = 5_000;
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
-const ADD_CATEGORY = 'INSERT INTO categories (name) VALUES (?)';
+const ADD_CATEGORY = `INSERT INTO categories (name)
+  SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM categories WHERE name = ?1) RETURNING id`;
+
+/** Values of `PRAGMA synchronous`, https://www.sqlite.org/pragma.html#pragma_synchronous */
+const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
+
 const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
 
 /**
@@ -47,28 +52,29 @@ class SqliteOperator implements Operator {
   }
 
   async listCategories(): Promise<readonly Category[]> {
-    const rows = this.#database.prepare(LIST_CATEGORIES).all();
+    const rows = told(() => this.#database.prepare(LIST_CATEGORIES).all());
     return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
   }
 
-  async addCategory(name: string): Promise<Category> {
-    const { lastInsertRowid } = this.#database.prepare(ADD_CATEGORY).run(name);
-    return { id: Number(lastInsertRowid), name };
+  async addCategory(name: string): Promise<Category | 'name-taken'> {
+    const added = told(() => this.#database.prepare(ADD_CATEGORY).get(name));
+    return added === undefined ? 'name-taken' : { id: Number(added.id), name };
   }
 
   async inspect(): Promise<Inspection> {
-    const counts = this.#database.prepare(COUNT).get() ?? {};
+    const faults = integrityFaults(this.#database);
     const journal = this.#database.prepare('PRAGMA journal_mode').get() ?? {};
     return {
       facts: {
         engine: `SQLite ${libraryVersion(this.#database)}`,
         'schema version': pragma(this.#database, 'user_version'),
-        'journal mode': String(journal.journal_mode),
-        synchronous: pragma(this.#database, 'synchronous'),
-        categories: Number(counts.categories),
-        todos: Number(counts.todos),
+        journal_mode: String(journal.journal_mode),
+        synchronous: SYNCHRONOUS[pragma(this.#database, 'synchronous')] ?? 'unknown',
+        foreign_keys: pragma(this.#database, 'foreign_keys') === 1 ? 'on' : 'off',
+        // What is damaged may not be there to be counted.
+        ...(faults.length === 0 ? countsOf(this.#database) : {}),
       },
-      faults: integrityFaults(this.#database),
+      faults,
     };
   }
 
@@ -77,12 +83,32 @@ class SqliteOperator implements Operator {
   }
 }
 
+function countsOf(database: DatabaseSync) {
+  const counts = database.prepare(COUNT).get() ?? {};
+  return { categories: Number(counts.categories), todos: Number(counts.todos) };
+}
+
+/** What SQLite refuses (locked, full, read-only, damaged) is a line for the operator. */
+function told<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error;
+    throw new StoreUnavailable(messageOf(error), { cause: error });
+  }
+}
+
 /** What SQLite finds wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export function integrityFaults(database: DatabaseSync): readonly string[] {
-  const found = database.prepare('PRAGMA integrity_check').all();
-  const orphans = database.prepare('PRAGMA foreign_key_check').all();
-  return [
-    ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
-    ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
-  ];
+  try {
+    const found = database.prepare('PRAGMA integrity_check').all();
+    const orphans = database.prepare('PRAGMA foreign_key_check').all();
+    return [
+      ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
+      ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
+    ];
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error;
+    return [messageOf(error)];
+  }
 }

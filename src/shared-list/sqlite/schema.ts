@@ -66,7 +66,7 @@ export function schemaFault(database: DatabaseSync): string | undefined {
   const version = pragma(database, 'user_version');
   if (isForeign(database)) return 'it belongs to another program';
   if (version >= migrations.version) return migrations.faultOf(version);
-  return `its schema must be version ${migrations.version}, received ${version}: "todo-service serve" brings it up to date`;
+  return `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`;
 }
 
 function isForeign(database: DatabaseSync): boolean {

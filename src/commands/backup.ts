@@ -1,0 +1,46 @@
+import { DATABASE_FLAGS, DATABASE_HELP, onDatabase } from './database.ts';
+import { readFlags } from './flags.ts';
+
+const HELP = `Usage: todo-service backup FILE [flags]
+
+Copies the SQLite database as it is at one moment to FILE, which must not exist. The service may be running, and goes
+on reading and writing. The copy is checked (integrity_check, foreign_key_check) before it gets its name; until
+then it is FILE.<process id>.partial. PostgreSQL has its own tool: this command names the call of pg_dump.
+
+${DATABASE_HELP}
+
+Exit codes: 0 FILE is complete and on disk, 1 no copy was made, 2 wrong usage, 69 the database cannot be used,
+78 faults in the configuration, or the database is PostgreSQL.
+
+Examples:
+  todo-service backup /backup/todos-$(date +%F).db
+  todo-service backup copy.db --data-dir /var/lib/todo-service
+`;
+
+/** `todo-service backup FILE`. The result is the exit code. */
+export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags('backup', argv, DATABASE_FLAGS, HELP, [], ['FILE']);
+  if (typeof flags === 'number') return flags;
+  const file = flags.FILE;
+  return onDatabase('back up', flags, env, async (database) => {
+    if (database.engine === 'postgresql') {
+      const { dumpCommand } = await import('../shared-list/postgres/dump.ts');
+      const command = dumpCommand(database.connectionString, file);
+      process.stderr.write(
+        'Cannot back up: the database is PostgreSQL, which has a tool for it:\n' +
+          `  ${command ?? 'pg_dump (the connection string of the database cannot be read)'}\n`,
+      );
+      return 78;
+    }
+    const { BackupFailed, backupSqlite } = await import('../shared-list/sqlite/backup.ts');
+    try {
+      const { path, bytes, todos } = await backupSqlite(database.path, file);
+      process.stdout.write(`${path}: ${bytes} bytes, ${todos} todos, checked\n`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof BackupFailed)) throw error;
+      process.stderr.write(`${error.message}\n`);
+      return 1;
+    }
+  });
+}

@@ -1,0 +1,38 @@
+import type { Inspection } from '../shared-list/operator.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
+import { readFlags } from './flags.ts';
+
+const HELP = `Usage: todo-service check [flags]
+
+Prints engine, schema version, durability settings and counts of the database, and looks for damage: SQLite's
+integrity_check and foreign_key_check read the whole file. The service may be running. Changes no data.
+
+${DATABASE_HELP}
+
+Exit codes: 0 all is well, 1 something is wrong, a line "FAULT" each, 2 wrong usage, 69 the database cannot be
+used, 78 faults in the configuration.
+
+Examples:
+  todo-service check
+  TODO_DATABASE=postgres://todo@db.example/todos todo-service check
+`;
+
+/** `todo-service check`. The result is the exit code. */
+export async function check(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags('check', argv, DATABASE_FLAGS, HELP);
+  if (typeof flags === 'number') return flags;
+  return onDatabase('check the database', flags, env, async (database) => {
+    await using operator = await openOperator(database);
+    const inspection = await operator.inspect();
+    process.stdout.write(describe(await nameOf(database), inspection));
+    return inspection.faults.length === 0 ? 0 : 1;
+  });
+}
+
+function describe(name: string, { facts, faults }: Inspection): string {
+  const rows = Object.entries({ database: name, ...facts });
+  const width = Math.max(...rows.map(([fact]) => fact.length)) + 2;
+  const lines = rows.map(([fact, value]) => `${fact.padEnd(width)}${value}`);
+  const verdict = faults.length === 0 ? ['All is well.'] : faults.map((fault) => `FAULT  ${fault}`);
+  return `${[...lines, ...verdict].join('\n')}\n`;
+}

@@ -1,0 +1,45 @@
+import type { DatabaseSettings } from '../shared-list/database.ts';
+import type { Migrated } from '../shared-list/operator.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, nameOf, onDatabase } from './database.ts';
+import { readFlags } from './flags.ts';
+
+const HELP = `Usage: todo-service migrate [flags]
+
+Brings the schema of the database up to this program's version, and makes the first categories where there is
+none. A SQLite file that does not exist is made. "serve" does the same at its start, unless "--no-migrate" is given.
+
+${DATABASE_HELP}
+
+Exit codes: 0 the schema is up to date, 2 wrong usage, 69 the database cannot be used or is of a newer version,
+75 a process serves the SQLite file, 78 faults in the configuration.
+
+Examples:
+  todo-service migrate
+  TODO_DATABASE=postgres://owner@db.example/todos todo-service migrate
+`;
+
+/** `todo-service migrate`. The result is the exit code. */
+export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags('migrate', argv, DATABASE_FLAGS, HELP);
+  if (typeof flags === 'number') return flags;
+  return onDatabase('migrate', flags, env, async (database) => {
+    const { from, to } = await bringUpToDate(database);
+    const name = await nameOf(database);
+    process.stdout.write(
+      from === to
+        ? `The schema of ${name} was at version ${to} already.\n`
+        : `Brought the schema of ${name} from version ${from} to ${to}.\n`,
+    );
+    return 0;
+  });
+}
+
+/** Imports the adapter of the configured engine alone. */
+async function bringUpToDate(database: DatabaseSettings): Promise<Migrated> {
+  if (database.engine === 'sqlite') {
+    const { migrateSqlite } = await import('../shared-list/sqlite/migrate.ts');
+    return migrateSqlite(database.path);
+  }
+  const { migratePostgres } = await import('../shared-list/postgres/operator.ts');
+  return migratePostgres(database.connectionString);
+}

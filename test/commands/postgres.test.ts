@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { runProgram } from '../start.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import { serve } from './served.ts';
+import { describeCommands } from './suite.ts';
+
+const server = await PostgresServer.start('fsync=on');
+after(() => server[Symbol.asyncDispose]());
+
+describeCommands('PostgreSQL', {
+  make: () => server.makeDatabase(),
+  age: 'UPDATE todo_schema SET version = 99',
+  execute: async (database, sql) => {
+    await server.execute(database, sql);
+  },
+  nameOf: (database) => database.replace('postgres:password@', ''),
+});
+
+test('serve --no-migrate refuses an older schema with 69 and names the command; after it, it serves', async () => {
+  const database = await server.makeDatabase();
+  await assert.rejects(
+    serve(database, { args: ['--no-migrate'] }),
+    /code 69[\s\S]*its schema must be version 1, received 0: run "todo-service migrate" first\n/,
+  );
+  await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
+  await using _service = await serve(database, { args: ['--no-migrate'] });
+});
+
+test('a backup names the call of pg_dump without the password, and ends with 78', async () => {
+  const database = await server.makeDatabase();
+  const { hostname, port, pathname } = new URL(database);
+  const { code, stdout, stderr } = await runProgram(['backup', 'copy'], { env: { TODO_DATABASE: database } });
+  assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+  assert.equal(
+    stderr.split('\n')[1],
+    `  pg_dump --format=custom --host=${hostname} --port=${port} --username=postgres --dbname=${pathname.slice(1)} --file=copy`,
+  );
+});
+
+test('check says that a server does not sync: 1', async () => {
+  await using careless = await PostgresServer.start();
+  const database = await careless.makeDatabase();
+  await runProgram(['migrate', '--database', database]);
+  const { code, stdout } = await runProgram(['check', '--database', database]);
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /\nfsync +off\n[\s\S]*\nFAULT {2}"fsync" must be "on", received "off": a power cut may lose answered writes\n$/,
+  );
+});
+
+test('a user who may not write gets one line and 69', async () => {
+  const database = await server.makeDatabase();
+  await runProgram(['migrate', '--database', database]);
+  await server.execute(
+    database,
+    "CREATE ROLE reader LOGIN PASSWORD 'password'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+  );
+  const reader = database.replace('postgres:password@', 'reader:password@');
+  assert.equal((await runProgram(['categories', 'list', '--database', reader])).code, 0);
+  const { code, stderr } = await runProgram(['categories', 'add', 'Garden', '--database', reader]);
+  assert.equal(code, 69);
+  assert.equal(stderr, 'Cannot add the category: permission denied for table categories\n');
+});
+
+test('a server that is not there is one line and 69, without the password', async () => {
+  const env = { TODO_DATABASE: 'postgres://todo:secret@127.0.0.1:1/todos' };
+  for (const words of [['migrate'], ['check'], ['categories', 'list']]) {
+    const { code, stderr } = await runProgram(words, { env });
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot [^\n]*"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED[^\n]*\n$/);
+    assert.doesNotMatch(stderr, /secret/);
+  }
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { post, serve, titles } from './served.ts';
+import { describeCommands } from './suite.ts';
+
+const folder = await temporaryFolder();
+after(() => folder[Symbol.asyncDispose]());
+let made = 0;
+
+function newFile(): string {
+  made += 1;
+  return join(folder.path, `${made}.db`);
+}
+
+function execute(path: string, sql: string): void {
+  using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  database.exec(sql);
+}
+
+describeCommands('SQLite', {
+  make: async () => `sqlite:${newFile()}`,
+  age: 'PRAGMA user_version = 99',
+  execute: async (database, sql) => execute(database.replace('sqlite:', ''), sql),
+  nameOf: (database) => database,
+});
+
+test('migrate refuses with 75 while a service owns the file, and names it', async () => {
+  const database = `sqlite:${newFile()}`;
+  await using service = await serve(database);
+  const { code, stderr } = await runProgram(['migrate', '--database', database]);
+  assert.equal(code, 75);
+  assert.match(stderr, new RegExp(`^Cannot migrate: [^\n]* served by process ${service.pid} on [^\n]*\n$`));
+});
+
+test('a backup that is made while todos are added has those that were answered before, and serves', async () => {
+  const database = `sqlite:${newFile()}`;
+  const copy = newFile();
+  await using service = await serve(database);
+  const before = Array.from({ length: 20 }, (_, index) => `before ${index}`);
+  for (const title of before) await post(service, { title });
+  const adding = Promise.all(Array.from({ length: 50 }, () => post(service, { title: 'during' })));
+  const backup = await runProgram(['backup', copy, '--database', database]);
+  await adding;
+  assert.deepEqual({ code: backup.code, stderr: backup.stderr }, { code: 0, stderr: '' });
+  const { size, mode } = await stat(copy);
+  assert.equal((mode & 0o777).toString(8), '600');
+  await using restored = await serve(`sqlite:${copy}`);
+  const found = await titles(restored);
+  assert.deepEqual(found.slice(0, 20), before);
+  assert.equal(backup.stdout, `${copy}: ${size} bytes, ${found.length} todos, checked\n`);
+  await post(restored);
+});
+
+test('a backup leaves nothing but its file beside it', async () => {
+  await using target = await temporaryFolder();
+  const database = `sqlite:${newFile()}`;
+  await runProgram(['migrate', '--database', database]);
+  await runProgram(['backup', join(target.path, 'copy.db'), '--database', database]);
+  assert.deepEqual(await readdir(target.path), ['copy.db']);
+});
+
+test('a backup never replaces what is there: 1', async () => {
+  const path = newFile();
+  const copy = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  writeFileSync(copy, 'precious');
+  const { code, stderr } = await runProgram(['backup', copy, '--database', `sqlite:${path}`]);
+  assert.equal(code, 1);
+  assert.equal(stderr, `Cannot back up "${path}" to "${copy}": there is something of this name already\n`);
+  assert.equal((await stat(copy)).size, 8);
+});
+
+test('check finds a todo whose category does not exist: 1, and a backup of it is refused', async () => {
+  const path = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 9), ('b', 9)");
+  const { code, stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /\nFAULT {2}row 1 of todos names a category that does not exist\nFAULT {2}row 2 of todos names a category that does not exist\n$/,
+  );
+  const backup = await runProgram(['backup', newFile(), '--database', `sqlite:${path}`]);
+  assert.equal(backup.code, 1);
+});
+
+test('check finds damaged pages beside the service that runs: 1', async () => {
+  const path = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  execute(path, manyTodos(2_000));
+  overwritePage(path, 12);
+  await using _service = await serve(`sqlite:${path}`);
+  const { code, stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
+  assert.equal(code, 1);
+  assert.match(stdout, /\nFAULT {2}[^\n]*(page|malformed)[^\n]*\n/);
+  assert.doesNotMatch(stdout, /All is well/);
+});
+
+test('a file that is no database is one line and 69', async () => {
+  const path = newFile();
+  writeFileSync(path, 'Dear reader, this is not a database.\n'.repeat(100));
+  for (const words of [['migrate'], ['check'], ['categories', 'list'], ['backup', newFile()]]) {
+    const { code, stderr } = await runProgram([...words, '--database', `sqlite:${path}`]);
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot [^\n]*: file is not a database\n$/);
+  }
+});
+
+test('a category that cannot be added because another program holds the file is one line and 69', async () => {
+  const path = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  using shell = new DatabaseSync(path);
+  shell.exec('BEGIN IMMEDIATE');
+  const { code, stderr } = await runProgram(['categories', 'add', 'Garden', '--database', `sqlite:${path}`]);
+  assert.deepEqual({ code, stderr }, { code: 69, stderr: 'Cannot add the category: database is locked\n' });
+});
+
+function manyTodos(count: number): string {
+  return `INSERT INTO todos (title, category_id)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    SELECT printf('%064d', i), 1 FROM n`;
+}
+
+/** Nothing of this process has the file open. */
+function overwritePage(path: string, page: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, (page - 1) * 4_096);
+  closeSync(file);
+}

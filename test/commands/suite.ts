@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Finished, runProgram } from '../start.ts';
+import { post, serve } from './served.ts';
+
+/** What the suite wants to know about an engine. */
+export interface Engine {
+  /** A new database without a schema, as `--database` takes it. */
+  readonly make: () => Promise<string>;
+  /** SQL that makes the schema one of a version that does not exist yet. */
+  readonly age: string;
+  readonly execute: (database: string, sql: string) => Promise<void>;
+  /** How commands call the database: without a password. */
+  readonly nameOf: (database: string) => string;
+}
+
+/** What the commands for operators do on every engine. */
+export function describeCommands(name: string, engine: Engine): void {
+  describe(`${name}: categories`, () => describeCategories(engine));
+  describe(`${name}: check and migrate`, () => describeSchema(engine));
+}
+
+function describeCategories({ make }: Engine): void {
+  test('a category that is added beside a running service can be used at once', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await post(service, { categoryId: 3, status: 400 });
+    const added = await run('categories', 'add', 'Gärten \u{1F331}', '--database', database);
+    assert.deepEqual(added, { code: 0, stdout: '3\n', stderr: '' });
+    await post(service, { categoryId: 3 });
+    const listed = await run('categories', 'list', '--database', database);
+    assert.deepEqual(listed, { code: 0, stdout: '1\tWork\n2\tLife\n3\tGärten \u{1F331}\n', stderr: '' });
+  });
+
+  test('a name that is taken is refused with 1, and nothing is added', async () => {
+    const database = await make();
+    await run('migrate', '--database', database);
+    assert.deepEqual(await run('categories', 'add', 'Work', '--database', database), {
+      code: 1,
+      stdout: '',
+      stderr:
+        'Cannot add the category "Work": there is one of this name. See "todo-service categories list".\n',
+    });
+    const { stdout } = await run('categories', 'list', '--database', database);
+    assert.equal(stdout, '1\tWork\n2\tLife\n');
+  });
+}
+
+function describeSchema({ make, age, execute, nameOf }: Engine): void {
+  test('check is content beside a running service, and says what it found', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await post(service);
+    const { code, stdout, stderr } = await run('check', '--database', database);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const lines = stdout.split('\n');
+    assert.equal(lines[0]?.replace(/^database +/, ''), nameOf(database));
+    for (const line of [
+      /^engine +(SQLite|PostgreSQL) \d+\.\d+/,
+      /^schema version +1$/,
+      /^categories +2$/,
+      /^todos +1$/,
+      /^All is well\.$/,
+    ]) {
+      assert.ok(
+        lines.some((found) => line.test(found)),
+        `no line is like ${line} in:\n${stdout}`,
+      );
+    }
+  });
+
+  test('migrate says from which version to which, and the second time that there was nothing to do', async () => {
+    const database = await make();
+    assert.deepEqual(await run('migrate', '--database', database), {
+      code: 0,
+      stdout: `Brought the schema of ${nameOf(database)} from version 0 to 1.\n`,
+      stderr: '',
+    });
+    assert.deepEqual(await run('migrate', '--database', database), {
+      code: 0,
+      stdout: `The schema of ${nameOf(database)} was at version 1 already.\n`,
+      stderr: '',
+    });
+  });
+
+  for (const words of [['migrate'], ['check'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
+    test(`${words.join(' ')} refuses a newer schema with 69`, async () => {
+      const database = await make();
+      await run('migrate', '--database', database);
+      await execute(database, age);
+      const { code, stderr } = await run(...words, '--database', database);
+      assert.equal(code, 69);
+      assert.match(
+        stderr,
+        /^Cannot [^\n]*: its schema must be version 1 or older, received 99: a newer todo-service made it\n$/,
+      );
+    });
+  }
+
+  for (const words of [['check'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
+    test(`${words.join(' ')} makes no database: without a schema it ends with 69`, async () => {
+      const database = await make();
+      const { code, stderr } = await run(...words, '--database', database);
+      assert.equal(code, 69);
+      assert.match(stderr, /^Cannot [^\n]*: (there is no such file, [^\n]*|[^\n]* received 0: [^\n]*)\n$/);
+      const { stdout } = await run('migrate', '--database', database);
+      assert.match(stdout, /from version 0 to 1\.\n$/);
+    });
+  }
+}
+
+function run(...words: readonly string[]): Promise<Finished> {
+  return runProgram(words);
+}

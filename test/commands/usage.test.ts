@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram } from '../start.ts';
+
+const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
+
+for (const command of COMMANDS) {
+  test(`${command} --help has usage, exit codes and examples, and contacts no database`, async () => {
+    const env = { TODO_DATABASE: 'postgres://127.0.0.1:1/todos' };
+    const { code, stdout, stderr } = await runProgram([...command.split(' '), '--help'], { env });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, new RegExp(`^Usage: todo-service ${command} `));
+    assert.match(stdout, /\nExit codes: 0 [\s\S]*\nExamples:\n {2}\S/);
+  });
+}
+
+test('--help lists every command', async () => {
+  const { stdout } = await runProgram(['--help']);
+  for (const command of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
+});
+
+const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
+  [['categories', 'add'], 'NAME must be given, once, received nothing'],
+  [
+    ['categories', 'add', 'Home', 'office'],
+    'NAME must be given, once, received "Home" "office"; a word with spaces needs quotes',
+  ],
+  [
+    ['categories', 'add', ' '],
+    'NAME must be one line of text without white space around it or control characters, received " "',
+  ],
+  [['categories', 'add', 'a'.repeat(101)], 'NAME must have at most 100 characters, received 101'],
+  [['backup'], 'FILE must be given, once, received nothing'],
+  [['backup', ''], 'FILE must be given, once, received ""'],
+];
+
+for (const [args, message] of WRONG) {
+  test(`todo-service ${args.join(' ').slice(0, 40)} is wrong usage: 2`, async () => {
+    const { code, stdout, stderr } = await runProgram(args);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.equal(stderr.split('\n')[0], message);
+  });
+}
+
+for (const args of [
+  ['migrate', 'now'],
+  ['check', '--json'],
+  ['categories', 'list', 'all'],
+]) {
+  test(`todo-service ${args.join(' ')} is wrong usage: 2`, async () => {
+    const { code, stderr } = await runProgram(args);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`'${args.at(-1)}'`));
+  });
+}
+
+test('a data directory without a name, as an unset variable of the shell gives it, is not a default: 78', async () => {
+  const { code, stderr } = await runProgram(['migrate', '--data-dir', '']);
+  assert.equal(code, 78);
+  assert.match(stderr, /\n {2}--data-dir must have a value, received ""\n/);
+});
+
+for (const command of COMMANDS) {
+  test(`${command} with a database that is none is a fault in the configuration: 78`, async () => {
+    const operand = /^(backup|categories add)$/.test(command) ? ['word'] : [];
+    const env = { TODO_DATABASE: 'mysql://todo:secret@localhost/todos' };
+    const { code, stderr } = await runProgram([...command.split(' '), ...operand], { env });
+    assert.equal(code, 78);
+    assert.match(
+      stderr,
+      /^Cannot [^\n]*, the configuration has faults:\n {2}TODO_DATABASE must be [^\n]*\n$/,
+    );
+    assert.doesNotMatch(stderr, /secret/);
+  });
+}
