@@ -7,6 +7,8 @@ const PARAMETER = /;[ \t]*([^=; \t]+)=("(?:[^"\\]|\\.)*"|[^; \t]*)/g;
  * `application/<something>+json`, with any parameters, and no charset but UTF-8.
  */
 export function isJson(contentType: string | undefined): boolean {
+  // What nearly every client sends needs no parsing.
+  if (contentType === 'application/json') return true;
   const match = MEDIA_TYPE.exec(contentType ?? '');
   if (match === null) return false;
   return Array.from((match[1] ?? '').matchAll(PARAMETER)).every(([, name = '', value = '']) => {

@@ -62,7 +62,7 @@ export function describeList({ open }: Engine): void {
   test('changes everywhere in a long list are in it, in order', async () => {
     await using store = await open();
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => addedTo(store, `todo ${index}`)));
-    await changedAndListed(store, [1, 255, 256, 257, 511, 512, 700, 999, 1_000]);
+    await changedAndListed(store, [1, 63, 64, 65, 127, 128, 700, 999, 1_000]);
     await changedAndListed(store, [2, 300]);
     await addedTo(store, 'last');
     assert.equal((await listed(store)).at(-1)?.title, 'last');
