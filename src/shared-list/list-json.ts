@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { type EntityTag, entityTag } from './entity-tag.ts';
 
-/** Ids 0 to 63 are chunk 0, and so on: few enough that scattered writes leave most chunks as they are. Chunks begin at the same ids everywhere, so equal lists have equal tags. */
+/**
+ * Ids 0 to 63 are chunk 0, and so on: few enough that scattered writes leave most chunks as they are. Chunks
+ * begin at the same ids everywhere, so equal lists have equal tags.
+ */
 export const CHUNK_SIZE = 64;
 
 /** The chunk that a todo belongs to. */
