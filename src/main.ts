@@ -1,3 +1,5 @@
+import { readVersion } from './version.ts';
+
 type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
 /** Each command is imported only when it is called. */
@@ -23,7 +25,8 @@ const HELP = `Usage: todo-service [command] [flags]
   token create     prints a development token
   token verify     says check by check what the service makes of a token
 
-"todo-service <command> --help" lists the flags of a command, with examples.
+"todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
+the version.
 `;
 
 /** Process entry: finds the command that the words name and leaves its exit code. */
@@ -33,14 +36,22 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<number> {
   const [first] = argv;
-  if (first === '--help') {
+  if (first === '--help' || first === '-h' || first === 'help') {
     process.stdout.write(HELP);
+    return 0;
+  }
+  if (first === '--version') {
+    process.stdout.write(`${readVersion()}\n`);
     return 0;
   }
   const words = first === undefined || first.startsWith('-') ? ['serve', ...argv] : argv;
   for (const length of [2, 1]) {
     const command = COMMANDS.get(words.slice(0, length).join(' '));
     if (command !== undefined) return (await command())(words.slice(length), process.env);
+  }
+  if (argv[1] === '--help' && [...COMMANDS.keys()].some((name) => name.startsWith(`${first} `))) {
+    process.stdout.write(HELP);
+    return 0;
   }
   process.stderr.write(`Cannot run ${JSON.stringify(first)}: it is not a command.\n\n${HELP}`);
   return 2;

@@ -28,8 +28,8 @@ export type CheckName =
   | 'may write';
 
 export interface Examination {
-  /** Whether the service would know the caller; equal to the verdict of `authenticate`. */
-  readonly accepted: boolean;
+  /** What `authenticate` would make of it: the service knows the caller, or answers 401, or 503 without keys. */
+  readonly verdict: 'accepted' | 'refused' | 'unavailable';
   readonly checks: readonly Check[];
 }
 
@@ -48,7 +48,7 @@ export async function examineToken(
   const gate = readToken(compact);
   if (gate.outcome === 'refused') {
     const detail = `${describeRefusal(gate.refusal)}. ${explainForm(compact)}`.trim();
-    return { accepted: false, checks: [failed('form', detail), ...unknown(AFTER_FORM)] };
+    return { verdict: 'refused', checks: [failed('form', detail), ...unknown(AFTER_FORM)] };
   }
   const { token } = gate;
   const binding = [
@@ -67,7 +67,8 @@ export async function examineToken(
     examineTimes(token, settings.clockTolerance, now),
   ];
   const accepted = binding.every(({ result }) => result === 'ok');
-  return { accepted, checks: [...binding, ...describeIdentity(token, settings, accepted)] };
+  const verdict = accepted ? 'accepted' : keys.current() === undefined ? 'unavailable' : 'refused';
+  return { verdict, checks: [...binding, ...describeIdentity(token, settings, accepted)] };
 }
 
 const AFTER_FORM: readonly CheckName[] = [

@@ -16,7 +16,7 @@ export type GateResult =
   | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly keyId: string | undefined };
 
 /** Bytes. Contract A5. */
-const MAX_TOKEN_LENGTH = 12 * 1024;
+export const MAX_TOKEN_LENGTH = 12 * 1024;
 
 /**
  * Header parameters that change what is signed or bring their own key: RFC 7515 §4.1.2 to §4.1.6 and §4.1.11,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { describeTrouble, openDevelopmentKey } from './development-key.ts';
 import type { KeysTaken } from './kept-keys.ts';
 import { fixedKeys, type Keys } from './keys.ts';
+import { KeysNotOpened } from './keys-not-opened.ts';
 import { openRemoteKeys } from './remote-keys.ts';
 import { readSecretFile } from './secret-file.ts';
 import type { AuthSettings } from './settings.ts';
@@ -15,8 +16,10 @@ export interface OpenKeysParts {
 }
 
 /**
- * Opens the one source of keys. Rejects when a file that `readAuthSettings` has found sound is so no longer;
- * an issuer that does not answer is no reason to reject.
+ * Opens the one source of keys. An issuer that does not answer is no reason to reject.
+ *
+ * @throws {KeysNotOpened} when a file that `readAuthSettings` has found sound is so no longer, or the
+ * development key cannot be made.
  */
 export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Promise<Keys> {
   const { source } = settings;
@@ -24,14 +27,14 @@ export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Pr
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);
-      if (file.outcome !== 'read') throw new Error(describeTrouble(source.path, file));
+      if (file.outcome !== 'read') throw new KeysNotOpened(describeTrouble(source.path, file));
       const { secret, keyId } = file.key;
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }
     case 'secret-file': {
       const file = await readSecretFile(source.path);
       if (file.outcome === 'fault')
-        throw new Error(`The secret file "${source.path}" has changed: ${file.reason}`);
+        throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
       return fixedKeys(
         [fromSecret(file.secret)],
         `HMAC secret of ${file.secret.length} bytes from TODO_AUTH_SECRET_FILE`,

@@ -111,6 +111,14 @@ async function readExternalTrust(
       'TODO_AUTH_AUDIENCE must be the "aud" of tokens for this service, like "todo-service", received nothing',
     );
   }
+  for (const [name, value] of [
+    ['TODO_AUTH_ISSUER', issuer],
+    ['TODO_AUTH_AUDIENCE', audience],
+  ] as const) {
+    if (value !== undefined && value !== value.trim()) {
+      faults.push(`${name} must not begin or end with white space, received ${JSON.stringify(value)}`);
+    }
+  }
   const source = await readKeySource(raw, environment, faults);
   if (issuer === undefined || audience === undefined || source === undefined) return undefined;
   return { issuer, audience, source };

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 
 /** Bytes. Keys and secrets are far smaller. */
 const MAX_FILE_LENGTH = 64 * 1024;
@@ -11,6 +11,8 @@ export type SmallFile =
 /** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
 export async function readSmallFile(path: string): Promise<SmallFile> {
   try {
+    // A pipe would be waited for.
+    if (!(await stat(path)).isFile()) return { outcome: 'unreadable', reason: 'it is not a regular file' };
     await using file = await open(path, 'r');
     const buffer = Buffer.alloc(MAX_FILE_LENGTH + 1);
     let length = 0;

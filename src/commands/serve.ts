@@ -1,4 +1,5 @@
 import { AdminNotOpened } from '../admin/admin-not-opened.ts';
+import { KeysNotOpened } from '../auth/keys-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
@@ -104,6 +105,10 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
     if (error instanceof AdminNotOpened || error instanceof TracesNotOpened) {
       process.stderr.write(`Cannot start: ${error.message}\n`);
       return 69;
+    }
+    if (error instanceof KeysNotOpened) {
+      process.stderr.write(`Cannot start: ${error.message}\n`);
+      return 78;
     }
     if (error instanceof StoreNotOpened) {
       process.stderr.write(`Cannot start: ${error.message}\n`);

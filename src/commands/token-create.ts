@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { describeTrouble, openDevelopmentKey } from '../auth/development-key.ts';
 import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
+import { MAX_TOKEN_LENGTH } from '../auth/gate.ts';
 import { namesAnIssuerOf, readConfig } from '../config.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
@@ -58,6 +59,11 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   const file = await openDevelopmentKey(path);
   if (file.outcome !== 'read') return refuse(describeTrouble(path, file));
   const token = await signDevelopmentToken(request.token, file.key, Date.now() / 1000);
+  if (token.token.length > MAX_TOKEN_LENGTH) {
+    const received = `received ${token.token.length} bytes with these names, roles and claims`;
+    process.stderr.write(`The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}\n`);
+    return 2;
+  }
   process.stdout.write(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
   if (env.TODO_ENVIRONMENT === 'production') {
     process.stderr.write(
@@ -82,7 +88,8 @@ export function readTokenRequest(argv: readonly string[]): TokenRequest | string
   }
   if (values.help === true) return undefined;
   const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = values;
-  if (name === undefined || name === '') return '--name must be the name of somebody, received nothing';
+  if (name === undefined || name.trim() === '')
+    return '--name must be the name of somebody, received nothing';
   const notOne = roles.find((role) => role === '' || /[,\s]/.test(role));
   if (notOne !== undefined) {
     return `--role must be one role, repeated for several, received ${JSON.stringify(notOne)}`;

@@ -4,9 +4,11 @@ import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development-key.ts';
 import { type Examination, examineToken } from '../auth/examine.ts';
 import { fixedKeys, type Keys } from '../auth/keys.ts';
+import { KeysNotOpened } from '../auth/keys-not-opened.ts';
 import { openKeys } from '../auth/open-keys.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { readConfig } from '../config.ts';
+import { personLine } from '../observe/log.ts';
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
 
@@ -17,7 +19,7 @@ that it stays out of the shell's history. The settings are those of "serve", var
   --data-dir DIR                          TODO_DATA_DIR     default data
   --help
 
-Exit codes: 0 the service accepts the token, 1 it refuses it, 2 wrong usage, 78 faults in the configuration.
+Exit codes: 0 the service accepts the token, 1 it refuses it or has no keys, 2 wrong usage, 78 faults in the configuration.
 
 Examples:
   todo-service token create --name ada | todo-service token verify --environment development -
@@ -45,10 +47,16 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const { profile } = read.config;
   if (profile.name !== 'shared-list') throw new Error('Cannot verify: the profile has no authentication');
   const token = usage.token === '-' ? (await text(process.stdin)).trim() : usage.token;
-  await using keys = await openKeysToLook(profile.auth);
-  const examination = await examineToken(token, keys, profile.auth, Date.now() / 1000);
-  process.stdout.write(describe(examination));
-  return examination.accepted ? 0 : 1;
+  try {
+    await using keys = await openKeysToLook(profile.auth);
+    const examination = await examineToken(token, keys, profile.auth, Date.now() / 1000);
+    process.stdout.write(describe(examination));
+    return examination.verdict === 'accepted' ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof KeysNotOpened)) throw error;
+    process.stderr.write(`Cannot verify: ${error.message}\n`);
+    return 78;
+  }
 }
 
 /** Looking at a token is no reason to make a development key. */
@@ -57,12 +65,26 @@ async function openKeysToLook(settings: AuthSettings): Promise<Keys> {
   if (source.kind === 'development' && (await readDevelopmentKey(source.path)).outcome === 'missing') {
     return fixedKeys([], `${source.path}, which is not there yet ("serve" or "token create" makes it)`);
   }
-  return openKeys(settings, { log: pino({ level: 'warn' }, pino.destination(2)) });
+  const log = pino(
+    {
+      level: 'warn',
+      formatters: { level: (level) => ({ level }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    { write: (line: string) => process.stderr.write(personLine(line)) },
+  );
+  return openKeys(settings, { log });
 }
 
-function describe({ accepted, checks }: Examination): string {
+const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {
+  accepted: 'The token is accepted.',
+  refused: 'The token is refused: 401.',
+  unavailable: 'The token cannot be verified now, because there are no keys: 503.',
+};
+
+function describe({ verdict, checks }: Examination): string {
   const lines = checks.map(({ check, result, detail }) => `${MARKS[result]}${check.padEnd(10)} ${detail}`);
-  return `${[...lines, accepted ? 'The token is accepted.' : 'The token is refused: 401.'].join('\n')}\n`;
+  return `${[...lines, VERDICTS[verdict]].join('\n')}\n`;
 }
 
 interface Usage {

@@ -10,14 +10,9 @@ const keys = { issuer: issuerKeys(), secret: secretKeys() };
 
 /** The lines about one token by the name of the check. */
 async function examined(token: string, claims = {}) {
-  const { accepted, checks } = await examineToken(
-    token,
-    keys.issuer,
-    { ...TRUST, claims },
-    Date.now() / 1000,
-  );
+  const { verdict, checks } = await examineToken(token, keys.issuer, { ...TRUST, claims }, Date.now() / 1000);
   return {
-    accepted,
+    verdict,
     lines: new Map(checks.map(({ check, result, detail }) => [check, `${result}: ${detail}`])),
   };
 }
@@ -35,7 +30,8 @@ test('token verify comes to the verdict of the service for every hostile token a
   for (const row of hostileTokens()) {
     const authenticate = authenticateWith(keys[row.keys], TRUST, { log: silent, now: Date.now });
     for (const token of [row.twin, row.token]) {
-      const { accepted, checks } = await examineToken(token, keys[row.keys], TRUST, Date.now() / 1000);
+      const { verdict, checks } = await examineToken(token, keys[row.keys], TRUST, Date.now() / 1000);
+      const accepted = verdict === 'accepted';
       const { outcome } = await authenticate(`Bearer ${token}`);
       assert.equal(accepted, outcome === 'identified', row.what);
       assert.equal(
@@ -48,8 +44,8 @@ test('token verify comes to the verdict of the service for every hostile token a
 });
 
 test('every check of a good token is ok', async () => {
-  const { accepted, lines } = await examined(forge(draft()));
-  assert.equal(accepted, true);
+  const { verdict, lines } = await examined(forge(draft()));
+  assert.equal(verdict, 'accepted');
   assert.deepEqual(
     [...lines.keys()],
     ['form', 'key', 'signature', 'issuer', 'audience', 'times', 'name', 'roles', 'may write'],
@@ -60,8 +56,8 @@ test('every check of a good token is ok', async () => {
 test('a token with three faults shows all three', async () => {
   const made = draft();
   const claims = { ...made.claims, iss: 'a', aud: 'b', exp: 1 };
-  const { accepted, lines } = await examined(forge(made, { claims }));
-  assert.equal(accepted, false);
+  const { verdict, lines } = await examined(forge(made, { claims }));
+  assert.equal(verdict, 'refused');
   for (const check of ['issuer', 'audience', 'times'] as const)
     assert.match(lines.get(check) ?? '', /^failed: /);
 });
@@ -113,8 +109,8 @@ test('an unknown key is told with the known ones', async () => {
 
 test('keys that cannot be had are no fault of the token, and are said', async () => {
   const down = { ...keys.issuer, current: () => undefined, describe: () => 'the issuer' };
-  const { accepted, checks } = await examineToken(forge(draft()), down, TRUST, Date.now() / 1000);
-  assert.equal(accepted, false);
+  const { verdict, checks } = await examineToken(forge(draft()), down, TRUST, Date.now() / 1000);
+  assert.equal(verdict, 'unavailable');
   assert.equal(checks.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
 });
 

@@ -82,5 +82,5 @@ test('a keys file that is not there, and a folder, are faults', async () => {
   await using folder = await temporaryFolder();
   const missing = await readKeysFile(join(folder.path, 'x'));
   assert.deepEqual(missing, { outcome: 'fault', reason: 'there is no such file' });
-  assert.deepEqual(await readKeysFile(folder.path), { outcome: 'fault', reason: 'EISDIR' });
+  assert.deepEqual(await readKeysFile(folder.path), { outcome: 'fault', reason: 'it is not a regular file' });
 });

@@ -158,6 +158,11 @@ const UNSAFE: readonly (readonly [string, Partial<RawAuthSettings>, RegExp])[] =
     /^TODO_AUTH_SECRET_FILE must name .*: there is no such file$/,
   ],
   [
+    'an issuer with a space behind it',
+    { issuer: 'https://issuer.example ', jwksUrl: 'https://issuer.example/jwks', secretFile: undefined },
+    /^TODO_AUTH_ISSUER must not begin or end with white space, received "https:\/\/issuer.example "$/,
+  ],
+  [
     'two sources',
     { jwksUrl: 'https://a.example/jwks', secretFile: 's' },
     /^Of TODO_AUTH_KEYS_FILE, .* only one may be set, received TODO_AUTH_SECRET_FILE="s" and TODO_AUTH_JWKS_URL=/,

@@ -89,6 +89,37 @@ test('token create says that it cannot sign for a configured issuer', async () =
   );
 });
 
+test('token create does not make a token that is longer than a service takes', async () => {
+  await using folder = await temporaryFolder();
+  const { code, stdout, stderr } = await create(folder.path, '--name', 'a'.repeat(12_000));
+  assert.equal(code, 2);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^The token must have at most 12288 bytes, received \d+ bytes/);
+});
+
+test('a data folder that cannot be made stops serve with one line', async () => {
+  await using folder = await temporaryFolder();
+  const file = await folder.write('file', 'no folder');
+  const args = ['serve', '--environment', 'development', '--port', '0', '--data-dir', join(file, 'data')];
+  const { code, stderr } = await runProgram([
+    ...args,
+    '--database',
+    `sqlite:${join(folder.path, 'todos.db')}`,
+  ]);
+  assert.equal(code, 78);
+  assert.match(stderr, /^Cannot start[^\n]*\n(?: {2}[^\n]*\n)*$/);
+});
+
+test('token verify says 503 when the issuer cannot be reached', async () => {
+  await using folder = await temporaryFolder();
+  const { stdout: token } = await create(folder.path, '--name', 'ada');
+  const env = { TODO_AUTH_ISSUER: 'http://127.0.0.1:9', TODO_AUTH_AUDIENCE: 'todo-service' };
+  const { code, stdout, stderr } = await runProgram(['token', 'verify', token.trim()], { env });
+  assert.equal(code, 1);
+  assert.match(stdout, /there are no keys: 503\.\n$/);
+  assert.doesNotMatch(stderr, /[{}]/);
+});
+
 test('token create warns when the environment is production, on standard error', async () => {
   await using folder = await temporaryFolder();
   const env = { TODO_ENVIRONMENT: 'production' };

@@ -95,6 +95,9 @@ for (const args of [
 
 for (const args of [
   ['--help'],
+  ['-h'],
+  ['help'],
+  ['token', '--help'],
   ['serve', '--help'],
   ['token', 'create', '--help'],
   ['token', 'verify', '--help'],
@@ -106,3 +109,9 @@ for (const args of [
     assert.equal(stderr, '');
   });
 }
+
+test('"todo-service --version" prints the version', async () => {
+  const { code, stdout } = await runProgram(['--version']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
