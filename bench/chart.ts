@@ -19,7 +19,7 @@ const PANELS: readonly Panel[] = [
 
 const WIDTH = 920;
 const COLUMN = WIDTH / 2;
-const LABEL = 190;
+const LABEL = 205;
 const ROW = 18;
 const HEAD = 44;
 const BAR = COLUMN - LABEL - 90;

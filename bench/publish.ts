@@ -7,7 +7,7 @@ import { chart } from './chart.ts';
 import { markdown } from './report.ts';
 import type { Results } from './results.ts';
 
-const MARKED = /(<!-- figures -->\n)[\s\S]*(\n<!-- end of figures -->)/;
+const MARKED = /(<!-- figures -->\n)[\s\S]*(<!-- end of figures -->)/;
 
 const [file = new URL('results.json', import.meta.url)] = process.argv.slice(2);
 const results: Results = JSON.parse(readFileSync(file, 'utf8'));
@@ -17,7 +17,7 @@ const page = readFileSync(docs('performance.md'), 'utf8');
 if (!MARKED.test(page)) throw new Error('Cannot publish: docs/performance.md has no markers for the figures');
 writeFileSync(
   docs('performance.md'),
-  page.replace(MARKED, (_all, begin, end) => `${begin}\n${markdown(results)}\n${end}`),
+  page.replace(MARKED, (_all, begin, end) => `${begin}\n${markdown(results)}\n\n${end}`),
 );
 writeFileSync(docs('performance.svg'), chart(results.figures));
 writeFileSync(docs('performance.json'), `${JSON.stringify(results)}\n`);
