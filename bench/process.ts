@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,11 +59,18 @@ export async function startServer(
   const answered = await firstAnswer(child, told.port, token);
   if (!answered) {
     child.kill('SIGKILL');
-    throw new Error(`Cannot start ${server.name}: it printed\n${readFileSync(output, 'utf8')}`);
+    const printed = readFileSync(output, 'utf8');
+    rmSync(output);
+    throw new Error(`Cannot start ${server.name}: it printed\n${printed}`);
   }
   const { pid = 0 } = child;
   const startMilliseconds = performance.now() - began;
-  return { port: told.port, pid, startMilliseconds, stop: () => stop(child) };
+  return {
+    port: told.port,
+    pid,
+    startMilliseconds,
+    stop: () => stop(child).finally(() => rmSync(output, { force: true })),
+  };
 }
 
 /** Asks for one todo every millisecond until something comes back; false when the process has ended instead. */
