@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type KeysTaken, keepKeys } from './kept-keys.ts';
 import type { Keys } from './keys.ts';
 import { readKeysFile } from './keys-file.ts';
+import { KeysNotOpened } from './keys-not-opened.ts';
 import { errorCode } from './small-file.ts';
 
 export interface WatchedKeysParts {
@@ -19,14 +20,14 @@ const INTERVAL = 1000;
  * The keys of a file, reread when it changes. Looks instead of waiting for the file system to tell: files that
  * are replaced by renaming, or through the links of a mounted volume, tell of nothing.
  *
- * @throws {Error} when the file has no usable key now; later faults leave the known keys in force.
+ * @throws {KeysNotOpened} when the file has no usable key now; later faults leave the known keys in force.
  */
 export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
   const { log, interval = INTERVAL } = parts;
   const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
-  if (first.outcome === 'fault') throw new Error(`The keys file "${path}" has changed: ${first.reason}`);
+  if (first.outcome === 'fault') throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
   kept.take(first);
   let running: Promise<void> | undefined;
 
