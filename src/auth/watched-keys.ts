@@ -27,7 +27,8 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
   const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
-  if (first.outcome === 'fault') throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
+  if (first.outcome === 'fault')
+    throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
   kept.take(first);
   let running: Promise<void> | undefined;
 

@@ -98,5 +98,8 @@ test('a keys file that has no keys when it is opened is an error', async () => {
 test('a keys file that is gone when it is opened is no bug: the error is one for people', async () => {
   await using folder = await temporaryFolder();
   const opened = openWatchedKeys(join(folder.path, 'gone.json'), { log: silent });
-  await assert.rejects(opened, { name: 'KeysNotOpened', message: /^The keys file ".*gone\.json" has changed: / });
+  await assert.rejects(opened, {
+    name: 'KeysNotOpened',
+    message: /^The keys file ".*gone\.json" has changed: /,
+  });
 });
