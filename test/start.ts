@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../src/start.js', import.meta.url));
+const source = fileURLToPath(new URL('../src/start.js', import.meta.url));
+const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 
 /** Milliseconds. Longer than any start or stop on a slow machine; reached only when the program hangs. */
 const PATIENCE = 30_000;
@@ -18,6 +19,8 @@ export interface ServeOptions {
   readonly dataDir?: string;
   /** The issuer, audience and HMAC secret that the service trusts; `sign.ts` makes tokens for them. */
   readonly auth?: AuthSettings;
+  /** Runs what `npm run build` made, as users run it; else the source. */
+  readonly built?: boolean;
   /** More flags, after those made from the other options. */
   readonly args?: readonly string[];
   /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
@@ -60,7 +63,8 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const ownDataDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'todo-service-')));
   const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
-  const child = launch(serveArguments(options, dataDir), { ...settings, ...options.env });
+  const program = options.built === true ? built : source;
+  const child = launch(program, serveArguments(options, dataDir), { ...settings, ...options.env });
   const output = collect(child);
   const exited = exitOf(child);
 
@@ -94,7 +98,7 @@ export async function runProgram(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
 ): Promise<Finished> {
-  const child = launch(args, options.env ?? {});
+  const child = launch(source, args, options.env ?? {});
   const output = collect(child);
   child.stdin?.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
@@ -125,7 +129,11 @@ function serveArguments(options: ServeOptions, dataDir: string): string[] {
   ];
 }
 
-function launch(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+function launch(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
   // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
   const child = spawn(process.execPath, [program, ...args], {

@@ -55,6 +55,11 @@ export class TodoCache implements Watcher {
     this.#todos.set(id, known);
   }
 
+  /** A commit took the todo away. Nothing is kept of it until somebody asks. */
+  forget(id: number): void {
+    this.#todos.delete(id);
+  }
+
   /** A batch leaves. */
   leaving(writes: readonly Write[]): void {
     for (const write of writes) {

@@ -70,7 +70,7 @@ export class SqliteTodoStore implements TodoStore {
 
   remove(id: number, preconditions: Preconditions = {}) {
     return this.#writer.write({ kind: 'remove', id, preconditions }, (outcome) => {
-      if (outcome === 'removed') this.#cache.set(id, 'missing');
+      if (outcome === 'removed') this.#cache.forget(id);
       return outcome;
     });
   }
