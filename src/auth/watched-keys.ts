@@ -53,12 +53,16 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
     firstLoad: async () => {},
     lookAgain: look,
     retryAfter: () => 1,
-    describe: () => `${kept.current()?.length} public keys from TODO_AUTH_KEYS_FILE`,
+    describe: () => `${count(kept.current()?.length ?? 0)} from TODO_AUTH_KEYS_FILE`,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;
     },
   };
+}
+
+function count(keys: number): string {
+  return keys === 1 ? '1 public key' : `${keys} public keys`;
 }
 
 /** Differs when the file was written, replaced, or has come or gone. */

@@ -57,6 +57,19 @@ test('a keys file is looked at by itself', async () => {
   assert.equal(keys.current()?.length, 2);
 });
 
+for (const [names, said] of [
+  [['p256'], '1 public key from TODO_AUTH_KEYS_FILE'],
+  [['p256', 'rsa'], '2 public keys from TODO_AUTH_KEYS_FILE'],
+] as const) {
+  test(`the start line says "${said}"`, async () => {
+    await using folder = await temporaryFolder();
+    await using keys = await openWatchedKeys(await folder.write('keys.json', only(...names)), {
+      log: silent,
+    });
+    assert.equal(keys.describe(), said);
+  });
+}
+
 test('a file that is replaced by renaming, or behind a link, is read again', async () => {
   await using folder = await temporaryFolder();
   await symlink(await folder.write('first.json', only('p256')), join(folder.path, 'keys.json'));
