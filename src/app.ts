@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { type Access, admit } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
+import type { Environment } from './environment.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
 import { openCors } from './http/cors.ts';
 import { everyAnswer } from './http/every-answer.ts';
@@ -17,7 +18,7 @@ import { storeTrouble } from './shared-list/store-trouble.ts';
 
 /** What an application needs from outside, by profile. */
 export interface Parts {
-  readonly environment: 'development' | 'production';
+  readonly environment: Environment;
   readonly log: Logger;
   readonly profile:
     | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }

@@ -1,12 +1,11 @@
 import { type AdminSettings, readAdmin } from './admin/settings.ts';
 import type { AuthSettings } from './auth/settings.ts';
+import { ENVIRONMENTS, type Environment } from './environment.ts';
 import { readServing, type Serving } from './http/settings.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { type DatabaseSettings, type NamedSetting, readDatabase } from './shared-list/database.ts';
 import { readWhole } from './whole-number.ts';
-
-export type Environment = 'development' | 'production';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export interface Config {
@@ -60,12 +59,7 @@ export async function readConfig(
   const setting = (flag: Exclude<keyof Flags, 'no-migrate'>, variable: string) =>
     settingOf(flag, flags[flag], variable, env);
 
-  const environment = oneOf(
-    setting('environment', 'TODO_ENVIRONMENT'),
-    ['development', 'production'],
-    'production',
-    faults,
-  );
+  const environment = oneOf(setting('environment', 'TODO_ENVIRONMENT'), ENVIRONMENTS, 'production', faults);
   const name = oneOf(
     setting('profile', 'TODO_PROFILE'),
     ['shared-list', 'error-demo'],

@@ -2,6 +2,8 @@ interface Range {
   readonly from: number;
   readonly to: number;
   readonly otherwise: number;
+  /** For the message. */
+  readonly unit?: 'seconds';
 }
 
 /**
@@ -13,12 +15,13 @@ interface Range {
 export function readWhole(
   name: string,
   value: string | undefined,
-  { from, to, otherwise }: Range,
+  { from, to, otherwise, unit }: Range,
   faults: string[],
 ): number {
   if (value === undefined) return otherwise;
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= from && number <= to) return number;
-  faults.push(`${name} must be a whole number from ${from} to ${to}, received ${JSON.stringify(value)}`);
+  const wanted = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
+  faults.push(`${name} must be ${wanted} from ${from} to ${to}, received ${JSON.stringify(value)}`);
   return otherwise;
 }

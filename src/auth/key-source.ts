@@ -1,8 +1,8 @@
+import type { Environment } from '../environment.ts';
 import { parseTrustedAddress, quoteAddress } from './address.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from './development-key.ts';
 import { readKeysFile } from './keys-file.ts';
 import { readSecretFile } from './secret-file.ts';
-import type { RawAuthSettings } from './settings.ts';
 import { MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */
@@ -13,13 +13,19 @@ export type KeySource =
   | { readonly kind: 'jwks-url'; readonly url: URL }
   | { readonly kind: 'discovery' };
 
-export type Environment = 'development' | 'production';
+/** The `TODO_AUTH_*` variables that name a source, as they stand, an empty one as undefined. */
+export interface RawKeySource {
+  readonly issuer: string | undefined;
+  readonly keysFile: string | undefined;
+  readonly secretFile: string | undefined;
+  readonly jwksUrl: string | undefined;
+}
 
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
 /** The one source that the variables name, with the file it names looked into. Adds to `faults`. */
 export async function readKeySource(
-  raw: RawAuthSettings,
+  raw: RawKeySource,
   environment: Environment,
   faults: string[],
 ): Promise<KeySource | undefined> {
@@ -30,7 +36,7 @@ export async function readKeySource(
 }
 
 /** RFC 8725 §3.8 wants a key bound to its issuer: one issuer, one source. */
-function chooseSource(raw: RawAuthSettings, faults: string[]): KeySource | undefined {
+function chooseSource(raw: RawKeySource, faults: string[]): KeySource | undefined {
   const { issuer, keysFile, secretFile, jwksUrl } = raw;
   const given = [
     ['TODO_AUTH_KEYS_FILE', keysFile],

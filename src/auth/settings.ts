@@ -1,3 +1,5 @@
+import type { Environment } from '../environment.ts';
+import { readWhole } from '../whole-number.ts';
 import { parseTrustedAddress, quoteAddress } from './address.ts';
 import { type ClaimPath, parseClaimPath } from './claim-path.ts';
 import {
@@ -8,15 +10,11 @@ import {
   readDevelopmentKey,
 } from './development-key.ts';
 import type { IdentityClaims } from './identity-claims.ts';
-import { type Environment, type KeySource, readKeySource } from './key-source.ts';
+import { type KeySource, type RawKeySource, readKeySource } from './key-source.ts';
 
 /** The `TODO_AUTH_*` variables as they stand, an empty one as undefined. */
-export interface RawAuthSettings {
-  readonly issuer: string | undefined;
+export interface RawAuthSettings extends RawKeySource {
   readonly audience: string | undefined;
-  readonly keysFile: string | undefined;
-  readonly secretFile: string | undefined;
-  readonly jwksUrl: string | undefined;
   readonly roleClaim: string | undefined;
   readonly nameClaim: string | undefined;
   readonly clockTolerance: string | undefined;
@@ -69,12 +67,24 @@ export async function readAuthSettings(
     : await readDevelopmentTrust(surroundings.dataDir, faults);
   const tuning = {
     claims: readClaims(raw, faults),
-    clockTolerance:
-      readSeconds('TODO_AUTH_CLOCK_TOLERANCE', raw.clockTolerance, 0, 300, faults) ?? (external ? 30 : 0),
-    keysCooldown:
-      readSeconds('TODO_AUTH_KEYS_COOLDOWN_SECONDS', raw.keysCooldownSeconds, 1, 3600, faults) ?? 30,
-    keysRefresh:
-      readSeconds('TODO_AUTH_KEYS_REFRESH_SECONDS', raw.keysRefreshSeconds, 1, 86_400, faults) ?? 600,
+    clockTolerance: readWhole(
+      'TODO_AUTH_CLOCK_TOLERANCE',
+      raw.clockTolerance,
+      { from: 0, to: 300, otherwise: external ? 30 : 0, unit: 'seconds' },
+      faults,
+    ),
+    keysCooldown: readWhole(
+      'TODO_AUTH_KEYS_COOLDOWN_SECONDS',
+      raw.keysCooldownSeconds,
+      { from: 1, to: 3_600, otherwise: 30, unit: 'seconds' },
+      faults,
+    ),
+    keysRefresh: readWhole(
+      'TODO_AUTH_KEYS_REFRESH_SECONDS',
+      raw.keysRefreshSeconds,
+      { from: 1, to: 86_400, otherwise: 600, unit: 'seconds' },
+      faults,
+    ),
   };
   if (trust === undefined || faults.length > 0) return { faults };
   return { settings: { ...trust, ...tuning } };
@@ -150,20 +160,4 @@ function readClaim(variable: string, value: string | undefined, faults: string[]
     );
   }
   return path;
-}
-
-function readSeconds(
-  variable: string,
-  value: string | undefined,
-  min: number,
-  max: number,
-  faults: string[],
-): number | undefined {
-  if (value === undefined) return undefined;
-  const seconds = /^[0-9]{1,6}$/.test(value) ? Number(value) : Number.NaN;
-  if (seconds >= min && seconds <= max) return seconds;
-  faults.push(
-    `${variable} must be a whole number of seconds from ${min} to ${max}, received ${JSON.stringify(value)}`,
-  );
-  return undefined;
 }

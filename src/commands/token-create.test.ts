@@ -59,6 +59,7 @@ test('more claims are strings, or JSON when they begin like JSON', async () => {
 const WRONG: readonly (readonly [string[], RegExp])[] = [
   [[], /^--name must be/],
   [['--name', ''], /^--name must be/],
+  [['--name', ' \t'], /^--name must be the name of somebody/],
   [
     ['--name', 'a', '--role', 'reader,editor'],
     /^--role must be one role, repeated for several, received "reader,editor"/,

@@ -21,7 +21,7 @@ export interface Serving {
 }
 
 export function readServing(raw: RawServing, faults: string[]): Serving {
-  const seconds = { from: 0, to: 3_600 };
+  const seconds = { from: 0, to: 3_600, unit: 'seconds' } as const;
   return {
     corsOrigins: readOrigins('TODO_CORS_ORIGINS', raw.corsOrigins, faults),
     maxConnections: readWhole(

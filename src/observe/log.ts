@@ -1,4 +1,5 @@
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+import type { Environment } from '../environment.ts';
 
 /** Levels of `TODO_LOG_LEVEL`, from everything to nothing. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -8,7 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * The service's log on standard output: JSON lines for machines in production, lines for people in
  * development. Writes are synchronous, so that the last words of a crash are not lost.
  */
-export function openLog(environment: 'development' | 'production', level: LogLevel): Logger {
+export function openLog(environment: Environment, level: LogLevel): Logger {
   const output = pino.destination({ fd: 1, sync: true });
   const options = {
     level,

@@ -86,6 +86,11 @@ const UNSAFE: readonly (readonly [string, Partial<RawAuthSettings>, RegExp])[] =
   ],
   ['no audience', { audience: undefined }, /^TODO_AUTH_AUDIENCE must be .*, received nothing$/],
   [
+    'a blank audience',
+    { audience: '  ' },
+    /^TODO_AUTH_AUDIENCE must not begin or end with white space, received " {2}"$/,
+  ],
+  [
     'an http issuer',
     { issuer: 'http://login.example.org' },
     /^TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received "http:\/\/login/,
