@@ -90,6 +90,13 @@ function describeReadingAndWriting({ open }: Engine): void {
     assert.equal(await store.replace(1, replacement('b', true, 9)), 'todo-missing');
   });
 
+  test('of todos that are asked for together, each is the one that was asked for', async () => {
+    await using store = await open();
+    const [a, b, c] = [await addedTo(store, 'a'), await addedTo(store, 'b', 2), await addedTo(store, 'c')];
+    const together = await Promise.all([3, 1, 3, 9, 2, 1].map((id) => store.find(id)));
+    assert.deepEqual(together, [c, a, c, undefined, b, a]);
+  });
+
   test('a todo is removed once', async () => {
     await using store = await open();
     await addedTo(store, 'a');

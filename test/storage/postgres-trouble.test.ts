@@ -15,6 +15,7 @@ const unknown = { name: 'OutcomeUnknown' };
 async function readsAreRefused(store: TodoStore): Promise<void> {
   await Promise.all([
     assert.rejects(async () => store.find(1), unavailable),
+    assert.rejects(async () => store.find(2), unavailable),
     assert.rejects(async () => store.list(), unavailable),
     assert.rejects(store.check(), unavailable),
   ]);
@@ -33,6 +34,12 @@ function stall(pids: readonly number[]): Disposable {
     },
   };
 }
+
+test('todos that are asked for together need one connection', async () => {
+  await using store = await openPostgresStore(await server.makeDatabase());
+  await Promise.all(Array.from({ length: 100 }, (_, id) => store.find(id)));
+  assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
+});
 
 test('a server that stops is unavailable, and used again when it is back', async () => {
   const url = await server.makeDatabase();
@@ -86,7 +93,7 @@ test('who waits too long for a connection is refused', async () => {
   await addedTo(store, 'a');
   await using _lock = await server.lock(url);
   const write = assert.rejects(store.remove(1), unavailable);
-  await assert.rejects(async () => store.find(1), unavailable);
+  await readsAreRefused(store);
   await write;
 });
 

@@ -2,12 +2,12 @@ import type { EntityTags, Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list-version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import type { Connections, TodoStore } from '../store.ts';
-import type { NewTodo, Replacement, Todo } from '../todo.ts';
+import type { NewTodo, Replacement } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
+import { findTogether } from './find.ts';
 import type { PostgresList } from './list.ts';
 
-const FIND = 'SELECT id, title, done, category_id AS "categoryId" FROM todos WHERE id = $1';
 const ADD = 'INSERT INTO todos (title, category_id) VALUES ($1, $2) RETURNING id';
 const REPLACE = 'UPDATE todos SET title = $2, done = $3, category_id = $4 WHERE id = $1 RETURNING id';
 const REMOVE = 'DELETE FROM todos WHERE id = $1 RETURNING id';
@@ -36,12 +36,14 @@ const REMOVE_IF = `WITH ${locked('$2', '$3')}, removed AS (
 /** The list in a PostgreSQL database, which other instances change as well. One statement is one round trip. */
 export class PostgresTodoStore implements TodoStore {
   readonly #pool: ConnectionPool;
+  readonly #find: ReturnType<typeof findTogether>;
   readonly #list: PostgresList;
   readonly #owned: AsyncDisposable;
 
   /** @param owned What ends with the store, its pool included. */
   constructor(pool: ConnectionPool, list: PostgresList, owned: AsyncDisposable) {
     this.#pool = pool;
+    this.#find = findTogether(pool);
     this.#list = list;
     this.#owned = owned;
   }
@@ -51,9 +53,8 @@ export class PostgresTodoStore implements TodoStore {
     return version.select(wish);
   }
 
-  async find(id: number): Promise<TodoRepresentation | undefined> {
-    const [todo] = await this.#pool.read<Todo>({ name: 'find', text: FIND, values: [id] });
-    return todo === undefined ? undefined : represent(todo);
+  find(id: number): Promise<TodoRepresentation | undefined> {
+    return this.#find(id);
   }
 
   async add({ title, categoryId }: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
@@ -102,7 +103,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async check(): Promise<void> {
-    await this.#pool.read({ name: 'check', text: 'SELECT 1' });
+    await this.#pool.read(() => ({ name: 'check', text: 'SELECT 1' }));
   }
 
   connections(): Connections {

@@ -1,0 +1,46 @@
+import { represent, type TodoRepresentation } from '../representation.ts';
+import type { Todo } from '../todo.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+
+const FIND = 'SELECT id, title, done, category_id AS "categoryId" FROM todos WHERE id = ANY($1)';
+
+interface Waiting {
+  readonly id: number;
+  resolve(todo: TodoRepresentation | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Finds todos by id. Those that are asked for together, in one turn of the event loop or while all connections
+ * are taken, come with one statement: a statement costs the server and this process more than a row.
+ */
+export function findTogether(pool: ConnectionPool): (id: number) => Promise<TodoRepresentation | undefined> {
+  let gathered: Waiting[] = [];
+
+  async function ask(): Promise<void> {
+    let batch: readonly Waiting[] = [];
+    const take = (): readonly Waiting[] => {
+      if (batch.length === 0) {
+        batch = gathered;
+        gathered = [];
+      }
+      return batch;
+    };
+    try {
+      const rows = await pool.read<Todo>(() => {
+        const ids = take().map(({ id }) => id);
+        return { name: 'find', text: FIND, values: [`{${ids.join(',')}}`] };
+      });
+      const found = new Map(rows.map((todo) => [todo.id, represent(todo)]));
+      for (const { id, resolve } of batch) resolve(found.get(id));
+    } catch (error) {
+      for (const { reject } of take()) reject(error);
+    }
+  }
+
+  return (id) =>
+    new Promise((resolve, reject) => {
+      if (gathered.length === 0) setImmediate(ask);
+      gathered.push({ id, resolve, reject });
+    });
+}
