@@ -59,7 +59,7 @@ export async function readConfig(
   const setting = (flag: Exclude<keyof Flags, 'no-migrate'>, variable: string) =>
     settingOf(flag, flags[flag], variable, env);
 
-  const environment = oneOf(setting('environment', 'TODO_ENVIRONMENT'), ENVIRONMENTS, 'production', faults);
+  const environment = environmentOf(flags, env, faults);
   const name = oneOf(
     setting('profile', 'TODO_PROFILE'),
     ['shared-list', 'error-demo'],
@@ -86,7 +86,7 @@ export async function readConfig(
     return faults.length > 0 ? { faults } : { config: { ...common, profile: { name } } };
 
   const dataDir = dataDirOf(flags, env);
-  const database = readDatabaseOf(flags, env, faults);
+  const database = readDatabaseOf(flags, env, faults, env.TODO_CACHE_MB || undefined);
   const auth = await readAuth(env, environment, dataDir);
   if ('faults' in auth) faults.push(...auth.faults);
   if (faults.length > 0 || 'faults' in auth) return { faults };
@@ -103,6 +103,38 @@ export function readDatabaseConfig(
   return faults.length > 0 ? { faults } : { database };
 }
 
+/** Reads whose tokens are trusted, for a command that looks at one without serving. */
+export async function readAuthConfig(
+  flags: Pick<Flags, 'environment' | 'data-dir'>,
+  env: Variables,
+): Promise<{ readonly auth: AuthSettings } | Faults> {
+  const faults = emptyFlags(flags);
+  const environment = environmentOf(flags, env, faults);
+  const auth = await readAuth(env, environment, dataDirOf(flags, env));
+  if ('faults' in auth) faults.push(...auth.faults);
+  return faults.length > 0 || 'faults' in auth ? { faults } : { auth: auth.settings };
+}
+
+/** What decides whether a development token can be made, and is of use. */
+export interface SigningConfig {
+  readonly dataDir: string;
+  /** Tokens come from an issuer of its own, so that the development key has no say. */
+  readonly issuerNamed: boolean;
+  readonly production: boolean;
+}
+
+/** Reads where the development key is, and no setting that has nothing to do with it. */
+export async function readSigningConfig(
+  flags: Pick<Flags, 'data-dir'>,
+  env: Variables,
+): Promise<SigningConfig | Faults> {
+  const faults = emptyFlags(flags);
+  if (faults.length > 0) return { faults };
+  const { namesAnIssuer } = await import('./auth/settings.ts');
+  const production = env.TODO_ENVIRONMENT === 'production';
+  return { dataDir: dataDirOf(flags, env), issuerNamed: namesAnIssuer(rawAuth(env)), production };
+}
+
 /** Most likely an unset variable of the shell, which must not fall back to a default. */
 function emptyFlags(flags: Flags): string[] {
   return Object.entries(flags).flatMap(([flag, value]) =>
@@ -110,19 +142,24 @@ function emptyFlags(flags: Flags): string[] {
   );
 }
 
-function readDatabaseOf(flags: DatabaseFlags, env: Variables, faults: string[]): DatabaseSettings {
+function readDatabaseOf(
+  flags: DatabaseFlags,
+  env: Variables,
+  faults: string[],
+  cacheMegabytes?: string,
+): DatabaseSettings {
   return readDatabase(
     {
       database: settingOf('database', flags.database, 'TODO_DATABASE', env),
       dataDir: dataDirOf(flags, env),
-      cacheMegabytes: env.TODO_CACHE_MB || undefined,
+      cacheMegabytes,
       migrate: flags['no-migrate'] !== true,
     },
     faults,
   );
 }
 
-function dataDirOf(flags: DatabaseFlags, env: Variables): string {
+function dataDirOf(flags: Pick<Flags, 'data-dir'>, env: Variables): string {
   return settingOf('data-dir', flags['data-dir'], 'TODO_DATA_DIR', env).value ?? 'data';
 }
 
@@ -133,10 +170,9 @@ function settingOf(flag: string, value: string | undefined, variable: string, en
     : { name: `--${flag}`, value };
 }
 
-/** Whether tokens come from an issuer of its own, so that the development key has no say. */
-export async function namesAnIssuerOf(env: Variables): Promise<boolean> {
-  const { namesAnIssuer } = await import('./auth/settings.ts');
-  return namesAnIssuer(rawAuth(env));
+function environmentOf(flags: Flags, env: Variables, faults: string[]): Environment {
+  const setting = settingOf('environment', flags.environment, 'TODO_ENVIRONMENT', env);
+  return oneOf(setting, ENVIRONMENTS, 'production', faults);
 }
 
 /** Imported only here, because the error demo has no use for it. */

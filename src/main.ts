@@ -14,8 +14,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['token verify', async () => (await import('./commands/token-verify.ts')).tokenVerify],
 ]);
 
-const HELP = `Usage: todo-service [command] [flags]
-
+const LIST = `
   serve            serves the todo list or the error demo (the default)
   migrate          brings the schema of the database up to date
   check            looks for what is wrong with the database
@@ -24,7 +23,10 @@ const HELP = `Usage: todo-service [command] [flags]
   categories add   adds a category and prints its id
   token create     prints a development token
   token verify     says check by check what the service makes of a token
+`;
 
+const HELP = `Usage: todo-service [command] [flags]
+${LIST}
 "todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
 the version.
 `;
@@ -35,8 +37,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(argv: readonly string[]): Promise<number> {
-  const [first] = argv;
-  if (first === '--help' || first === '-h' || first === 'help') {
+  const [first = 'serve', second] = argv;
+  if (first === 'help') return run([...argv.slice(1), '--help']);
+  if (asksForHelp(first)) {
     process.stdout.write(HELP);
     return 0;
   }
@@ -44,15 +47,37 @@ async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${readVersion()}\n`);
     return 0;
   }
-  const words = first === undefined || first.startsWith('-') ? ['serve', ...argv] : argv;
+  const words = argv.length === 0 || first.startsWith('-') ? ['serve', ...argv] : argv;
   for (const length of [2, 1]) {
     const command = COMMANDS.get(words.slice(0, length).join(' '));
     if (command !== undefined) return (await command())(words.slice(length), process.env);
   }
-  if (argv[1] === '--help' && [...COMMANDS.keys()].some((name) => name.startsWith(`${first} `))) {
-    process.stdout.write(HELP);
+  const group = groupHelp(first);
+  if (group === undefined) return notACommand(first, HELP);
+  if (asksForHelp(second)) {
+    process.stdout.write(group);
     return 0;
   }
-  process.stderr.write(`Cannot run ${JSON.stringify(first)}: it is not a command.\n\n${HELP}`);
+  return notACommand(second === undefined ? first : `${first} ${second}`, group);
+}
+
+function asksForHelp(word: string | undefined): boolean {
+  return word === '--help' || word === '-h';
+}
+
+function notACommand(words: string, help: string): 2 {
+  process.stderr.write(`Cannot run ${JSON.stringify(words)}: it is not a command.\n\n${help}`);
   return 2;
+}
+
+/** The help of the commands that begin with the same word; undefined when none does. */
+function groupHelp(word: string): string | undefined {
+  const lines = LIST.split('\n').filter((line) => line.startsWith(`  ${word} `));
+  if (lines.length === 0) return undefined;
+  return `Usage: todo-service ${word} <command> [flags]
+
+${lines.join('\n')}
+
+"todo-service ${word} <command> --help" lists the flags of a command, with examples.
+`;
 }

@@ -1,5 +1,4 @@
-import { DATABASE_FLAGS, DATABASE_HELP, onDatabase } from './database.ts';
-import { readFlags } from './flags.ts';
+import { DATABASE_HELP, onDatabase } from './database.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
 
@@ -19,10 +18,8 @@ Examples:
 
 /** `todo-service backup FILE`. The result is the exit code. */
 export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('backup', argv, DATABASE_FLAGS, HELP, [], ['FILE']);
-  if (typeof flags === 'number') return flags;
-  const file = flags.FILE;
-  return onDatabase('back up', flags, env, async (database) => {
+  const line = { command: 'backup', action: 'back up', operand: 'FILE', help: HELP } as const;
+  return onDatabase(line, argv, env, async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
       const { dumpCommand } = await import('../shared-list/postgres/dump.ts');
       const command = dumpCommand(database.connectionString, file);

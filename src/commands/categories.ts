@@ -1,6 +1,6 @@
 import { categoryNameFault } from '../shared-list/category-name.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, onDatabase, openOperator } from './database.ts';
-import { readFlags } from './flags.ts';
+import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
+import { wrongUsage } from './flags.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
 
@@ -32,9 +32,8 @@ Examples:
 
 /** `todo-service categories list`. The result is the exit code. */
 export async function categoriesList(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('categories list', argv, DATABASE_FLAGS, LIST_HELP);
-  if (typeof flags === 'number') return flags;
-  return onDatabase('list the categories', flags, env, async (database) => {
+  const line = { command: 'categories list', action: 'list the categories', help: LIST_HELP };
+  return onDatabase(line, argv, env, async (database) => {
     await using operator = await openOperator(database);
     const categories = await operator.listCategories();
     process.stdout.write(categories.map(({ id, name }) => `${id}\t${name}\n`).join(''));
@@ -44,15 +43,11 @@ export async function categoriesList(argv: readonly string[], env: NodeJS.Proces
 
 /** `todo-service categories add NAME`. The result is the exit code. */
 export async function categoriesAdd(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('categories add', argv, DATABASE_FLAGS, ADD_HELP, [], ['NAME']);
-  if (typeof flags === 'number') return flags;
-  const name = flags.NAME;
-  const fault = categoryNameFault(name);
-  if (fault !== undefined) {
-    process.stderr.write(`${fault}\nRun "todo-service categories add --help" for the flags.\n`);
-    return 2;
-  }
-  return onDatabase('add the category', flags, env, async (database) => {
+  const command = 'categories add';
+  const line = { command, action: 'add the category', operand: 'NAME', help: ADD_HELP } as const;
+  return onDatabase(line, argv, env, async (database, { NAME: name }) => {
+    const fault = categoryNameFault(name);
+    if (fault !== undefined) return wrongUsage(command, fault);
     await using operator = await openOperator(database);
     const added = await operator.addCategory(name);
     if (added === 'name-taken') {

@@ -1,6 +1,5 @@
 import type { Inspection } from '../shared-list/operator.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
-import { readFlags } from './flags.ts';
+import { DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
 
 const HELP = `Usage: todo-service check [flags]
 
@@ -19,9 +18,8 @@ Examples:
 
 /** `todo-service check`. The result is the exit code. */
 export async function check(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('check', argv, DATABASE_FLAGS, HELP);
-  if (typeof flags === 'number') return flags;
-  return onDatabase('check the database', flags, env, async (database) => {
+  const line = { command: 'check', action: 'check the database', help: HELP };
+  return onDatabase(line, argv, env, async (database) => {
     await using operator = await openOperator(database);
     const inspection = await operator.inspect();
     process.stdout.write(describe(await nameOf(database), inspection));

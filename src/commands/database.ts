@@ -1,33 +1,41 @@
-import { type DatabaseFlags, readDatabaseConfig } from '../config.ts';
+import { readDatabaseConfig } from '../config.ts';
 import type { DatabaseSettings } from '../shared-list/database.ts';
 import type { Operator } from '../shared-list/operator.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../shared-list/store.ts';
+import { type CommandLine, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
-export const DATABASE_FLAGS = ['database', 'data-dir'] as const;
+const DATABASE_FLAGS = { database: 'text', 'data-dir': 'text' } as const;
 
 /** What `--help` says of them. */
 export const DATABASE_HELP = `\
   --database sqlite:PATH|postgres://…     TODO_DATABASE     default sqlite:<data dir>/todos.db
   --data-dir DIR                          TODO_DATA_DIR     default data
-  --help
+  -h, --help
 
 A flag beats its variable. A password belongs into the variable: others can read a command line.`;
 
+/** A command that works on the database. */
+interface DatabaseCommand<Operand extends string>
+  extends Pick<CommandLine<typeof DATABASE_FLAGS, Operand>, 'command' | 'operand' | 'help'> {
+  /** For people, after "Cannot". */
+  readonly action: string;
+}
+
 /**
- * Finds the database that flags and variables name and lets `work` use it. What an operator can mend is one
- * line and the exit code: 69 the database cannot be used, 75 a process serves it, 78 faults in the
- * configuration. Otherwise the exit code is that of `work`.
- *
- * @param action For people, after "Cannot".
+ * Finds the database that flags and variables name and lets `work` use it, with what was given. What an operator
+ * can mend is one line and the exit code: 2 wrong usage, 69 the database cannot be used, 75 a process serves it,
+ * 78 faults in the configuration. Otherwise the exit code is that of `work`.
  */
-export async function onDatabase(
-  action: string,
-  flags: DatabaseFlags,
+export async function onDatabase<const Operand extends string = never>(
+  { action, ...line }: DatabaseCommand<Operand>,
+  argv: readonly string[],
   env: NodeJS.ProcessEnv,
-  work: (database: DatabaseSettings) => Promise<number>,
+  work: (database: DatabaseSettings, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
 ): Promise<number> {
-  const read = readDatabaseConfig(flags, env);
+  const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
+  if (typeof given === 'number') return given;
+  const read = readDatabaseConfig(given, env);
   if ('faults' in read) {
     process.stderr.write(
       `Cannot ${action}, the configuration has faults:\n${read.faults.map((line) => `  ${line}\n`).join('')}`,
@@ -35,7 +43,7 @@ export async function onDatabase(
     return 78;
   }
   try {
-    return await work(read.database);
+    return await work(read.database, given);
   } catch (error) {
     if (error instanceof StoreNotOpened) {
       process.stderr.write(`Cannot ${action}: ${error.message}\n`);

@@ -1,50 +1,59 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
+/** `text` has a value, of which the later of two counts; `texts` has a value each time; `switch` has none. */
+type Kind = 'text' | 'texts' | 'switch';
+
+/** What a command takes after its own words. */
+export interface CommandLine<Flags extends Readonly<Record<string, Kind>>, Operand extends string = never> {
+  /** Its words, like `token create`. */
+  readonly command: string;
+  readonly flags: Flags;
+  /** The name of the one word without a dash that must be given. */
+  readonly operand?: Operand;
+  readonly help: string;
+}
+
+/** What was given, by the names of flags and operand. */
+export type Given<Flags extends Readonly<Record<string, Kind>>, Operand extends string = never> = {
+  readonly [F in keyof Flags]?: { text: string; texts: readonly string[]; switch: boolean }[Flags[F]];
+} & { readonly [O in Operand]: string };
+
 /**
- * Reads the flags of a command, and its operands: words without a dash, each wanted once, in this order. Of a
- * flag given twice the later wins. The result is an exit code when that is all: 0 after `--help`, 2 after a
- * message about wrong usage.
+ * Reads what follows the words of a command. The result is an exit code when that is all: 0 after `--help` or
+ * `-h`, 2 after a message about wrong usage.
  */
 export function readFlags<
-  const Name extends string,
-  const Switch extends string = never,
+  const Flags extends Readonly<Record<string, Kind>>,
   const Operand extends string = never,
->(
-  command: string,
-  argv: readonly string[],
-  names: readonly Name[],
-  help: string,
-  switches: readonly Switch[] = [],
-  operands: readonly Operand[] = [],
-): Read<Name, Switch, Operand> | number {
-  const options: ParseArgsOptionsConfig = { help: { type: 'boolean' } };
-  for (const name of names) options[name] = { type: 'string' };
-  for (const name of switches) options[name] = { type: 'boolean' };
+>(line: CommandLine<Flags, Operand>, argv: readonly string[]): Given<Flags, Operand> | number {
+  const options: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
+  for (const [name, kind] of Object.entries(line.flags)) {
+    options[name] = { type: kind === 'switch' ? 'boolean' : 'string', multiple: kind === 'texts' };
+  }
   try {
-    const allowPositionals = operands.length > 0;
+    const allowPositionals = line.operand !== undefined;
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals });
     if (values.help === true) {
-      process.stdout.write(help);
+      process.stdout.write(line.help);
       return 0;
     }
-    if (positionals.length !== operands.length || positionals.some((word) => word === '')) {
-      throw new Error(operandsWanted(operands, positionals));
-    }
-    const words = operands.map((operand, index) => [operand, positionals[index]]);
-    return { ...values, ...Object.fromEntries(words) } as Read<Name, Switch, Operand>;
+    if (line.operand === undefined) return values as Given<Flags, Operand>;
+    const [word, ...more] = positionals;
+    if (!word || more.length > 0) return wrongUsage(line.command, operandWanted(line.operand, positionals));
+    return { ...values, [line.operand]: word } as Given<Flags, Operand>;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${reason}\nRun "todo-service ${command} --help" for the flags.\n`);
-    return 2;
+    return wrongUsage(line.command, error instanceof Error ? error.message : String(error));
   }
 }
 
-type Read<Name extends string, Switch extends string, Operand extends string> = {
-  readonly [N in Name]?: string;
-} & { readonly [S in Switch]?: boolean } & { readonly [O in Operand]: string };
+/** Says what is wrong with the words of a command, and where its help is. The result is the exit code. */
+export function wrongUsage(command: string, sentence: string): 2 {
+  process.stderr.write(`${sentence}\nRun "todo-service ${command} --help" for the flags.\n`);
+  return 2;
+}
 
-function operandsWanted(operands: readonly string[], received: readonly string[]): string {
-  const words = received.map((word) => JSON.stringify(word)).join(' ') || 'nothing';
-  const hint = received.length > operands.length ? '; a word with spaces needs quotes' : '';
-  return `${operands.join(' ')} must be given, once, received ${words}${hint}`;
+/** The words are not repeated: one may be a token. */
+function operandWanted(operand: string, { length }: readonly string[]): string {
+  const received = ['nothing', '""'][length] ?? `${length} words; one with spaces needs quotes`;
+  return `${operand} must be given, once, received ${received}`;
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSettings } from '../shared-list/database.ts';
 import type { Migrated } from '../shared-list/operator.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, nameOf, onDatabase } from './database.ts';
-import { readFlags } from './flags.ts';
+import { DATABASE_HELP, nameOf, onDatabase } from './database.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
 
@@ -20,9 +19,7 @@ Examples:
 
 /** `todo-service migrate`. The result is the exit code. */
 export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('migrate', argv, DATABASE_FLAGS, HELP);
-  if (typeof flags === 'number') return flags;
-  return onDatabase('migrate', flags, env, async (database) => {
+  return onDatabase({ command: 'migrate', action: 'migrate', help: HELP }, argv, env, async (database) => {
     const { from, to } = await bringUpToDate(database);
     const name = await nameOf(database);
     process.stdout.write(

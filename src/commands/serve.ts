@@ -19,7 +19,7 @@ Serves the todo list (profile shared-list) or the error demo (profile error-demo
   --database sqlite:PATH|postgres://…     TODO_DATABASE     default sqlite:<data dir>/todos.db
   --data-dir DIR                          TODO_DATA_DIR     default data
   --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
-  --help
+  -h, --help
 
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
 
@@ -61,11 +61,19 @@ Examples:
 /** What the store and the keys get to close after the last answer, in milliseconds. */
 const CLOSING_MILLISECONDS = 5_000;
 
-const FLAGS = ['profile', 'environment', 'host', 'port', 'database', 'data-dir'] as const;
+const FLAGS = {
+  profile: 'text',
+  environment: 'text',
+  host: 'text',
+  port: 'text',
+  database: 'text',
+  'data-dir': 'text',
+  'no-migrate': 'switch',
+} as const;
 
 /** `todo-service serve`: serves until a signal. The result is the exit code. */
 export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags('serve', argv, FLAGS, HELP, ['no-migrate']);
+  const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
   if ('faults' in read) {

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signDevelopmentToken } from '../auth/development-token.ts';
-import { readTokenRequest } from './token-create.ts';
+import { readFlags } from './flags.ts';
+import { readTokenRequest, TOKEN_CREATE } from './token-create.ts';
 
 const KEY = { keyId: 'development-0', secret: Buffer.alloc(32) };
 
 /** Seconds since 1970. */
 const NOW = 1_795_247_826.9;
 
+function request(argv: readonly string[]) {
+  const flags = readFlags(TOKEN_CREATE, argv);
+  assert.ok(typeof flags === 'object');
+  return readTokenRequest(flags);
+}
+
 /** The claims of the token that these flags ask for. */
 async function claimsOf(...argv: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
-  const request = readTokenRequest(argv);
-  assert.ok(typeof request === 'object', String(request));
-  return (await signDevelopmentToken(request.token, KEY, NOW)).claims;
+  const asked = request(argv);
+  assert.ok(typeof asked === 'object', String(asked));
+  return (await signDevelopmentToken(asked.token, KEY, NOW)).claims;
 }
 
 test('one role is a string, several are a list, none is no claim', async () => {
@@ -71,7 +78,7 @@ const WRONG: readonly (readonly [string[], RegExp])[] = [
   ],
   [['--name', 'a', '--lifetime', '8'], /^--lifetime must/],
   [['--name', 'a', '--lifetime', '3651d'], /^--lifetime must/],
-  [['--name', 'a', '--lifetime', '-1h'], /--lifetime/],
+  [['--name', 'a', '--lifetime=-1h'], /^--lifetime must/],
   [['--name', 'a', '--claim', 'x'], /^--claim must be KEY=VALUE, received "x"/],
   [['--name', 'a', '--claim', '=x'], /^--claim must be KEY=VALUE/],
   [['--name', 'a', '--claim', 'exp=1'], /^--claim must not be one that every token has .*received "exp"/],
@@ -81,13 +88,11 @@ const WRONG: readonly (readonly [string[], RegExp])[] = [
   ],
   [['--name', 'a', '--claim', 'x={'], /^--claim with a value that begins with \{ or \[ must be JSON/],
   [['--name', 'a', '--output', 'yaml'], /^--output must be "token" or "json", received "yaml"/],
-  [['--nmae', 'a'], /--nmae/],
-  [['ada'], /ada/],
 ];
 
 for (const [args, says] of WRONG) {
   test(`token create ${args.join(' ')} is wrong usage`, () => {
-    const sentence = readTokenRequest(args);
+    const sentence = request(args);
     assert.ok(typeof sentence === 'string');
     assert.match(sentence, says);
   });

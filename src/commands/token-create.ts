@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
-import { describeTrouble, openDevelopmentKey } from '../auth/development-key.ts';
+import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth/development-key.ts';
 import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/gate.ts';
-import { namesAnIssuerOf, readConfig } from '../config.ts';
+import { readSigningConfig } from '../config.ts';
+import { type Given, readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
 
@@ -15,7 +15,7 @@ Production refuses it: there, tokens come from your identity provider.
   --claim KEY=VALUE        another claim, repeatable; a VALUE that begins with { or [ is JSON, any other is a string
   --output token|json      json adds the header and the claims; default token
   --data-dir DIR           TODO_DATA_DIR, default data: where the development key is, or is made
-  --help
+  -h, --help
 
 Exit codes: 0 printed, 2 wrong usage, 78 no token can be made with this configuration.
 
@@ -25,47 +25,49 @@ Examples:
   todo-service token create --name eve --claim 'realm_access={"roles":["editor"]}' --output json
 `;
 
+const FLAGS = {
+  name: 'text',
+  role: 'texts',
+  lifetime: 'text',
+  claim: 'texts',
+  output: 'text',
+  'data-dir': 'text',
+} as const;
+
+export const TOKEN_CREATE = { command: 'token create', flags: FLAGS, help: HELP };
+
 /** What the flags ask for. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly token: DevelopmentTokenRequest;
   readonly output: 'token' | 'json';
-  readonly dataDir: string | undefined;
 }
 
 /** `todo-service token create`: signs with the development key. The result is the exit code. */
 export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const request = readTokenRequest(argv);
-  if (typeof request === 'string') {
-    process.stderr.write(`${request}\nRun "todo-service token create --help" for the flags.\n`);
-    return 2;
-  }
-  if (request === undefined) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  if (await namesAnIssuerOf(env)) {
+  const flags = readFlags(TOKEN_CREATE, argv);
+  if (typeof flags === 'number') return flags;
+  const request = readTokenRequest(flags);
+  if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
+  const read = await readSigningConfig(flags, env);
+  if ('faults' in read) return refuse(`the configuration has faults:\n  ${read.faults.join('\n  ')}`);
+  if (read.issuerNamed) {
     return refuse(
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them',
     );
   }
-  const flags = { profile: 'shared-list', environment: 'development', 'data-dir': request.dataDir };
-  const read = await readConfig(flags, env);
-  if ('faults' in read) return refuse(`the configuration has faults:\n  ${read.faults.join('\n  ')}`);
-  const { profile } = read.config;
-  if (profile.name !== 'shared-list' || profile.auth.source.kind !== 'development') {
-    throw new Error('Cannot make a token: development has no development key');
-  }
-  const { path } = profile.auth.source;
+  const path = developmentKeyPath(read.dataDir);
   const file = await openDevelopmentKey(path);
   if (file.outcome !== 'read') return refuse(describeTrouble(path, file));
   const token = await signDevelopmentToken(request.token, file.key, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
-    process.stderr.write(`The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}\n`);
-    return 2;
+    return wrongUsage(
+      TOKEN_CREATE.command,
+      `The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`,
+    );
   }
   process.stdout.write(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
-  if (env.TODO_ENVIRONMENT === 'production') {
+  if (read.production) {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
     );
@@ -78,16 +80,9 @@ function refuse(reason: string): number {
   return 78;
 }
 
-/** What is asked for; a sentence about wrong usage; or undefined when help is asked for. */
-export function readTokenRequest(argv: readonly string[]): TokenRequest | string | undefined {
-  let values: ReturnType<typeof parse>;
-  try {
-    values = parse(argv);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  if (values.help === true) return undefined;
-  const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = values;
+/** What is asked for, or a sentence about wrong usage. */
+export function readTokenRequest(flags: Given<typeof FLAGS>): TokenRequest | string {
+  const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = flags;
   if (name === undefined || name.trim() === '')
     return '--name must be the name of somebody, received nothing';
   const notOne = roles.find((role) => role === '' || /[,\s]/.test(role));
@@ -103,22 +98,7 @@ export function readTokenRequest(argv: readonly string[]): TokenRequest | string
   }
   const claims = readClaims(claim);
   if (typeof claims === 'string') return claims;
-  return { token: { name, roles, lifetime: seconds, claims }, output, dataDir: values['data-dir'] };
-}
-
-function parse(argv: readonly string[]) {
-  return parseArgs({
-    args: [...argv],
-    options: {
-      name: { type: 'string' },
-      role: { type: 'string', multiple: true },
-      lifetime: { type: 'string' },
-      claim: { type: 'string', multiple: true },
-      output: { type: 'string' },
-      'data-dir': { type: 'string' },
-      help: { type: 'boolean' },
-    },
-  }).values;
+  return { token: { name, roles, lifetime: seconds, claims }, output };
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

@@ -1,29 +1,63 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
 
 const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
+const ALL = ['serve', ...COMMANDS, 'token create', 'token verify'];
 
-for (const command of COMMANDS) {
-  test(`${command} --help has usage, exit codes and examples, and contacts no database`, async () => {
+for (const command of ALL) {
+  test(`${command} -h has usage, exit codes and examples, and contacts no database`, async () => {
     const env = { TODO_DATABASE: 'postgres://127.0.0.1:1/todos' };
-    const { code, stdout, stderr } = await runProgram([...command.split(' '), '--help'], { env });
+    const { code, stdout, stderr } = await runProgram([...command.split(' '), '-h'], { env });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, new RegExp(`^Usage: todo-service ${command} `));
     assert.match(stdout, /\nExit codes: 0 [\s\S]*\nExamples:\n {2}\S/);
   });
 }
 
+test('--help, -h and help before the command are the same', async () => {
+  const help = await runProgram(['categories', 'add', '--help']);
+  assert.match(help.stdout, /^Usage: todo-service categories add NAME /);
+  assert.deepEqual(await runProgram(['categories', 'add', '-h']), help);
+  assert.deepEqual(await runProgram(['help', 'categories', 'add']), help);
+});
+
+for (const [group, members] of [
+  ['categories', ['list', 'add']],
+  ['token', ['create', 'verify']],
+] as const) {
+  test(`${group} --help and -h list the commands that begin so, and no other`, async () => {
+    const help = await runProgram([group, '--help']);
+    assert.deepEqual([help.code, help.stderr], [0, '']);
+    const listed = [...help.stdout.matchAll(/^ {2}(\S+ \S+) {2,}\S/gm)].map(([, name]) => name);
+    assert.deepEqual(
+      listed,
+      members.map((member) => `${group} ${member}`),
+    );
+    assert.deepEqual(await runProgram([group, '-h']), help);
+  });
+
+  test(`${group} without a second word, or with a wrong one, is wrong usage and lists the same: 2`, async () => {
+    const { stdout: help } = await runProgram([group, '--help']);
+    for (const words of [[group], [group, 'burn']]) {
+      const { code, stderr } = await runProgram(words);
+      assert.equal(code, 2);
+      assert.equal(stderr, `Cannot run "${words.join(' ')}": it is not a command.\n\n${help}`);
+    }
+  });
+}
+
 test('--help lists every command', async () => {
   const { stdout } = await runProgram(['--help']);
-  for (const command of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
+  for (const command of ALL) assert.match(stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
 });
 
 const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
   [['categories', 'add'], 'NAME must be given, once, received nothing'],
   [
     ['categories', 'add', 'Home', 'office'],
-    'NAME must be given, once, received "Home" "office"; a word with spaces needs quotes',
+    'NAME must be given, once, received 2 words; one with spaces needs quotes',
   ],
   [
     ['categories', 'add', ' '],
@@ -73,3 +107,15 @@ for (const command of COMMANDS) {
     assert.doesNotMatch(stderr, /secret/);
   });
 }
+
+test('a command for operators does not look at settings of serve that it does not use', async () => {
+  await using folder = await temporaryFolder();
+  const env = {
+    TODO_PORT: 'http',
+    TODO_LOG_LEVEL: 'loud',
+    TODO_CACHE_MB: 'x',
+    TODO_AUTH_CLOCK_TOLERANCE: 'x',
+  };
+  const { code, stderr } = await runProgram(['migrate', '--data-dir', folder.path], { env });
+  assert.equal(code, 0, stderr);
+});
