@@ -125,8 +125,9 @@ async function create(): Promise<void> {
 async function client(): Promise<void> {
   let turn = performance.now();
   while (turn < until) {
-    turn = Math.max(turn + (CLIENTS * 1_000) / rate, performance.now());
-    if (turn > performance.now()) await pause(turn - performance.now());
+    const now = performance.now();
+    turn = Math.max(turn + (CLIENTS * 1_000) / rate, now);
+    if (turn > now) await pause(turn - now);
     const dice = Math.random();
     if (dice < 0.05) await ask({ ...choose(), wanted: [401] }, bad);
     else if (dice < 0.1) await abort(choose());
