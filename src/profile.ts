@@ -87,7 +87,7 @@ async function openStore(
     onConnectionLost: ({ message }) =>
       log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
   });
-  return { store, name: addressOf(connectionString)?.name ?? 'postgres' };
+  return { store, name: addressOf(connectionString).name };
 }
 
 function onCommit(observers: readonly Observer[]) {

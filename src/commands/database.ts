@@ -71,5 +71,5 @@ export async function openOperator(database: DatabaseSettings): Promise<Operator
 export async function nameOf(database: DatabaseSettings): Promise<string> {
   if (database.engine === 'sqlite') return `sqlite:${database.path}`;
   const { addressOf } = await import('../shared-list/postgres/address.ts');
-  return addressOf(database.connectionString)?.name ?? 'postgres';
+  return addressOf(database.connectionString).name;
 }

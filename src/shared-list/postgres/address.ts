@@ -1,4 +1,5 @@
 import { Client, type PoolConfig } from 'pg';
+import { StoreNotOpened } from '../store.ts';
 
 /** Where a database is, and how to reach it. */
 export interface Address {
@@ -11,14 +12,23 @@ export interface Address {
  * Reads a connection string; what it leaves open comes from the usual variables (`PGHOST`, `PGPASSWORD`, …).
  * TLS by `sslmode` and `sslrootcert`, as the driver understands them.
  *
- * @returns undefined when it is no connection string. Why is not told: the driver's message may quote it.
+ * @throws {StoreNotOpened} when it is no connection string, or names a file that cannot be read.
  */
-export function addressOf(connectionString: string): Address | undefined {
+export function addressOf(connectionString: string): Address {
   const config = { connectionString, application_name: 'todo-service' };
   try {
     const { host, port, database } = new Client(config);
     return { name: `postgres://${host}:${port}/${database}`, config };
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Other messages may quote the connection string.
+    const why = isFromFile(error) ? `: ${error.message}` : '';
+    throw new StoreNotOpened(
+      'unusable',
+      `Cannot open the database: its connection string cannot be read${why}`,
+    );
   }
+}
+
+function isFromFile(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
 }

@@ -32,9 +32,6 @@ export async function connect(
   faultOf: (client: Client) => Promise<string | undefined>,
 ): Promise<Connected> {
   const address = addressOf(connectionString);
-  if (address === undefined) {
-    throw new StoreNotOpened('unusable', 'Cannot open the database: its connection string cannot be read');
-  }
   const unusable = (fault: string, cause?: unknown) =>
     new StoreNotOpened('unusable', `Cannot open the database "${address.name}": ${fault}`, { cause });
   await using parts = new AsyncDisposableStack();
