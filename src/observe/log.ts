@@ -6,22 +6,70 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
+ * Bytes. A write of at most so many to a pipe stays in one piece, whoever else writes to it (POSIX, PIPE_BUF on
+ * Linux).
+ */
+const WHOLE_WRITE = 4096;
+
+/**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
- * development. Writes are synchronous, so that the last words of a crash are not lost.
+ * development. Writes are synchronous, so that the last words of a crash are not lost; lines of level debug and
+ * trace are written together, at the end of the turn that made them at the latest.
  */
 export function openLog(environment: Environment, level: LogLevel): Logger {
-  const output = pino.destination({ fd: 1, sync: true });
+  const output = pino.destination({
+    fd: 1,
+    sync: true,
+    minLength: WHOLE_WRITE - 1,
+    maxWrite: WHOLE_WRITE,
+  });
   const options = {
     level,
     base: { pid: process.pid },
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: timeByMillisecond(),
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return pino(options, rewriting(output, environment === 'production' ? machineLine : personLine));
+  return pino(options, gathering(output, environment === 'production' ? machineLine : personLine));
 }
 
-function rewriting(output: DestinationStream, rewrite: (line: string) => string): DestinationStream {
-  return { write: (line) => output.write(rewrite(line)) };
+/** Lines that come by the thousand: a system call for each would cost more than making it. */
+const MAY_WAIT = /^\{"level":"(?:debug|trace)"/;
+
+/** Writes lines that may wait at the end of the turn, or of the process; any other at once, and what waits before it. */
+function gathering(
+  output: DestinationStream & { flush(): void },
+  rewrite: (line: string) => string,
+): DestinationStream {
+  let waiting = false;
+  const flush = () => {
+    if (!waiting) return;
+    waiting = false;
+    output.flush();
+  };
+  process.once('exit', flush);
+  return {
+    write(line) {
+      output.write(rewrite(line));
+      const scheduled = waiting;
+      waiting = true;
+      if (!MAY_WAIT.test(line)) flush();
+      else if (!scheduled) setImmediate(flush);
+    },
+  };
+}
+
+/** `pino.stdTimeFunctions.isoTime`, made once for all lines of a millisecond. */
+function timeByMillisecond(): () => string {
+  let made = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== made) {
+      made = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 /** What JSON allows in a string, and a terminal or a reader of lines may take for a command or an end. */

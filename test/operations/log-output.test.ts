@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const LOG = new URL('../../src/observe/log.ts', import.meta.url);
+
+/** Runs a program that has a `log` at level debug, and `print` to write on standard output past it. */
+function start(program: string) {
+  const before = `import { writeSync } from 'node:fs';
+    import { openLog } from ${JSON.stringify(LOG.href)};
+    const log = openLog('production', 'debug');
+    const print = (event) => writeSync(1, JSON.stringify({ event }) + '\\n');`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', `${before}\n${program}`], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH },
+  });
+}
+
+function eventsIn(output: string): string[] {
+  return output.split('\n').flatMap((line) => (line === '' ? [] : [String(JSON.parse(line).event)]));
+}
+
+async function eventsOf(program: string): Promise<string[]> {
+  return eventsIn(await text(start(program).stdout));
+}
+
+describe('The log on standard output', { concurrency: 2 }, () => {
+  test('lines of level debug wait for the end of their turn, and no longer', async () => {
+    const program = `log.debug({ event: 'a' }); log.debug({ event: 'b' }); print('turn');
+      setImmediate(() => setImmediate(() => { print('next'); process.kill(process.pid, 'SIGKILL'); }));`;
+    assert.deepEqual(await eventsOf(program), ['turn', 'a', 'b', 'next']);
+  });
+
+  test('any other line is there at once, behind those that waited', async () => {
+    const program = `log.debug({ event: 'a' }); log.info({ event: 'b' }); print('c');
+      log.debug({ event: 'd' }); log.error({ event: 'e' }); process.kill(process.pid, 'SIGKILL');`;
+    assert.deepEqual(await eventsOf(program), ['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('two hundred lines of one turn are all there, in their order', async () => {
+    const program = `for (let n = 0; n < 200; n += 1) log.debug({ event: String(n), long: 'x'.repeat(n * 30) });`;
+    assert.deepEqual(
+      await eventsOf(program),
+      Array.from({ length: 200 }, (_, n) => String(n)),
+    );
+  });
+
+  for (const end of ['process.exit(0)', `throw new Error('nobody catches this')`]) {
+    test(`lines that wait are there after ${end}`, async () => {
+      assert.deepEqual(await eventsOf(`log.debug({ event: 'last' }); ${end};`), ['last']);
+    });
+  }
+
+  test('a reader that is slow gets every line', async () => {
+    // To look at process.stdout makes it refuse what it cannot take (EAGAIN) instead of waiting.
+    const child = start(`process.stdout; process.stderr.write('begun\\n');
+      for (let n = 0; n < 500; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });`);
+    await once(child.stderr, 'data');
+    await pause(100);
+    const events = eventsIn(await text(child.stdout));
+    assert.deepEqual(
+      events,
+      Array.from({ length: 500 }, (_, n) => String(n)),
+    );
+  });
+
+  test('a reader that has gone ends nothing', async () => {
+    const child = start(`process.stdin.resume().once('end', () => {
+      log.debug({ event: 'a' });
+      setImmediate(() => { log.info({ event: 'b' }); log.debug({ event: 'c' }); process.exitCode = 5; });
+    });`);
+    const exited = once(child, 'exit');
+    child.stdout.destroy();
+    await once(child.stdout, 'close');
+    child.stdin.end();
+    assert.deepEqual(await exited, [5, null]);
+  });
+});
