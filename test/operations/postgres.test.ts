@@ -30,6 +30,28 @@ test('the pool and the operations of PostgreSQL are measured, and no write-ahead
   assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
 });
 
+test('a server without a connection to spare gives a 503 that says when to come back, and then all is well', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await using list = await startList({ env: { TODO_DATABASE: url } });
+  const ask = (method: string, body?: string) =>
+    fetch(`${list.url}/todos`, {
+      method,
+      headers: { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' },
+      ...(body && { body }),
+    });
+  await server.limitConnections(owner, 0);
+  for (const reply of [await ask('GET'), await ask('POST', '{"title":"a","categoryId":1}')]) {
+    assert.equal(reply.status, 503);
+    assert.equal(reply.headers.get('retry-after'), '1');
+    assert.equal(((await reply.json()) as { title: string }).title, 'Service Unavailable');
+  }
+  assert.match(list.log.join(''), /"reason":"No connection to the database: too many connections for role/);
+  assert.doesNotMatch(list.log.join(''), /password/);
+  await server.limitConnections(owner, -1);
+  assert.deepEqual(await (await ask('GET')).json(), []);
+  assert.equal((await ask('POST', '{"title":"a","categoryId":1}')).status, 201);
+});
+
 test('/ready turns while the database is away, and the log says so once', async () => {
   await using leaving = await PostgresServer.start();
   const database = await leaving.makeDatabase();

@@ -51,6 +51,21 @@ export class PostgresServer implements AsyncDisposable {
     return this.#urlOf(name);
   }
 
+  /** Makes an empty database with an owner who is no superuser, and gives the owner's name and connection string. */
+  async makeOwnedDatabase(): Promise<{ readonly owner: string; readonly url: string }> {
+    const url = new URL(await this.makeDatabase());
+    const owner = `owner_${this.#databases}`;
+    await this.execute(url.href, `CREATE ROLE ${owner} LOGIN PASSWORD 'password'`);
+    await this.execute(url.href, `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${owner}`);
+    url.username = owner;
+    return { owner, url: url.href };
+  }
+
+  /** How many connections a role may have; -1 for as many as it likes. Those that it has stay. */
+  async limitConnections(role: string, limit: number): Promise<void> {
+    await this.execute(this.#urlOf('postgres'), `ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);
+  }
+
   /** Runs SQL on a connection of its own, as an operator would. */
   async execute(url: string, sql: string): Promise<readonly Row[]> {
     const client = new Client(url);

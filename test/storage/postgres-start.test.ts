@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listed } from './todos.ts';
@@ -76,6 +77,17 @@ test('a server that is not there is refused in one line', async () => {
     'postgres://postgres:secret@127.0.0.1:1/todos',
     /"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED/,
   );
+});
+
+test('a server without a connection to spare is waited for', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.limitConnections(owner, 0);
+  await refused(url, /too many connections for role "owner_\d+"$/);
+  const opening = openPostgresStore(url, { patience: 60_000 });
+  await sleep(100);
+  await server.limitConnections(owner, -1);
+  await using store = await opening;
+  assert.deepEqual(await listed(store), []);
 });
 
 test('a connection string that cannot be read is not quoted', async () => {

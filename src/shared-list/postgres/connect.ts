@@ -11,7 +11,8 @@ const RETRY_INTERVAL = 250;
 /** Milliseconds that a statement may take, for example a migration, the wait for another instance's included. */
 const STATEMENT_WAIT = 60_000;
 
-const CANNOT_CONNECT_NOW = '57P03';
+/** It is starting or stopping, or has no connection left. */
+const LATER = ['57P03', '53300'];
 
 /** A connection that is ready for statements. Whoever asked for it ends it. */
 export interface Connected {
@@ -46,7 +47,7 @@ export async function connect(
   }
 }
 
-/** A server that cannot be reached, or that is starting, may be there in a moment; other refusals are final. */
+/** A server that cannot be reached, or refuses for now, may be there in a moment; other refusals are final. */
 async function reach(address: Address, patience: number): Promise<Client> {
   const deadline = performance.now() + patience;
   for (;;) {
@@ -61,7 +62,7 @@ async function reach(address: Address, patience: number): Promise<Client> {
     try {
       return await client.connect();
     } catch (error) {
-      const final = error instanceof DatabaseError && error.code !== CANNOT_CONNECT_NOW;
+      const final = error instanceof DatabaseError && !LATER.includes(error.code ?? '');
       if (final || performance.now() >= deadline) throw error;
     }
     await sleep(RETRY_INTERVAL);
