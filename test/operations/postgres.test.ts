@@ -52,6 +52,27 @@ test('a server without a connection to spare gives a 503 that says when to come 
   assert.equal((await ask('POST', '{"title":"a","categoryId":1}')).status, 201);
 });
 
+test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that says so', async () => {
+  const database = await server.makeDatabase();
+  await using list = await startList({ env: { TODO_DATABASE: database } });
+  const headers = { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' };
+  const body = '{"title":"Buy milk","categoryId":1}';
+  assert.equal((await fetch(`${list.url}/todos`, { method: 'POST', headers, body })).status, 201);
+  await using _lock = await server.lock(database);
+  const write = fetch(`${list.url}/todos/1`, { method: 'DELETE', headers });
+  await server.somebodyWaits(database);
+  await server.terminate(database);
+  const reply = await write;
+  assert.equal(reply.headers.get('retry-after'), null);
+  const { traceId: _traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
+  assert.deepEqual(problem, {
+    type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
+    title: 'Service Unavailable',
+    status: 503,
+    detail: 'It is unknown whether the change was made. Read before repeating it.',
+  });
+});
+
 test('/ready turns while the database is away, and the log says so once', async () => {
   await using leaving = await PostgresServer.start();
   const database = await leaving.makeDatabase();

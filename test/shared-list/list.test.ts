@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { signer } from '../sign.ts';
-import { type Running, startService } from '../start.ts';
+import { startList } from '../operations/list.ts';
 
-const auth = { issuer: 'https://issuer.test', audience: 'todo-service', secret: randomBytes(32) };
-const token = signer(auth)({ name: 'ada', role: 'editor' });
-
-let service: Running;
-
-before(async () => {
-  service = await startService({ environment: 'production', auth });
-});
-
+const service = await startList();
 after(() => service[Symbol.asyncDispose]());
 
 interface Reply {
@@ -26,8 +16,8 @@ interface Reply {
 /** `fetch` would decompress what it gets, and ask for it unasked. */
 function list(headers: Record<string, string> = {}): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const options = { headers: { authorization: `Bearer ${token}`, ...headers } };
-  request(`${service.baseUrl}/todos`, options, async (response) => {
+  const options = { headers: { authorization: `Bearer ${service.editor}`, ...headers } };
+  request(`${service.url}/todos`, options, async (response) => {
     const body = Buffer.concat(await response.toArray());
     resolve({ status: response.statusCode, headers: response.headers, body });
   })
@@ -37,9 +27,9 @@ function list(headers: Record<string, string> = {}): Promise<Reply> {
 }
 
 async function add(title: string): Promise<void> {
-  const reply = await fetch(`${service.baseUrl}/todos`, {
+  const reply = await fetch(`${service.url}/todos`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${service.editor}`, 'content-type': 'application/json' },
     body: JSON.stringify({ title, categoryId: 1 }),
   });
   assert.equal(reply.status, 201);

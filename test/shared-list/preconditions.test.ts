@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { signer } from '../sign.ts';
-import { type Running, startService } from '../start.ts';
+import { after, test } from 'node:test';
+import { startList } from '../operations/list.ts';
 
-const auth = { issuer: 'https://issuer.test', audience: 'todo-service', secret: randomBytes(32) };
-const token = signer(auth)({ name: 'ada', role: 'editor' });
-
-let service: Running;
-
-before(async () => {
-  service = await startService({ environment: 'production', auth });
-});
-
+const service = await startList();
 after(() => service[Symbol.asyncDispose]());
 
 function send(method: string, path: string, headers: Record<string, string> = {}, body?: object) {
-  return fetch(service.baseUrl + path, {
+  return fetch(service.url + path, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${service.editor}`, 'content-type': 'application/json', ...headers },
     body: body === undefined ? null : JSON.stringify(body),
   });
 }
