@@ -52,6 +52,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
 
+  app.decorateReply('problem', null);
   app.decorateRequest('traceId', '');
   app.decorateRequest('received', null);
   app.decorateRequest('identity', null);

@@ -98,12 +98,10 @@ function json(value: object): Content {
 
 function write(request: IncomingMessage, response: ServerResponse, result: Content | Problem): void {
   const isProblem = 'status' in result;
-  const body = isProblem
-    ? problemBody(result, newTraceId(request.headers.traceparent))
-    : Buffer.from(result.text);
+  const body = isProblem ? problemBody(result, newTraceId(request.headers.traceparent)) : result.text;
   response.writeHead(isProblem ? result.status : 200, {
     'Content-Type': isProblem ? PROBLEM_JSON : result.type,
-    'Content-Length': String(body.length),
+    'Content-Length': String(Buffer.byteLength(body)),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     ...(isProblem ? { Vary: 'Accept' } : {}),

@@ -33,13 +33,13 @@ export function admit(access: Exclude<Access, 'open'>, authenticate: Authenticat
     const decide = (result: Authentication): void => {
       if (result.outcome === 'refused') {
         reply.header('WWW-Authenticate', result.challenge);
-        say(request, reply, { status: 401 });
+        say(reply, { status: 401 });
       } else if (result.outcome === 'unavailable') {
         reply.header('Retry-After', String(result.retryAfter));
-        say(request, reply, { status: 503 });
+        say(reply, { status: 503 });
       } else if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
         reply.header('WWW-Authenticate', INSUFFICIENT_SCOPE);
-        say(request, reply, { status: 403 });
+        say(reply, { status: 403 });
       } else {
         request.identity = result.identity;
         done();

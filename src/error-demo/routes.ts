@@ -36,7 +36,7 @@ export function errorDemoRoutes(app: FastifyInstance): void {
       if (todo === undefined) return reply.code(404).send();
       if (todo.done) {
         const detail = `The todo with the id ${todo.id} is already complete and cannot be completed again.`;
-        return say(request, reply, { status: 409, title: 'Todo is already completed', detail });
+        return say(reply, { status: 409, title: 'Todo is already completed', detail });
       }
       const completed = { ...todo, done: true };
       todos.set(todo.id, completed);

@@ -67,7 +67,7 @@ export function closeUnread(
     done(null, payload);
     return;
   }
-  const bytes = Buffer.isBuffer(payload) ? payload : NO_BODY;
+  const bytes = typeof payload === 'string' ? Buffer.from(payload) : NO_BODY;
   reply.header('Connection', 'close').header('Content-Length', String(bytes.length));
   done(null, Readable.from(answerThenLinger(bytes, request)));
 }

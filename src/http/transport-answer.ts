@@ -6,13 +6,13 @@ import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
 import { announcesBody, lingerOn } from './body.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
-function headersOf(body: Buffer) {
+function headersOf(body: string) {
   return {
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept',
     'Cache-Control': 'no-store',
     'Content-Type': PROBLEM_JSON,
-    'Content-Length': String(body.length),
+    'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
   };
 }
@@ -40,5 +40,5 @@ export function refuseOnSocket(socket: Duplex, problem: Problem): void {
     `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
     ...lines.map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

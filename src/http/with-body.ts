@@ -21,7 +21,7 @@ export function withoutBody(
     if (request.received === null) return handle(request, reply);
     const body = bodyOf(request, reply);
     const go = (received: Body) =>
-      received === 'too-large' ? say(request, reply, { status: 413 }) : handle(request, reply);
+      received === 'too-large' ? say(reply, { status: 413 }) : handle(request, reply);
     return body instanceof Promise ? body.then(go) : go(body);
   };
 }
@@ -42,13 +42,13 @@ export function withJson<T>(
   handle: (body: T, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (!acceptsContent(request.headers)) return say(request, reply, { status: 415 });
+    if (!acceptsContent(request.headers)) return say(reply, { status: 415 });
     const read = readObject(await bodyOf(request, reply));
-    if ('problem' in read) return say(request, reply, read.problem);
+    if ('problem' in read) return say(reply, read.problem);
     const parsed = parse(read.object);
     if ('value' in parsed) return handle(parsed.value, request, reply);
     const title = 'One or more validation errors occurred.';
-    return say(request, reply, { status: 400, title, errors: parsed.errors });
+    return say(reply, { status: 400, title, errors: parsed.errors });
   };
 }
 

@@ -80,7 +80,7 @@ const CRASH: KnownProblem = {
 /** The response for problems of one status, with an example of each as the service would write it. */
 export function problemResponse(status: number, problems: readonly KnownProblem[]): ProblemResponse {
   const examples = problems.map((problem, index) => {
-    const value = JSON.parse(problemBody(problem, TRACE_ID).toString());
+    const value = JSON.parse(problemBody(problem, TRACE_ID));
     return [`problem-${index + 1}`, { summary: problem.when.replaceAll('`', ''), value }] as const;
   });
   const media = { schema: schemaOf(problems), examples: Object.fromEntries(examples) };

@@ -5,18 +5,26 @@ import { reasonPhrase } from './catalogue.ts';
 import { admitsProblem } from './negotiation.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from './problem.ts';
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** What `say` was told, for `dress` to write. */
+    problem: Problem | null;
+  }
+}
+
 /**
  * The first door: an endpoint or a step before it says what is wrong. Headers that carry meaning
  * (`WWW-Authenticate`, `Allow`, `Retry-After`) are set on the reply before.
  */
-export function say(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-  reply.code(problem.status);
-  return reply.send(write(request, reply, problem));
+export function say(reply: FastifyReply, problem: Problem): FastifyReply {
+  reply.problem = problem;
+  return reply.code(problem.status).send();
 }
 
 /**
  * The second door, an `onSend` hook: an empty 4xx or 5xx gets its problem or its line of text. A body, a
  * content type or a content length that an endpoint has set is never rewritten (specification, Errors, rule 2).
+ * A string that comes from a hook is sent with the content type as it is; one that an endpoint sends gets a charset.
  */
 export function dress(
   request: FastifyRequest,
@@ -32,7 +40,7 @@ export function dress(
   if (!reply.hasHeader('vary')) reply.header('Vary', 'Accept');
   if (!reply.hasHeader('cache-control')) reply.header('Cache-Control', 'no-store');
   const answered = hasBody(payload) || reply.hasHeader('content-type') || reply.hasHeader('content-length');
-  done(null, answered ? payload : write(request, reply, { status }));
+  done(null, answered ? payload : write(request, reply, reply.problem ?? { status }));
 }
 
 /**
@@ -48,12 +56,12 @@ export function crashDoor(log: Logger) {
     );
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
     reply.header('Cache-Control', 'no-cache,no-store').header('Pragma', 'no-cache').header('Expires', '-1');
-    return say(request, reply, { status: 500 });
+    return say(reply, { status: 500 });
   };
 }
 
 /** The body that the request's `Accept` admits (contract N1 to N3), with its content type set on the reply. */
-function write(request: FastifyRequest, reply: FastifyReply, problem: Problem): Buffer | undefined {
+function write(request: FastifyRequest, reply: FastifyReply, problem: Problem): string | undefined {
   const phrase = reasonPhrase(problem.status);
   reply.raw.statusMessage = phrase ?? '';
   if (admitsProblem(request.headers.accept)) {
@@ -65,7 +73,7 @@ function write(request: FastifyRequest, reply: FastifyReply, problem: Problem): 
     return undefined;
   }
   reply.header('Content-Type', 'text/plain');
-  return Buffer.from(`Status Code: ${problem.status}${phrase === undefined ? '' : `; ${phrase}`}`);
+  return `Status Code: ${problem.status}${phrase === undefined ? '' : `; ${phrase}`}`;
 }
 
 function hasBody(payload: unknown): boolean {

@@ -15,8 +15,8 @@ export interface Problem {
 /** The media type, exactly and without charset (contract P1). */
 export const PROBLEM_JSON = 'application/problem+json';
 
-/** The bytes of a Problem Details body, members in the order of contract P2. */
-export function problemBody(problem: Problem, traceId: string): Buffer {
+/** A Problem Details body, members in the order of contract P2. */
+export function problemBody(problem: Problem, traceId: string): string {
   const { status, title = titleOf(status), detail, errors } = problem;
-  return Buffer.from(JSON.stringify({ type: typeOf(status), title, status, detail, errors, traceId }));
+  return JSON.stringify({ type: typeOf(status), title, status, detail, errors, traceId });
 }

@@ -26,9 +26,9 @@ export function preconditionsOf({ headers }: FastifyRequest): Preconditions | 'm
 }
 
 /** The answer to a precondition header that cannot be read: the end of step 4 in the contract's order. */
-export function sayMalformed(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sayMalformed(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const detail = 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.';
-  return say(request, reply, { status: 400, detail });
+  return say(reply, { status: 400, detail });
 }
 
 /** What a read with these preconditions gets of a representation with this tag, RFC 9110 §13.2.2. */

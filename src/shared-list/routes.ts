@@ -60,9 +60,9 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos',
     config: { access: 'CanWriteTodos' },
     schema: document.createTodo,
-    handler: withJson(parseCreateTodo, async (body, request, reply) => {
+    handler: withJson(parseCreateTodo, async (body, _request, reply) => {
       const todo = await store.add(body);
-      if (todo === 'category-missing') return say(request, reply, CATEGORY_NOT_FOUND);
+      if (todo === 'category-missing') return say(reply, CATEGORY_NOT_FOUND);
       tagged(reply, todo.etag).code(201).header('Location', `/todos/${todo.id}`);
       return sendJsonText(reply, todo.json);
     }),
@@ -82,7 +82,7 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
         case 'todo-missing':
           return reply.code(404).send();
         case 'category-missing':
-          return say(request, reply, CATEGORY_NOT_FOUND);
+          return say(reply, CATEGORY_NOT_FOUND);
         case 'precondition-failed':
           return reply.code(412).send();
       }

@@ -22,12 +22,12 @@ export function storeTrouble(log: Logger, crash: ErrorHandler): ErrorHandler {
   return (error, request, reply) => {
     if (error instanceof StoreUnavailable) {
       warn('store-unavailable', request, error);
-      return say(request, reply.header('Retry-After', RETRY_AFTER), { status: 503 });
+      return say(reply.header('Retry-After', RETRY_AFTER), { status: 503 });
     }
     if (error instanceof OutcomeUnknown) {
       warn('outcome-unknown', request, error);
       const detail = 'It is unknown whether the change was made. Read before repeating it.';
-      return say(request, reply, { status: 503, detail });
+      return say(reply, { status: 503, detail });
     }
     return crash(error, request, reply);
   };
