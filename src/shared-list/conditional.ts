@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { say } from '../problem/doors.ts';
 import {
@@ -8,27 +9,43 @@ import {
   parseEntityTags,
 } from './entity-tag.ts';
 
+/** A shared cache keeps nothing, a private one asks before each use. */
+export const PRIVATE = 'private, no-cache';
+
 const NONE: Preconditions = {};
 
 /**
- * The preconditions of a request (RFC 9110 §13.1), or `malformed` for a header that names no entity tags.
- * `If-Modified-Since` and `If-Unmodified-Since` are ignored: no representation has a modification date.
+ * Whether a request has no precondition (RFC 9110 §13.1). `If-Modified-Since` and `If-Unmodified-Since` are
+ * ignored: no representation has a modification date.
  */
-export function preconditionsOf({ headers }: FastifyRequest): Preconditions | 'malformed' {
+export function isUnconditional(headers: IncomingHttpHeaders): boolean {
+  return headers['if-match'] === undefined && headers['if-none-match'] === undefined;
+}
+
+/**
+ * Goes on with the preconditions of a request. A header that names no entity tags is a 400: the end of step 4 in
+ * the contract's order.
+ */
+export function withPreconditions<Handled>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: (preconditions: Preconditions) => Handled,
+): Handled | FastifyReply {
+  const preconditions = preconditionsOf(request.headers);
+  if (preconditions !== 'malformed') return handle(preconditions);
+  const detail = 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.';
+  return say(reply, { status: 400, detail });
+}
+
+function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | 'malformed' {
+  if (isUnconditional(headers)) return NONE;
   const match = headers['if-match'];
   const noneMatch = headers['if-none-match'];
-  if (match === undefined && noneMatch === undefined) return NONE;
   const ifMatch = match === undefined ? undefined : parseEntityTags(match);
   const ifNoneMatch = noneMatch === undefined ? undefined : parseEntityTags(noneMatch);
   const malformed =
     (match !== undefined && ifMatch === undefined) || (noneMatch !== undefined && ifNoneMatch === undefined);
   return malformed ? 'malformed' : { ifMatch, ifNoneMatch };
-}
-
-/** The answer to a precondition header that cannot be read: the end of step 4 in the contract's order. */
-export function sayMalformed(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const detail = 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.';
-  return say(reply, { status: 400, detail });
 }
 
 /** What a read with these preconditions gets of a representation with this tag, RFC 9110 §13.2.2. */
@@ -38,7 +55,7 @@ export function decideRead(preconditions: Preconditions, current: EntityTag): 20
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, current) ? 304 : 200;
 }
 
-/** Puts the validator on an answer. A shared cache keeps nothing, a private one asks before each use. */
+/** Puts the validator on an answer. */
 export function tagged(reply: FastifyReply, etag: EntityTag): FastifyReply {
-  return reply.header('ETag', etag).header('Cache-Control', 'private, no-cache');
+  return reply.header('ETag', etag).header('Cache-Control', PRIVATE);
 }

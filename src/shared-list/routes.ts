@@ -6,7 +6,7 @@ import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
 import { say } from '../problem/doors.ts';
 import { parseCreateTodo, parseReplaceTodo } from './bodies.ts';
-import { decideRead, preconditionsOf, sayMalformed, tagged } from './conditional.ts';
+import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import * as document from './document.ts';
 import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation } from './list-version.ts';
@@ -30,14 +30,14 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos',
     config: { access: 'authenticated' },
     schema: document.listTodos,
-    handler: withoutBody((request, reply) => {
-      const preconditions = preconditionsOf(request);
-      if (preconditions === 'malformed') return sayMalformed(request, reply);
-      const gzip = admitsGzip(request.headers['accept-encoding']);
-      const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
-      if (list instanceof Promise) return list.then((current) => sendList(reply, preconditions, current));
-      sendList(reply, preconditions, list);
-    }),
+    handler: withoutBody((request, reply) =>
+      withPreconditions(request, reply, (preconditions) => {
+        const gzip = admitsGzip(request.headers['accept-encoding']);
+        const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
+        if (list instanceof Promise) return list.then((current) => sendList(reply, preconditions, current));
+        sendList(reply, preconditions, list);
+      }),
+    ),
   });
 
   app.route({
@@ -45,14 +45,14 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos/:id',
     config: { access: 'authenticated' },
     schema: document.getTodo,
-    handler: withoutBody((request, reply) => {
-      const preconditions = preconditionsOf(request);
-      if (preconditions === 'malformed') return sayMalformed(request, reply);
-      const found = store.find(request.todoId);
-      if (found instanceof Promise) return found.then((todo) => sendTodo(reply, preconditions, todo));
-      // Returning the reply would make Fastify wait for it as for a promise.
-      sendTodo(reply, preconditions, found);
-    }),
+    handler: withoutBody((request, reply) =>
+      withPreconditions(request, reply, (preconditions) => {
+        const found = store.find(request.todoId);
+        if (found instanceof Promise) return found.then((todo) => sendTodo(reply, preconditions, todo));
+        // Returning the reply would make Fastify wait for it as for a promise.
+        sendTodo(reply, preconditions, found);
+      }),
+    ),
   });
 
   app.route({
@@ -73,20 +73,20 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos/:id',
     config: { access: 'CanWriteTodos' },
     schema: document.replaceTodo,
-    handler: withJson(parseReplaceTodo, async (body, request, reply) => {
-      const preconditions = preconditionsOf(request);
-      if (preconditions === 'malformed') return sayMalformed(request, reply);
-      switch (await store.replace(request.todoId, body, preconditions)) {
-        case 'replaced':
-          return reply.code(204).send();
-        case 'todo-missing':
-          return reply.code(404).send();
-        case 'category-missing':
-          return say(reply, CATEGORY_NOT_FOUND);
-        case 'precondition-failed':
-          return reply.code(412).send();
-      }
-    }),
+    handler: withJson(parseReplaceTodo, async (body, request, reply) =>
+      withPreconditions(request, reply, async (preconditions) => {
+        switch (await store.replace(request.todoId, body, preconditions)) {
+          case 'replaced':
+            return reply.code(204).send();
+          case 'todo-missing':
+            return reply.code(404).send();
+          case 'category-missing':
+            return say(reply, CATEGORY_NOT_FOUND);
+          case 'precondition-failed':
+            return reply.code(412).send();
+        }
+      }),
+    ),
   });
 
   app.route({
@@ -94,18 +94,18 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
     url: '/todos/:id',
     config: { access: 'CanWriteTodos' },
     schema: document.deleteTodo,
-    handler: withoutBody(async (request, reply) => {
-      const preconditions = preconditionsOf(request);
-      if (preconditions === 'malformed') return sayMalformed(request, reply);
-      switch (await store.remove(request.todoId, preconditions)) {
-        case 'removed':
-          return reply.code(204).send();
-        case 'todo-missing':
-          return reply.code(404).send();
-        case 'precondition-failed':
-          return reply.code(412).send();
-      }
-    }),
+    handler: withoutBody((request, reply) =>
+      withPreconditions(request, reply, async (preconditions) => {
+        switch (await store.remove(request.todoId, preconditions)) {
+          case 'removed':
+            return reply.code(204).send();
+          case 'todo-missing':
+            return reply.code(404).send();
+          case 'precondition-failed':
+            return reply.code(412).send();
+        }
+      }),
+    ),
   });
 }
 
