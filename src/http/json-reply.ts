@@ -1,5 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
+/** The media type of every success that has a body (contract D4). */
+export const JSON_UTF_8 = 'application/json; charset=utf-8';
+
 /** A success with a JSON body (contract D4). `Accept` never changes it (contract N5). */
 export function sendJson(reply: FastifyReply, value: object): FastifyReply {
   return sendJsonText(reply, JSON.stringify(value));
@@ -7,5 +10,5 @@ export function sendJson(reply: FastifyReply, value: object): FastifyReply {
 
 /** As `sendJson`, for JSON that is already written. */
 export function sendJsonText(reply: FastifyReply, json: string | Buffer): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(json);
+  return reply.header('Content-Type', JSON_UTF_8).send(json);
 }

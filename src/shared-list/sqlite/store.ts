@@ -50,6 +50,10 @@ export class SqliteTodoStore implements TodoStore {
     return known === 'missing' ? undefined : known;
   }
 
+  atHand(id: number): Known | undefined {
+    return this.#cache.get(id);
+  }
+
   add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
     return this.#writer.write({ kind: 'add', ...todo }, (outcome) => {
       if (outcome === 'ids-exhausted') throw new IdsExhausted();
