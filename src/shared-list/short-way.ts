@@ -24,7 +24,7 @@ export interface ShortWayParts {
  * remembered token, a known todo, and a service that is not draining. Any other request goes on to `walk`.
  *
  * The walk in `app.ts` is the rule and this its abbreviation: each answer is byte for byte what `walk` would
- * give, to which `test/shared-list/short-way.test.ts` holds it. What decides are the walk's own functions; only
+ * give, to which `test/operations/short-way.test.ts` holds it. What decides are the walk's own functions; only
  * the writing is done anew. No hook runs, so it is not for a service that somebody looks on at.
  */
 export function shortWay(

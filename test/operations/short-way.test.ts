@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { Connection, converse, problemOf } from '../operations/raw.ts';
 import { newTodo } from '../storage/todos.ts';
+import { Connection, converse, problemOf } from './raw.ts';
 import { readRequests, TRACE_ID } from './read-requests.ts';
 import { ONLOOKER, openShared, type Shared } from './two-ways.ts';
 

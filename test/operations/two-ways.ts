@@ -8,9 +8,9 @@ import { type Listeners, openListeners } from '../../src/http/listeners.ts';
 import type { Observer } from '../../src/observe/observer.ts';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
-import { testAuth } from '../operations/list.ts';
 import { signer } from '../sign.ts';
 import { temporaryFolder } from '../storage/folder.ts';
+import { testAuth } from './list.ts';
 
 /** Sees nothing; that it is there keeps a service from the short way. */
 export const ONLOOKER: Observer = {
