@@ -32,7 +32,9 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
     const { BackupFailed, backupSqlite } = await import('../shared-list/sqlite/backup.ts');
     try {
       const { path, bytes, todos } = await backupSqlite(database.path, file);
-      process.stdout.write(`${path}: ${bytes} bytes, ${todos} todos, checked\n`);
+      process.stdout.write(
+        `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`,
+      );
       return 0;
     } catch (error) {
       if (!(error instanceof BackupFailed)) throw error;

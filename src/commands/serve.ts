@@ -47,9 +47,9 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
 Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
 Development makes its own key.
 
-Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 69 database or port
-cannot be used, 75 another process serves the same file, 78 faults in the configuration, 130 or 143 ended at
-once by a second signal.
+Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 69 database, port or the
+packages for traces cannot be used, 75 another process serves the same file, 78 faults in the configuration,
+130 or 143 ended at once by a second signal.
 
 Examples:
   todo-service serve --environment development

@@ -57,6 +57,15 @@ test('a backup that is made while todos are added has those that were answered b
   await post(restored);
 });
 
+test('a backup counts one todo in the singular', async () => {
+  const path = newFile();
+  const copy = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 1)");
+  const { stdout } = await runProgram(['backup', copy, '--database', `sqlite:${path}`]);
+  assert.match(stdout, / bytes, 1 todo, checked\n$/);
+});
+
 test('a backup leaves nothing but its file beside it', async () => {
   await using target = await temporaryFolder();
   const database = `sqlite:${newFile()}`;
