@@ -138,6 +138,9 @@ export function createStrictServer(route: RequestListener, parts: StrictServerPa
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431 };
   if (error.code === 'HPE_INVALID_EOF_STATE') return undefined;
+  if (error.code === 'HPE_INVALID_METHOD') {
+    return { status: 400, detail: 'The request must begin with a method of HTTP, such as GET, in capitals.' };
+  }
   if (error.code?.startsWith('HPE_')) return { status: 400, detail: 'The request is not valid HTTP/1.1.' };
   return undefined;
 }

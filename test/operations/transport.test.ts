@@ -74,6 +74,14 @@ describe('The strict look', { concurrency: true }, () => {
     });
   }
 
+  for (const method of ['BREW', 'get', 'GETX']) {
+    test(`a method that Node.js does not know is said to be the fault · ${method}`, async () => {
+      const [answer] = await converse(demo.url, `${method} /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+      const detail = 'The request must begin with a method of HTTP, such as GET, in capitals.';
+      assert.equal(problemOf(answer).detail, detail);
+    });
+  }
+
   const accepted: readonly (readonly [name: string, bytes: string, status: number])[] = [
     ['chunks with extensions', `${CHUNKED}\r\n2;a=b;c="d"\r\n{}\r\n0;x\r\n\r\n`, 200],
     ['chunks and trailers', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`, 409],
