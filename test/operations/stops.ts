@@ -1,7 +1,8 @@
 import { stopWhileBusy } from './busy-stop.ts';
+import { readCount } from './count.ts';
 
 /** `npm run stops -- [runs]`: stops a busy service so many times (50) and counts lost requests. */
-const runs = Number(process.argv[2] ?? 50);
+const runs = readCount(process.argv[2], 50, 'npm run stops -- [runs]');
 let answered = 0;
 let lost = 0;
 for (let run = 1; run <= runs; run += 1) {

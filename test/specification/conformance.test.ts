@@ -83,9 +83,11 @@ test('conformance · wrong usage is explained, with exit code 2', async () => {
     assert.equal(run.code, 2, run.output);
     assert.match(run.output, message);
   }
-  const help = await conformance('--help');
-  assert.equal(help.code, 0);
-  assert.match(help.output, /Examples:/);
+  for (const flag of ['--help', '-h']) {
+    const help = await conformance(flag);
+    assert.equal(help.code, 0);
+    assert.match(help.output, /Examples:/);
+  }
 });
 
 async function conformance(...args: readonly string[]): Promise<{ code: number | null; output: string }> {

@@ -13,7 +13,7 @@ before they do not touch.
   --editor-token TOKEN                    shared-list: of an identity with the role editor
   --reader-token TOKEN                    shared-list: of an identity without it
   --environment development|production    whether the OpenAPI document must be there, or must not; default: not looked at
-  --help
+  -h, --help
 
 Exit codes: 0 conforms, 1 does not or cannot be reached, 2 wrong usage.
 
@@ -31,7 +31,7 @@ const options = {
   'editor-token': { type: 'string' },
   'reader-token': { type: 'string' },
   environment: { type: 'string' },
-  help: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 const environments = ['development', 'production'] as const;
