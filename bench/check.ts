@@ -1,4 +1,5 @@
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { ok, strictEqual } from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { ask } from './ask.ts';
 import { create, readOne, type TodoRequest } from './requests.ts';
 import type { Server } from './servers.ts';
@@ -47,11 +48,11 @@ async function checkAnswer(port: number, request: TodoRequest, anyTodo = false):
   const type = answer.header('content-type');
   ok(type.startsWith(expected.status === 404 ? 'application/problem+json' : 'application/json'), type);
   const json: unknown = JSON.parse(body);
-  if (Array.isArray(expected.json) || anyTodo) {
-    deepStrictEqual(Object.keys(Object(json)), Object.keys(expected.json));
-    if (!anyTodo) deepStrictEqual(json, expected.json);
-    return;
-  }
-  deepStrictEqual({ ...Object(json), ...expected.json }, json, `${method} ${path}: ${body.slice(0, 200)}`);
+  const wanted = Array.isArray(expected.json) ? expected.json : { ...Object(json), ...expected.json };
+  const equal = anyTodo
+    ? isDeepStrictEqual(Object.keys(Object(json)), Object.keys(expected.json))
+    : isDeepStrictEqual(json, wanted);
+  // Not `deepStrictEqual`, whose look for the difference of two long lists takes all memory there is.
+  ok(equal, `${method} ${path}: received ${body.length} characters, ${body.slice(0, 200)} …`);
   if (expected.status === 201) strictEqual(answer.header('location'), `/todos/${Object(json).id}`);
 }

@@ -4,7 +4,7 @@ import type { Kit, Prepared } from './kit.ts';
 import { memoryMegabytes, startServer } from './process.ts';
 import { create } from './requests.ts';
 import { type Measurement, median } from './results.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { scenarioNamed } from './scenarios.ts';
 import { type Trial, usage, usedSince } from './trial.ts';
 
 /** Starts of one trial; their median counts. */
@@ -51,8 +51,7 @@ export async function measureBusyList(
   kit: Kit,
   seconds: number,
 ): Promise<Measurement> {
-  const one = SCENARIOS.find(({ name }) => name === 'one') ?? scenario;
-  const { load: oneLoad } = await kit.prepare(one);
+  const { load: oneLoad } = await kit.prepare(scenarioNamed('one'));
   const surroundings = { ...(await prepared.surroundings()), durability };
   const token = await prepared.tokens.make({ name: 'ada', role: 'editor' });
   const running = await startServer(server, surroundings, { token });
@@ -68,6 +67,11 @@ export async function measureBusyList(
     const before = usage([running]);
     const [lists, ones, failedWrites] = await drive(seconds);
     const used = usedSince(before, usage([running]));
+    if (lists.requests === 0 || ones.requests === 0) {
+      throw new Error(
+        `Cannot measure ${server.name}: it answered ${lists.requests} lists, ${ones.requests} todos`,
+      );
+    }
     const requests = lists.requests + ones.requests;
     return {
       scenario: scenario.name,
@@ -99,30 +103,4 @@ async function writeFor(seconds: number, port: number, token: string): Promise<n
 async function write(index: number, port: number, token: string): Promise<boolean> {
   const { status } = await ask(port, create(index, token));
   return status === 201;
-}
-
-/** The mix for the whole time, with a look at the memory in sixty equal steps. */
-export async function measureSoak(
-  { scenario, server, durability }: Trial,
-  prepared: Prepared,
-  seconds: number,
-): Promise<Measurement> {
-  const surroundings = { ...(await prepared.surroundings()), durability };
-  const token = await prepared.tokens.make({ name: 'ada', role: 'editor' });
-  const running = await startServer(server, surroundings, { token });
-  const memoryOverTime: number[] = [];
-  const sample = () => memoryOverTime.push(memoryMegabytes(running.pid) ?? Number.NaN);
-  const sampling = setInterval(sample, (seconds * 1000) / 60);
-  try {
-    const result = await prepared.load.run(running.port, scenario.connections, seconds);
-    sample();
-    const memory = memoryOverTime.at(-1);
-    const { requests, failed, p50, p99 } = result;
-    const requestsPerSecond = requests / result.seconds;
-    const names = { scenario: scenario.name, server: server.name };
-    return { ...names, requests, failed, requestsPerSecond, p50, p99, memory, memoryOverTime };
-  } finally {
-    clearInterval(sampling);
-    await running.stop();
-  }
 }

@@ -10,7 +10,7 @@ import { todoNumber } from './todos.ts';
 export class Fixtures {
   readonly #folder: string;
   readonly #surroundings: Omit<Surroundings, 'database' | 'port'>;
-  readonly #made = new Map<number, string>();
+  readonly #made = new Map<number, Promise<string>>();
   #copies = 0;
 
   constructor(folder: string, surroundings: Omit<Surroundings, 'database' | 'port'>) {
@@ -20,12 +20,12 @@ export class Fixtures {
 
   /** Path of a new SQLite file with this many todos. */
   async sqlite(todos: number): Promise<string> {
-    const template = this.#made.get(todos) ?? (await this.#makeSqlite(todos));
+    const template = this.#made.get(todos) ?? this.#makeSqlite(todos);
     this.#made.set(todos, template);
     this.#copies += 1;
     const copy = join(this.#folder, `copy-${this.#copies}`, 'todos.db');
     mkdirSync(join(copy, '..'));
-    cpSync(template, copy);
+    cpSync(await template, copy);
     return copy;
   }
 

@@ -1,4 +1,4 @@
-import type { Figures } from './results.ts';
+import type { Figures, Soak } from './results.ts';
 import { serverNamed } from './servers.ts';
 
 /** A figure to reach, and what it came to. */
@@ -10,6 +10,8 @@ export interface Goal {
   /** NaN when a server that it needs was not measured. */
   figure(figures: Lookup): number;
 }
+
+const SOAK_MINUTES = 60;
 
 type Lookup = (scenario: string, wanted: Wanted) => readonly Figures[];
 type Wanted = string | ((figures: Figures) => boolean);
@@ -132,32 +134,48 @@ export const GOALS: readonly Goal[] = [
 ];
 
 export interface Score {
-  readonly goal: Goal;
+  readonly goal: Omit<Goal, 'figure'>;
+  /** NaN when it was not measured. */
   readonly figure: number;
   readonly reached: boolean;
 }
 
-/** The goals that these figures can decide. */
-export function score(figures: readonly Figures[]): readonly Score[] {
+/** The goals of the scenarios that were measured, and those that only a soak can decide. */
+export function score(figures: readonly Figures[], soak?: Soak): readonly Score[] {
   const lookup: Lookup = (scenario, wanted) =>
     figures.filter(
       (one) =>
         one.scenario === scenario && (typeof wanted === 'string' ? one.server === wanted : wanted(one)),
     );
-  return GOALS.map((goal) => ({ goal, figure: goal.figure(lookup) }))
-    .filter(({ figure }) => Number.isFinite(figure))
-    .map(({ goal, figure }) => ({ goal, figure, reached: isWithin(figure, goal.bound) }));
+  const measured = GOALS.filter(({ scenario }) => figures.some((one) => one.scenario === scenario));
+  return [
+    ...measured.map((goal) => scoreOf(goal, goal.figure(lookup))),
+    ...scoreSoak(soak ?? { minutes: SOAK_MINUTES, megabytes: Number.NaN, megabytesPerHour: Number.NaN }),
+  ];
 }
 
-function isWithin(figure: number, [relation, limit]: Goal['bound']): boolean {
-  if (relation === '>=') return figure >= limit;
-  return relation === '<' ? figure < limit : figure <= limit;
+function scoreSoak({ minutes, megabytes, megabytesPerHour }: Soak): readonly Score[] {
+  const scenario = 'soak';
+  const after = `after ${minutes} minutes`;
+  return [
+    scoreOf({ scenario, text: `Memory ${after}, MB`, bound: ['<', 150] }, megabytes),
+    scoreOf({ scenario, text: `Growth of memory ${after}, MB an hour`, bound: ['<=', 1] }, megabytesPerHour),
+  ].map((one) => ({ ...one, reached: one.reached && minutes >= SOAK_MINUTES }));
 }
 
+function scoreOf(goal: Score['goal'], figure: number): Score {
+  const [relation, limit] = goal.bound;
+  const reached = { '<=': figure <= limit, '<': figure < limit, '>=': figure >= limit }[relation];
+  return { goal, figure, reached };
+}
+
+/** NaN of nothing, and where a figure is missing. */
 function least(figures: readonly Figures[], name: 'cpu' | 'p99' | 'start'): number {
-  return Math.min(...figures.map((one) => one[name] ?? Number.NaN));
+  return figures.length === 0 ? Number.NaN : Math.min(...figures.map((one) => one[name] ?? Number.NaN));
 }
 
 function most(figures: readonly Figures[]): number {
-  return Math.max(...figures.map((one) => one.requestsPerSecond ?? Number.NaN));
+  return figures.length === 0
+    ? Number.NaN
+    : Math.max(...figures.map((one) => one.requestsPerSecond ?? Number.NaN));
 }

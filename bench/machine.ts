@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { bunProgram } from './bun.ts';
 import { median } from './results.ts';
@@ -14,9 +14,6 @@ export function describeMachine(folder: string, load: string): Record<string, st
     system: `${type()} ${release()}`,
     'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
     load,
-    'load average before': loadavg()
-      .map((value) => value.toFixed(2))
-      .join(' '),
   };
 }
 
@@ -35,12 +32,11 @@ const PACKAGES = [
 ];
 
 export function readVersions(): Record<string, string> {
-  const bun = bunProgram();
   return {
     'Node.js': process.version,
-    ...(bun === undefined ? {} : { Bun: firstLine(bun, '--version') }),
+    ...(bunProgram === undefined ? {} : { Bun: firstLine(bunProgram, '--version') }),
     ...Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)])),
-    wrk: firstLine('wrk', '--version').replace(/ \[.*/, ''),
+    wrk: firstLine('wrk', '--version').replace(/^wrk | \[.*/g, ''),
   };
 }
 

@@ -13,30 +13,32 @@ export interface Options {
   readonly smoke: boolean;
   readonly load: 'wrk' | 'autocannon' | undefined;
   readonly output: string;
+  /** What was given, but for `--output`. */
+  readonly argv: readonly string[];
 }
 
 const HELP = `Usage: npm run bench -- [flags]
 
 Measures todo-service beside what a user would pick instead: each server on one core, the load on the other.
 
-  --scenario NAME[,NAME…]   default: all but those marked *
+  --scenario NAME[,NAME…]   default: all
   --server NAME[,NAME…]     default: all
   --seconds SECONDS         of load in each trial, after 2 s of warm-up; default 1
   --runs RUNS               trials of each server in each scenario, in shuffled order; default 3
   --load wrk|autocannon     default: wrk when it is installed
-  --output FILE             results as JSON, and the tables beside it as Markdown; default bench/results.json
+  --output FILE             results as JSON, tables and chart beside it; default bench/results.json
   --smoke                   every server answers each scenario correctly, nothing is timed
   --help
 
 Scenarios:
-${SCENARIOS.map(({ name, title, byDefault }) => `  ${(byDefault ? name : `${name} *`).padEnd(18)}${title}`).join('\n')}
+${SCENARIOS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
 
 Servers:
 ${SERVERS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
 
 Examples:
   npm run bench -- --scenario one,not-found --server service,constant
-  npm run bench -- --scenario soak --server service --seconds 3600 --runs 1
+  npm run bench -- --scenario create --server service,fastify --runs 1 --load autocannon
 `;
 
 /** The options of the command line; a string is what to print instead of running, help or a complaint. */
@@ -50,8 +52,7 @@ export function readOptions(
     return { fault: error instanceof Error ? error.message : String(error) };
   }
   if (values.help) return { help: HELP };
-  const scenarios =
-    values.scenario?.split(',') ?? SCENARIOS.filter((one) => one.byDefault).map((one) => one.name);
+  const scenarios = values.scenario?.split(',') ?? SCENARIOS.map(({ name }) => name);
   const servers = values.server?.split(',') ?? SERVERS.map(({ name }) => name);
   const seconds = Number(values.seconds ?? 1);
   const runs = Number(values.runs ?? 3);
@@ -65,7 +66,7 @@ export function readOptions(
   if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
     return { fault: `--load must be "wrk" or "autocannon", received ${JSON.stringify(load)}` };
   }
-  return { scenarios, servers, seconds, runs, smoke, load, output };
+  return { scenarios, servers, seconds, runs, smoke, load, output, argv: withoutOutput(argv) };
 }
 
 function parse(argv: readonly string[]) {
@@ -82,6 +83,10 @@ function parse(argv: readonly string[]) {
       help: { type: 'boolean' },
     },
   });
+}
+
+function withoutOutput(argv: readonly string[]): readonly string[] {
+  return argv.filter((word, index) => !word.startsWith('--output') && argv[index - 1] !== '--output');
 }
 
 function unknown(flag: string, names: readonly string[], known: readonly { readonly name: string }[]) {

@@ -1,19 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onCore, readProc, SERVER_CORE, TICK_MICROSECONDS } from './cores.ts';
 import { programOf, type Server, type Surroundings } from './servers.ts';
-
-export const SERVER_CORE = 0;
-export const LOAD_CORE = 1;
 
 /** Milliseconds. Longer than any start on a slow machine. */
 const PATIENCE = 30_000;
-
-/** Linux counts CPU time for `/proc` in hundredths of a second, whatever the kernel's own clock (proc(5)). */
-const TICK_MICROSECONDS = 10_000;
 
 export interface Running {
   readonly port: number;
@@ -28,19 +23,11 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-const pinnable = spawnSync('taskset', ['--version']).status === 0;
-
-/** The words that run a program on one core; on any core where `taskset` is missing. */
-export function onCore(core: number, words: readonly string[]): readonly [string, ...string[]] {
-  const [program = '', ...rest] = pinnable ? ['taskset', '-c', String(core), ...words] : words;
-  return [program, ...rest];
-}
-
 /** Starts a server on a core and waits until it answers. What it prints goes into a file. */
 export async function startServer(
   server: Server,
   surroundings: Omit<Surroundings, 'port'>,
-  { core = SERVER_CORE, token = '' } = {},
+  { core = SERVER_CORE, token = '' }: { readonly core?: number | undefined; readonly token?: string } = {},
 ): Promise<Running> {
   const program = programOf(server);
   if (program === undefined) throw new Error(`Cannot start ${server.name}: ${server.runtime} is not here`);
@@ -126,28 +113,15 @@ async function freePort(): Promise<number> {
 
 /** Microseconds of CPU that all threads of a process have used since its start; undefined without `/proc`. */
 export function cpuMicroseconds(pid: number): number | undefined {
-  const stat = readProc(pid, 'stat');
+  const stat = readProc(`${pid}/stat`);
   if (stat === undefined) return undefined;
   // The command's name comes second and may hold blanks: fields 14 and 15 are counted from its bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
 }
 
-/** Microseconds that the servers' core was at work since the machine's start; undefined without `/proc`. */
-export function coreMicroseconds(): number | undefined {
-  const line = readProc('', 'stat')?.match(new RegExp(`^cpu${SERVER_CORE} (.+)$`, 'm'))?.[1];
-  if (line === undefined || !pinnable) return undefined;
-  const [user = 0, nice = 0, system = 0, , , hard = 0, soft = 0] = line.split(' ').map(Number);
-  return (user + nice + system + hard + soft) * TICK_MICROSECONDS;
-}
-
 /** Megabytes of memory of a process, its share of shared pages counted (PSS); undefined without `/proc`. */
 export function memoryMegabytes(pid: number): number | undefined {
-  const kilobytes = /^Pss:\s+(\d+) kB/m.exec(readProc(pid, 'smaps_rollup') ?? '')?.[1];
+  const kilobytes = /^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`) ?? '')?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
-}
-
-function readProc(pid: number | '', name: string): string | undefined {
-  const file = `/proc/${pid}/${name}`;
-  return statSync(file, { throwIfNoEntry: false }) === undefined ? undefined : readFileSync(file, 'utf8');
 }

@@ -1,39 +1,42 @@
 import { score } from './goals.ts';
-import type { Figures, Results } from './results.ts';
-import { SCENARIOS } from './scenarios.ts';
+import type { Figures, Results, Soak } from './results.ts';
+import { SCENARIOS, scenarioNamed } from './scenarios.ts';
 import { serverNamed } from './servers.ts';
 
-/** The tables as Markdown: machine, goals, a table per scenario, and when the figures mean nothing. */
-export function markdown(results: Results): string {
-  return [
-    machineTable(results),
-    goalTable(results.figures),
-    ...(results.failures.length === 0
-      ? []
-      : [
-          `### Failed trials\n\n${results.failures.map((failure) => `- ${failure.split('\n')[0]}`).join('\n')}`,
-        ]),
-    ...SCENARIOS.flatMap(({ name, title }) => {
-      const figures = results.figures.filter((one) => one.scenario === name);
-      return figures.length === 0 ? [] : [`### ${title}\n\n${scenarioTable(name, figures)}`];
-    }),
-    MEANINGLESS,
-  ].join('\n\n');
-}
-
-const MEANINGLESS = `### When these figures mean nothing
-
-They compare servers on one machine in one run; they do not say what another machine does. Throughput and percentiles mean
+export const MEANINGLESS = `They compare servers on one machine in one run; they do not say what another machine does. Throughput and percentiles mean
 nothing when the load needs more CPU than the server (then the server waits), when something else runs on either core, or when
 the processor is shared with other virtual machines; CPU per request suffers least, and a ratio of two of them in the same run
 least of all. The load asks again as soon as it has its answer, so percentiles are those of a busy server, not of a visitor's
 wait. Requests that failed are in the last column: a row with any of them proves nothing. Nothing here is about a network, TLS,
 or more data than fits in memory.`;
 
-function machineTable({ date, command, machine, versions }: Results): string {
+/** The tables as Markdown: machine, goals, the service, a table per scenario, and when the figures mean nothing. */
+export function markdown(results: Results): string {
+  const { disturbed, failures, figures, soak, note } = results;
+  return [
+    ...(disturbed.length === 0
+      ? []
+      : [`**Do not quote this run: the machine was not quiet.** ${disturbed.join('; ')}.`]),
+    machineTable(results),
+    goalTable(figures, soak),
+    ...(failures.length === 0
+      ? []
+      : [`### Failed trials\n\n${failures.map((failure) => `- ${failure.split('\n')[0]}`).join('\n')}`]),
+    ownTable(figures),
+    ...SCENARIOS.flatMap(({ name, title }) => {
+      const measured = figures.filter((one) => one.scenario === name);
+      return measured.length === 0 ? [] : [`### ${title}\n\n${scenarioTable(name, measured)}`];
+    }),
+    `### When these figures mean nothing\n\n${note}`,
+  ].join('\n\n');
+}
+
+function machineTable({ date, command, commands, machine, versions }: Results): string {
   const rows = Object.entries({
     date,
     command: `\`${command}\``,
+    'the server, for example': `\`${commands.server}\``,
+    'the load, for example': `\`${commands.load}\``,
     ...machine,
     versions: Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
@@ -42,14 +45,44 @@ function machineTable({ date, command, machine, versions }: Results): string {
   return table(['', ''], rows);
 }
 
-function goalTable(figures: readonly Figures[]): string {
-  const rows = score(figures).map(({ goal, figure, reached }) => {
-    const title = SCENARIOS.find(({ name }) => name === goal.scenario)?.title ?? '';
+function goalTable(figures: readonly Figures[], soak: Soak | undefined): string {
+  const rows = score(figures, soak).map(({ goal, figure, reached }) => {
+    const title =
+      SCENARIOS.find(({ name }) => name === goal.scenario)?.title ?? 'The mix for an hour: `npm run soak`';
     const [relation, limit] = goal.bound;
     const wanted = `${{ '<=': 'at most', '<': 'below', '>=': 'at least' }[relation]} ${round(limit)}`;
-    return [title, goal.text, wanted, round(figure), reached ? 'reached' : '**missed**'];
+    const verdict = !Number.isFinite(figure) ? 'not measured' : reached ? 'reached' : '**missed**';
+    return [title, goal.text, wanted, round(figure), verdict];
   });
   return `### Goals\n\n${table(['Scenario', 'Figure', 'Goal', 'Measured', ''], rows)}`;
+}
+
+/** The service alone in every scenario, and what a log line per request adds. */
+function ownTable(figures: readonly Figures[]): string {
+  const rows = figures
+    .filter(({ server, scenario }) => server === 'service' && scenario !== 'start')
+    .map((own) => {
+      const logged = figures.find(
+        ({ server, scenario }) => server === 'service-log' && scenario === own.scenario,
+      );
+      const { title } = scenarioNamed(own.scenario);
+      return [
+        title,
+        ...[own.requestsPerSecond, own.p50, own.p99, own.cpu, logged?.cpu, own.memory].map(round),
+        String(own.failed),
+      ];
+    });
+  const head = [
+    'Scenario',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs/request',
+    'with a log line',
+    'MB',
+    'failed',
+  ];
+  return `### todo-service alone\n\n${table(head, rows)}`;
 }
 
 function scenarioTable(scenario: string, figures: readonly Figures[]): string {

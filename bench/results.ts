@@ -18,8 +18,6 @@ export interface Measurement {
   readonly foreign?: number | undefined;
   /** Megabytes (PSS) at the end of the trial. */
   readonly memory?: number | undefined;
-  /** Megabytes, in equal steps over the trial. */
-  readonly memoryOverTime?: readonly number[];
   /** Milliseconds from the start of the process to its first answer. */
   readonly start?: number;
 }
@@ -29,11 +27,28 @@ export interface Figures extends Measurement {
   readonly trials: number;
 }
 
+/** What `npm run soak` found. */
+export interface Soak {
+  readonly minutes: number;
+  /** Resident at the end. */
+  readonly megabytes: number;
+  readonly megabytesPerHour: number;
+}
+
 export interface Results {
   readonly date: string;
   readonly command: string;
+  /** How servers and load are run, for example. */
+  readonly commands: Readonly<Record<string, string>>;
   readonly machine: Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, string>>;
+  /** Why the figures should not be quoted: what else the machine did. Empty when it was quiet. */
+  readonly disturbed: readonly string[];
+  /** CPU microseconds per request of the constant at the start, in the middle and at the end. */
+  readonly calibration: readonly number[];
+  readonly soak?: Soak;
+  /** When the figures mean nothing. */
+  readonly note: string;
   readonly figures: readonly Figures[];
   /** Trials that gave nothing: which, and why. */
   readonly failures: readonly string[];

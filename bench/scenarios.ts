@@ -7,7 +7,6 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly kind: Kind;
-  readonly byDefault: boolean;
   /** Todos in the database when the trial begins. */
   readonly todos: number;
   readonly connections: number;
@@ -18,8 +17,14 @@ export interface Scenario {
   /** Writes happen, so each peer runs twice: with a sync in every commit and without. */
   readonly writes: boolean;
   /** How the trial is driven when it is not by load alone. */
-  readonly drive?: 'start' | 'busy-list' | 'soak';
+  readonly drive?: 'start' | 'busy-list';
   readonly servers: readonly string[];
+}
+
+export function scenarioNamed(name: string): Scenario {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`Cannot find the scenario ${JSON.stringify(name)}`);
+  return scenario;
 }
 
 const NODE_PEERS = ['express', 'fastify', 'hono-node'];
@@ -30,7 +35,6 @@ const BEST = ['fastify', 'elysia-bun'];
 
 const USUAL = {
   kind: 'one',
-  byDefault: true,
   todos: 10_000,
   connections: 64,
   atLeastSeconds: 1,
@@ -65,7 +69,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'one-rs256',
     title: 'One todo by id, RS256',
     algorithm: 'RS256',
-    servers: ['service', ...PEERS, 'fastify-cache'],
+    servers: ['service', 'service-log', ...PEERS, 'fastify-cache'],
   },
   {
     ...USUAL,
@@ -80,14 +84,14 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'One todo by id, every request with an RS256 token that was never seen',
     kind: 'unknown-token',
     algorithm: 'RS256',
-    servers: ['service', ...BEST],
+    servers: ['service', ...PEERS],
   },
   {
     ...USUAL,
     name: 'one-postgres',
     title: 'One todo by id, PostgreSQL',
     database: 'postgres',
-    servers: ['service', 'pg-query'],
+    servers: ['service', 'service-log', 'pg-query'],
   },
   {
     ...USUAL,
@@ -110,7 +114,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'The list of 1,000 todos',
     kind: 'list',
     todos: 1_000,
-    servers: ['service', 'bytes', ...PEERS],
+    servers: ['service', 'service-log', 'bytes', ...PEERS],
   },
   {
     ...USUAL,
@@ -140,7 +144,25 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Create, 64 connections',
     kind: 'create',
     writes: true,
-    servers: ['service', ...PEERS],
+    servers: ['service', 'service-log', ...PEERS, 'fastify-cache'],
+  },
+  {
+    ...USUAL,
+    name: 'create-1',
+    title: 'Create, 1 connection',
+    kind: 'create',
+    connections: 1,
+    writes: true,
+    servers: ['service', ...BEST],
+  },
+  {
+    ...USUAL,
+    name: 'create-256',
+    title: 'Create, 256 connections',
+    kind: 'create',
+    connections: 256,
+    writes: true,
+    servers: ['service', ...BEST],
   },
   {
     ...USUAL,
@@ -149,14 +171,14 @@ export const SCENARIOS: readonly Scenario[] = [
     kind: 'mix',
     todos: 1_000,
     writes: true,
-    servers: ['service', ...PEERS],
+    servers: ['service', 'service-log', ...PEERS, 'fastify-cache'],
   },
   {
     ...USUAL,
     name: 'not-found',
     title: 'A todo that does not exist: the 404 problem',
     kind: 'missing',
-    servers: ['service', ...BEST],
+    servers: ['service', 'service-log', ...BEST],
   },
   {
     ...USUAL,
@@ -164,15 +186,5 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Start to first answer',
     drive: 'start',
     servers: ['service', 'constant', ...PEERS],
-  },
-  {
-    ...USUAL,
-    name: 'soak',
-    title: 'The mix for a long time: memory',
-    kind: 'mix',
-    byDefault: false,
-    todos: 1_000,
-    drive: 'soak',
-    servers: ['service'],
   },
 ];

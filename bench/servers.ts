@@ -33,7 +33,7 @@ export interface Server {
 
 /** The program that runs a server; undefined when this machine cannot. */
 export function programOf({ runtime }: Server): string | undefined {
-  return runtime === 'node' ? process.execPath : bunProgram();
+  return runtime === 'node' ? process.execPath : bunProgram;
 }
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -45,7 +45,7 @@ const service = (name: string, title: string, more: Readonly<Record<string, stri
   runtime: 'node',
   checksTokens: true,
   instances: name === 'service-two' ? 2 : 1,
-  arguments: () => [path('../src/start.js'), 'serve'],
+  arguments: () => [path('../dist/start.js'), 'serve'],
   environment: ({ port, database, algorithm, keyFile, issuer, audience }) => ({
     TODO_PORT: String(port),
     TODO_DATABASE: database.includes('://') ? database : `sqlite:${database}`,
@@ -69,7 +69,10 @@ const other = (
   runtime,
   checksTokens: role === 'peer',
   instances: 1,
-  arguments: () => [path(role === 'peer' ? `peers/${name.replace('-cache', '')}.ts` : `floors/${name}.ts`)],
+  arguments: () => {
+    const file = `${role}s/${name.replace('-cache', '')}`;
+    return [path(runtime === 'bun' ? `${file}.ts` : `dist/${file}.js`)];
+  },
   environment: ({ port, database, algorithm, keyFile, issuer, audience, durability }) => ({
     PORT: String(port),
     DATABASE: database,

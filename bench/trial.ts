@@ -1,16 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { checkAnswers } from './check.ts';
+import { coreTimes, LOAD_CORE, SERVER_CORE } from './cores.ts';
 import type { Prepared } from './kit.ts';
 import type { LoadResult } from './load/load.ts';
-import {
-  coreMicroseconds,
-  cpuMicroseconds,
-  LOAD_CORE,
-  memoryMegabytes,
-  type Running,
-  SERVER_CORE,
-  startServer,
-} from './process.ts';
+import { cpuMicroseconds, memoryMegabytes, type Running, startServer } from './process.ts';
 import type { Measurement } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Durability, Server } from './servers.ts';
@@ -23,7 +16,7 @@ export interface Trial {
 }
 
 /** After so many seconds of load the compilers of Node.js and Bun have little left to do. */
-const WARM_UP_SECONDS = 2;
+export const WARM_UP_SECONDS = 2;
 
 /** Starts the server, looks at its answers, warms it up, measures, and stops it. */
 export async function runTrial(trial: Trial, prepared: Prepared, seconds: number): Promise<Measurement> {
@@ -46,6 +39,7 @@ export async function runTrial(trial: Trial, prepared: Prepared, seconds: number
     const before = usage(running);
     const result = await drive(seconds);
     const used = usedSince(before, usage(running));
+    if (result.requests === 0) throw new Error(`Cannot measure ${server.name}: it answered nothing`);
     const memory = memoryMegabytes(running[0]?.pid ?? 0);
     for (const one of running) await one.stop();
     if (scenario.kind === 'create') {
@@ -82,7 +76,7 @@ export function usage(running: readonly Running[]): Usage {
   return {
     at: performance.now(),
     servers: times.length < running.length ? undefined : times.reduce((sum, time) => sum + time, 0),
-    core: running.length === 1 ? coreMicroseconds() : undefined,
+    core: running.length === 1 && SERVER_CORE !== undefined ? coreTimes(SERVER_CORE)?.busy : undefined,
   };
 }
 

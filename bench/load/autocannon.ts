@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { headersOf } from '../ask.ts';
-import { LOAD_CORE, onCore } from '../process.ts';
+import { LOAD_CORE, onCore } from '../cores.ts';
 import type { TodoRequest } from '../requests.ts';
-import type { Load, LoadResult } from './load.ts';
+import { expectedError, type Load } from './load.ts';
 
 const PROGRAM = fileURLToPath(new URL('autocannon-run.ts', import.meta.url));
 
@@ -24,19 +24,27 @@ export function openAutocannon(requests: readonly TodoRequest[], folder: string)
     ...(body === undefined ? {} : { body }),
   }));
   writeFileSync(file, JSON.stringify(told));
-  const errorsExpected = requests.every(({ expected }) => expected.status >= 400);
+  const status = expectedError(requests);
   return {
-    name: 'autocannon',
+    command: words('REQUESTS', 'PORT', 64, 1, status, 'bench/load/autocannon-run.ts', 'node').join(' '),
     async run(port, connections, seconds) {
-      const words = [process.execPath, PROGRAM, file, String(port), String(connections), String(seconds)];
-      const [command, ...rest] = onCore(LOAD_CORE, words);
+      const [command, ...rest] = words(file, port, connections, seconds, status);
       const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
       const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
       if (code !== 0) throw new Error(`Cannot measure: autocannon ended with ${code}`);
-      const { succeeded, refused, unanswered, ...times } = JSON.parse(output);
-      const wrong: number = errorsExpected ? succeeded : refused;
-      const result: LoadResult = { requests: succeeded + refused, failed: wrong + unanswered, ...times };
-      return result;
+      return JSON.parse(output);
     },
   };
+}
+
+function words(
+  file: string,
+  port: number | 'PORT',
+  connections: number,
+  seconds: number,
+  status: number | undefined,
+  program = PROGRAM,
+  node = process.execPath,
+) {
+  return onCore(LOAD_CORE, [node, program, file, ...[port, connections, seconds, status ?? ''].map(String)]);
 }

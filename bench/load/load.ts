@@ -4,7 +4,8 @@ import { openAutocannon } from './autocannon.ts';
 import { openWrk } from './wrk.ts';
 
 export interface Load {
-  readonly name: string;
+  /** An example of what `run` runs, without this machine's paths. */
+  readonly command: string;
   /** Sends requests over `connections` for so many seconds, the next one on each as soon as one is answered. */
   run(port: number, connections: number, seconds: number): Promise<LoadResult>;
 }
@@ -12,12 +13,18 @@ export interface Load {
 export interface LoadResult {
   /** Answered, whatever the answer. */
   readonly requests: number;
-  /** Without an answer, or with one whose status is of another class than the expected one. */
+  /** Without an answer, or with one that refuses what should be done or does not refuse as it should. */
   readonly failed: number;
   readonly seconds: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+}
+
+/** The status of requests that must all be refused in the same way; undefined where an answer from 400 is a failure. */
+export function expectedError(requests: readonly TodoRequest[]): number | undefined {
+  const [status = 0, ...others] = new Set(requests.map(({ expected }) => expected.status));
+  return status >= 400 && others.length === 0 ? status : undefined;
 }
 
 /** Opens the load for a scenario's requests: a tool, and how to tell it a list of requests. */

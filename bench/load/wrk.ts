@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { headersOf } from '../ask.ts';
-import { LOAD_CORE, onCore } from '../process.ts';
+import { LOAD_CORE, onCore } from '../cores.ts';
 import type { TodoRequest } from '../requests.ts';
-import type { Load, LoadResult } from './load.ts';
+import { expectedError, type Load } from './load.ts';
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url));
 
@@ -24,33 +24,31 @@ export function openWrk(requests: readonly TodoRequest[], folder: string): Load 
       .map((bytes) => `${Buffer.byteLength(bytes)}\n${bytes}`)
       .join(''),
   );
-  const errorsExpected = requests.every(({ expected }) => expected.status >= 400);
+  const status = expectedError(requests);
+  const environment = {
+    BENCH_REQUESTS: file,
+    ...(status === undefined ? {} : { BENCH_STATUS: `${status}` }),
+  };
   return {
-    name: 'wrk',
-    run: (port, connections, seconds) => run(file, errorsExpected, port, connections, seconds),
+    command: words(64, 1, 'PORT', 'bench/load/wrk.lua').join(' '),
+    async run(port, connections, seconds) {
+      const [command, ...rest] = words(connections, seconds, port, SCRIPT);
+      const child = spawn(command, rest, {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...environment },
+      });
+      const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      if (code !== 0) throw new Error(`Cannot measure: wrk ended with ${code}\n${output}`);
+      const { refused, unanswered, ...answered } = JSON.parse(output.slice(output.indexOf('{')));
+      const failed = Object.values<number>(unanswered).reduce((sum, count) => sum + count, refused);
+      return { failed, ...answered };
+    },
   };
 }
 
-async function run(
-  file: string,
-  errorsExpected: boolean,
-  port: number,
-  connections: number,
-  seconds: number,
-): Promise<LoadResult> {
-  const words = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT];
-  const [command, ...rest] = onCore(LOAD_CORE, [...words, `http://127.0.0.1:${port}/`]);
-  const child = spawn(command, rest, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, BENCH_REQUESTS: file },
-  });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  if (code !== 0) throw new Error(`Cannot measure: wrk ended with ${code}\n${output}`);
-  const { requests, errors, ...times } = JSON.parse(output.slice(output.indexOf('{')));
-  const { status, ...unanswered } = errors;
-  const refused = errorsExpected ? requests - status : status;
-  const failed = Object.values<number>(unanswered).reduce((sum, count) => sum + count, refused);
-  return { requests, failed, ...times };
+function words(connections: number, seconds: number, port: number | 'PORT', script: string) {
+  const load = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script];
+  return onCore(LOAD_CORE, [...load, `http://127.0.0.1:${port}/`]);
 }
 
 function raw({ method, path, token, body }: TodoRequest): string {

@@ -21,10 +21,7 @@ export async function createApp(todos: typeof Todos) {
 
   const todoBody = validator('json', (value, c) => (isTodoBody(value) ? value : send(c, 400)));
 
-  app.use(
-    '/todos',
-    jwt({ secret: await importKey(), alg: algorithm, verification: { iss: issuer, aud: audience } }),
-  );
+  // Matches `/todos` as well.
   app.use(
     '/todos/*',
     jwt({ secret: await importKey(), alg: algorithm, verification: { iss: issuer, aud: audience } }),
