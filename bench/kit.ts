@@ -24,7 +24,7 @@ export interface Kit extends AsyncDisposable {
   prepare(scenario: Scenario): Promise<Prepared>;
 }
 
-export function openKit(openLoad: OpenLoad): Kit {
+export function openKit(openLoad: OpenLoad, profile?: string): Kit {
   const folder = mkdtempSync(join(tmpdir(), 'todo-service-bench-'));
   const keys = makeKeys(folder);
   const trust = { issuer: ISSUER, audience: AUDIENCE };
@@ -57,7 +57,13 @@ export function openKit(openLoad: OpenLoad): Kit {
       tokens,
       requests,
       load: openLoad(requests, folder),
-      surroundings: async () => ({ ...trust, algorithm, keyFile: tokens.keyFile, database: await fill() }),
+      surroundings: async () => ({
+        ...trust,
+        algorithm,
+        keyFile: tokens.keyFile,
+        database: await fill(),
+        profile,
+      }),
     };
   }
 

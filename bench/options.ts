@@ -13,7 +13,9 @@ export interface Options {
   readonly smoke: boolean;
   readonly load: 'wrk' | 'autocannon' | undefined;
   readonly output: string;
-  /** What was given, but for `--output`. */
+  /** Folder for CPU profiles. */
+  readonly profile: string | undefined;
+  /** What was given, but for the paths of `--output` and `--profile`. */
   readonly argv: readonly string[];
 }
 
@@ -27,6 +29,7 @@ Measures todo-service beside what a user would pick instead: each server on one 
   --runs RUNS               trials of each server in each scenario, in shuffled order; default 3
   --load wrk|autocannon     default: wrk when it is installed
   --output FILE             results as JSON, tables and chart beside it; default bench/results.json
+  --profile FOLDER          CPU profiles of the service; bench/profile.ts reads them. They slow it down
   --smoke                   every server answers each scenario correctly, nothing is timed
   --help
 
@@ -66,7 +69,17 @@ export function readOptions(
   if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
     return { fault: `--load must be "wrk" or "autocannon", received ${JSON.stringify(load)}` };
   }
-  return { scenarios, servers, seconds, runs, smoke, load, output, argv: withoutOutput(argv) };
+  return {
+    scenarios,
+    servers,
+    seconds,
+    runs,
+    smoke,
+    load,
+    output,
+    profile: values.profile,
+    argv: withoutPaths(argv),
+  };
 }
 
 function parse(argv: readonly string[]) {
@@ -79,14 +92,18 @@ function parse(argv: readonly string[]) {
       runs: { type: 'string' },
       load: { type: 'string' },
       output: { type: 'string' },
+      profile: { type: 'string' },
       smoke: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
 }
 
-function withoutOutput(argv: readonly string[]): readonly string[] {
-  return argv.filter((word, index) => !word.startsWith('--output') && argv[index - 1] !== '--output');
+function withoutPaths(argv: readonly string[]): readonly string[] {
+  const flag = /^--(?:output|profile)(?==|$)/;
+  return argv.filter(
+    (word, index) => !flag.test(word) && !/^--(?:output|profile)$/.test(argv[index - 1] ?? ''),
+  );
 }
 
 function unknown(flag: string, names: readonly string[], known: readonly { readonly name: string }[]) {

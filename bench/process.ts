@@ -32,7 +32,10 @@ export async function startServer(
   const program = programOf(server);
   if (program === undefined) throw new Error(`Cannot start ${server.name}: ${server.runtime} is not here`);
   const told = { ...surroundings, port: await freePort() };
-  const [command, ...words] = onCore(core, [program, ...server.arguments(told)]);
+  const { profile } = told;
+  const flags =
+    profile === undefined || server.runtime !== 'node' ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  const [command, ...words] = onCore(core, [program, ...flags, ...server.arguments(told)]);
   const output = join(tmpdir(), `todo-service-bench-${process.pid}-${told.port}.log`);
   const descriptor = openSync(output, 'w');
   const began = performance.now();

@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function measureAll(options: Options, before: Quietness): Promise<Results> {
   const load = chooseLoad(options.load);
-  await using kit = openKit(load.open);
+  await using kit = openKit(load.open, options.profile);
   const machine = describeMachine(kit.folder, load.name);
   const order = orderOf(planTrials(options), options.runs);
   const middle = Math.floor(order.length / 2);

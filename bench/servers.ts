@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly issuer: string;
   readonly audience: string;
   readonly durability: Durability;
+  /** Folder for the CPU profiles of a server on Node.js that ends by itself at SIGTERM. */
+  readonly profile?: string | undefined;
 }
 
 export interface Server {
