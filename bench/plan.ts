@@ -50,5 +50,5 @@ export function secondsOf({ atLeastSeconds }: Scenario, wanted: number): number 
 
 /** About how many seconds a trial takes, with its start and its looks at the answers. */
 export function expectedSeconds({ scenario }: Trial, wanted: number): number {
-  return scenario.drive === 'start' ? 3 : WARM_UP_SECONDS + secondsOf(scenario, wanted) + 1;
+  return scenario.drive === 'start' ? 2 : WARM_UP_SECONDS + secondsOf(scenario, wanted) + 0.7;
 }

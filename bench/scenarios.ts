@@ -69,7 +69,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'one-rs256',
     title: 'One todo by id, RS256',
     algorithm: 'RS256',
-    servers: ['service', 'service-log', ...PEERS, 'fastify-cache'],
+    servers: ['service', ...PEERS, 'fastify-cache'],
   },
   {
     ...USUAL,
@@ -91,7 +91,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'one-postgres',
     title: 'One todo by id, PostgreSQL',
     database: 'postgres',
-    servers: ['service', 'service-log', 'pg-query'],
+    servers: ['service', 'pg-query'],
   },
   {
     ...USUAL,
@@ -152,15 +152,6 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Create, 1 connection',
     kind: 'create',
     connections: 1,
-    writes: true,
-    servers: ['service', ...BEST],
-  },
-  {
-    ...USUAL,
-    name: 'create-256',
-    title: 'Create, 256 connections',
-    kind: 'create',
-    connections: 256,
     writes: true,
     servers: ['service', ...BEST],
   },

@@ -15,8 +15,8 @@ export interface Trial {
   readonly durability: Durability;
 }
 
-/** After so many seconds of load the compilers of Node.js and Bun have little left to do. */
-export const WARM_UP_SECONDS = 2;
+/** After so many seconds of full load the compilers of Node.js and Bun have little left to do. */
+export const WARM_UP_SECONDS = 1;
 
 /** Starts the server, looks at its answers, warms it up, measures, and stops it. */
 export async function runTrial(trial: Trial, prepared: Prepared, seconds: number): Promise<Measurement> {
