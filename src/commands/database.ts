@@ -2,6 +2,7 @@ import { readDatabaseConfig } from '../config.ts';
 import type { DatabaseSettings } from '../shared-list/database.ts';
 import type { Operator } from '../shared-list/operator.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../shared-list/store.ts';
+import { sayFaults } from './faults.ts';
 import { type CommandLine, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
@@ -36,12 +37,7 @@ export async function onDatabase<const Operand extends string = never>(
   const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
   if (typeof given === 'number') return given;
   const read = readDatabaseConfig(given, env);
-  if ('faults' in read) {
-    process.stderr.write(
-      `Cannot ${action}, the configuration has faults:\n${read.faults.map((line) => `  ${line}\n`).join('')}`,
-    );
-    return 78;
-  }
+  if ('faults' in read) return sayFaults(action, read.faults);
   try {
     return await work(read.database, given);
   } catch (error) {

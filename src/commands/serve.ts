@@ -6,6 +6,7 @@ import { TracesNotOpened } from '../observe/open-traces.ts';
 import { openService, type Service } from '../service.ts';
 import { StoreNotOpened } from '../shared-list/store.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
+import { sayFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service serve [flags]
@@ -76,12 +77,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
-  if ('faults' in read) {
-    process.stderr.write(
-      `Cannot start, the configuration has faults:\n${read.faults.map((line) => `  ${line}\n`).join('')}`,
-    );
-    return 78;
-  }
+  if ('faults' in read) return sayFaults('start', read.faults);
   const { config } = read;
   const log = openLog(config.environment, config.logLevel);
   const stop = signalled(log);

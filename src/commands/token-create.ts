@@ -2,6 +2,7 @@ import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth
 import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/gate.ts';
 import { readSigningConfig } from '../config.ts';
+import { sayFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
@@ -49,7 +50,7 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   const request = readTokenRequest(flags);
   if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
   const read = await readSigningConfig(flags, env);
-  if ('faults' in read) return refuse(`the configuration has faults:\n  ${read.faults.join('\n  ')}`);
+  if ('faults' in read) return sayFaults('make a token', read.faults);
   if (read.issuerNamed) {
     return refuse(
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them',

@@ -8,6 +8,7 @@ import { openKeys } from '../auth/open-keys.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
+import { sayFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
@@ -41,10 +42,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   );
   if (typeof given === 'number') return given;
   const read = await readAuthConfig(given, env);
-  if ('faults' in read) {
-    process.stderr.write(`Cannot verify, the configuration has faults:\n  ${read.faults.join('\n  ')}\n`);
-    return 78;
-  }
+  if ('faults' in read) return sayFaults('verify', read.faults);
   const { auth } = read;
   const token = given.TOKEN === '-' ? (await text(process.stdin)).trim() : given.TOKEN;
   try {
