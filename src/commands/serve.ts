@@ -5,6 +5,7 @@ import { openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import { openService, type Service } from '../service.ts';
 import { StoreNotOpened } from '../shared-list/store.ts';
+import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { sayFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
@@ -145,7 +146,15 @@ function announce(config: Config, { url, adminUrl, about }: Service, log: Return
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     ...about,
     `reference  ${url}/scalar`,
-    ...(profile.name === 'shared-list' ? ['a token    npm run -s token -- --name ada --role editor'] : []),
+    ...tokenLine(profile),
   ];
   process.stdout.write(`${lines.join('\n  ')}\n`);
+}
+
+/** How to get a token where this program makes them, as it was started: from a checkout or as a package. */
+function tokenLine(profile: Config['profile']): string[] {
+  if (profile.name !== 'shared-list' || profile.auth.source.kind !== 'development') return [];
+  const program = import.meta.url.endsWith('.ts') ? 'npm run -s token --' : 'todo-service token create';
+  const where = profile.dataDir === 'data' ? '' : ` --data-dir ${shellWord(profile.dataDir)}`;
+  return [`a token    ${program} --name ada --role editor${where}`];
 }

@@ -102,6 +102,7 @@ describe('The npm package', () => {
         const place = await surroundings();
         const flags = ['serve', '--environment', 'development', '--port', '0'];
         await using service = await serve(program, flags, place);
+        assert.match(service.output(), /a token {4}todo-service token create --name ada --role editor\n/);
         const created = await run(program, ['token', 'create', '--name', 'ada', '--role', 'editor'], place);
         const token = created.stdout.trim();
         await createAndRead(service, token);

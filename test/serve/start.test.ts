@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -43,7 +44,15 @@ test('development greets with profile, environment, URL, database, reference pag
   assert.match(greeting, /listening {2}http:\/\/127\.0\.0\.1:\d+\n/);
   assert.match(greeting, /database {3}sqlite:.*todos\.db\n/);
   assert.match(greeting, /reference {2}http:\/\/127\.0\.0\.1:\d+\/scalar\n/);
-  assert.match(greeting, /npm run -s token -- --name ada --role editor/);
+  const command = `npm run -s token -- --name ada --role editor --data-dir ${service.dataDir}`;
+  assert.ok(greeting.includes(`  a token    ${command}\n`), greeting);
+});
+
+test('development that trusts an issuer does not greet with a token command, which would refuse', async () => {
+  const auth = { issuer: 'https://issuer.test', audience: 'todo-service', secret: randomBytes(32) };
+  await using service = await startService({ environment: 'development', auth });
+  assert.match(service.stdout(), /profile shared-list, development/);
+  assert.doesNotMatch(service.stdout(), /a token/);
 });
 
 test('production starts with one JSON line, and ends on SIGTERM with exit code 0', async () => {

@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
+import { shellWord } from '../../shell-word.ts';
 
 /**
  * The call of `pg_dump`, for a shell, that copies a database to `file`. Without the password: `pg_dump` asks for it.
@@ -10,7 +11,9 @@ export function dumpCommand(connectionString: string, file: string): string | un
   if (client === undefined) return undefined;
   const { host, port, user, database } = client;
   const settings = Object.entries({ host, port, username: user, dbname: database, file });
-  const flags = settings.map(([name, value]) => (value === undefined ? '' : ` --${name}=${quoted(value)}`));
+  const flags = settings.map(([name, value]) =>
+    value === undefined ? '' : ` --${name}=${shellWord(String(value))}`,
+  );
   return `pg_dump --format=custom${flags.join('')}`;
 }
 
@@ -20,9 +23,4 @@ function clientOf(config: ClientConfig): Client | undefined {
   } catch {
     return undefined;
   }
-}
-
-function quoted(value: string | number): string {
-  const text = String(value);
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
