@@ -7,9 +7,20 @@ import { type EntityTag, entityTag } from './entity-tag.ts';
  */
 export const CHUNK_SIZE = 64;
 
+/**
+ * Chunks 0 to 15 are segment 0, and so on: some 75 KB. Versions of the list share the segments in which they do
+ * not differ, and a system call sends many of them for the price of one buffer.
+ */
+const SEGMENT_SIZE = 16;
+
 /** The chunk that a todo belongs to. */
 export function chunkOf(id: number): number {
   return Math.floor(id / CHUNK_SIZE);
+}
+
+/** The segment that a chunk belongs to. */
+export function segmentOf(chunk: number): number {
+  return Math.floor(chunk / SEGMENT_SIZE);
 }
 
 /** Neighbouring todos, as JSON separated by commas. */
@@ -18,33 +29,70 @@ export interface Chunk {
   readonly digest: Uint8Array;
 }
 
-/** The whole list at one moment, as a JSON array. */
-export interface ListSnapshot {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly etag: EntityTag;
-}
+/** The todos of a segment, as JSON, a comma before each. */
+export type Segment = Uint8Array<ArrayBuffer>;
 
 /** A chunk of todos, none at all included. */
 export function chunk(json: Uint8Array): Chunk {
   return { json, digest: hash('sha256', json, 'buffer') };
 }
 
-/** Joins chunks in ascending order into the list. */
-export function joinChunks(all: readonly Chunk[]): ListSnapshot {
-  const chunks = all.filter(({ json }) => json.length > 0);
-  const length = chunks.reduce((sum, { json }) => sum + json.length + 1, 1);
-  const bytes = new Uint8Array(Math.max(length, 2));
-  let end = 0;
-  for (const { json } of chunks) {
-    bytes[end] = COMMA;
-    bytes.set(json, end + 1);
-    end += json.length + 1;
+/** Joins the chunks of each of these segments; `chunks` has all that are not empty. */
+export function joinSegments(
+  chunks: ReadonlyMap<number, Chunk>,
+  wanted: Iterable<number>,
+): ReadonlyMap<number, Segment> {
+  const segments = new Map<number, Segment>();
+  for (const segment of wanted) {
+    const first = segment * SEGMENT_SIZE;
+    const numbers = Array.from({ length: SEGMENT_SIZE }, (_, index) => first + index);
+    segments.set(segment, join(numbers.map((number) => chunks.get(number)?.json ?? NOTHING)));
   }
-  bytes[0] = OPEN;
-  bytes[bytes.length - 1] = CLOSE;
-  return { bytes, etag: entityTag(Buffer.concat(chunks.map(({ digest }) => digest))) };
+  return segments;
 }
 
-const OPEN = 0x5b;
+/** The same segments; those that are as they were are the very ones that were kept. */
+export function keepEqual(
+  kept: ReadonlyMap<number, Segment>,
+  segments: ReadonlyMap<number, Segment>,
+): ReadonlyMap<number, Segment> {
+  const equal = (number: number, segment: Segment): Segment => {
+    const before = kept.get(number);
+    return before !== undefined && Buffer.from(before.buffer).equals(segment) ? before : segment;
+  };
+  return new Map(segments.entries().map(([number, segment]) => [number, equal(number, segment)]));
+}
+
+function join(texts: readonly Uint8Array[]): Segment {
+  const present = texts.filter(({ length }) => length > 0);
+  const segment = new Uint8Array(present.reduce((sum, { length }) => sum + length + 1, 0));
+  let end = 0;
+  for (const text of present) {
+    segment[end] = COMMA;
+    segment.set(text, end + 1);
+    end += text.length + 1;
+  }
+  return segment;
+}
+
+/** The tag of the list that consists of these chunks, ascending. */
+export function tagOf(chunks: Iterable<Chunk>): EntityTag {
+  const digests: Uint8Array[] = [];
+  for (const { json, digest } of chunks) if (json.length > 0) digests.push(digest);
+  return entityTag(Buffer.concat(digests));
+}
+
+/** The list as a JSON array in pieces; nothing but its brackets is copied. */
+export function arrayOf(segments: ReadonlyMap<number, Segment>): readonly Buffer[] {
+  const [first, ...rest] = [...segments]
+    .filter(([, { length }]) => length > 0)
+    .sort(([one], [other]) => one - other)
+    .map(([, { buffer }]) => Buffer.from(buffer));
+  return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
+}
+
+const NOTHING = new Uint8Array();
 const COMMA = 0x2c;
-const CLOSE = 0x5d;
+const EMPTY = Buffer.from('[]');
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');

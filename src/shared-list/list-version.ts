@@ -1,6 +1,7 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { type EntityTag, type EntityTags, matchesWeakly } from './entity-tag.ts';
+import { arrayOf, type Segment } from './list-json.ts';
 
 /** What a client can read, and what it has already. */
 export interface ListWish {
@@ -11,8 +12,9 @@ export interface ListWish {
 
 /** The whole list as it goes over the wire, and the tag of exactly these bytes. */
 export interface ListRepresentation {
-  readonly bytes: Buffer;
-  /** Of `bytes`; a client that wishes no gzip gets `identity`. */
+  /** At least one. Other versions may have some of them too. */
+  readonly pieces: readonly Buffer[];
+  /** Of all pieces together; a client that wishes no gzip gets `identity`. */
   readonly coding: 'identity' | 'gzip';
   /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
@@ -21,20 +23,25 @@ export interface ListRepresentation {
 /** Bytes; what is not longer fits one packet anyway. */
 const WORTH_GZIP = 1024;
 
+/** Bytes up to which it costs less to have a list in one piece than to share pieces among versions. */
+const SHORT = 128 * 1024;
+
 /** Above 3, zlib takes more than twice the time and saves some 5 % of a list. */
 const GZIP_LEVEL = 3;
-
-const compress = promisify(gzip);
 
 /** The list as it was at one moment, in both codings. */
 export class ListVersion {
   readonly #identity: ListRepresentation;
+  readonly #length: number;
   readonly #gzipTag: EntityTag;
   #gzip: Promise<ListRepresentation> | undefined;
   #asked = false;
 
-  constructor(bytes: Buffer, etag: EntityTag) {
-    this.#identity = { bytes, coding: 'identity', etag };
+  constructor(segments: ReadonlyMap<number, Segment>, etag: EntityTag) {
+    const array = arrayOf(segments);
+    this.#length = array.reduce((sum, { length }) => sum + length, 0);
+    const pieces = this.#length <= SHORT ? [Buffer.concat(array)] : array;
+    this.#identity = { pieces, coding: 'identity', etag };
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
   }
 
@@ -45,7 +52,7 @@ export class ListVersion {
   select({ gzip, ifNoneMatch = [] }: ListWish): ListRepresentation | Promise<ListRepresentation> {
     const askedBefore = this.#asked;
     this.#asked = true;
-    if (!gzip || this.#identity.bytes.length <= WORTH_GZIP) return this.#identity;
+    if (!gzip || this.#length <= WORTH_GZIP) return this.#identity;
     if (matchesWeakly(ifNoneMatch, this.#identity.etag)) return this.#identity;
     if (!askedBefore && !matchesWeakly(ifNoneMatch, this.#gzipTag)) return this.#identity;
     this.#gzip ??= this.#compress();
@@ -53,7 +60,7 @@ export class ListVersion {
   }
 
   async #compress(): Promise<ListRepresentation> {
-    const bytes = await compress(this.#identity.bytes, { level: GZIP_LEVEL });
-    return { bytes, coding: 'gzip', etag: this.#gzipTag };
+    const gzip = Readable.from(this.#identity.pieces).pipe(createGzip({ level: GZIP_LEVEL }));
+    return { pieces: [Buffer.concat(await gzip.toArray())], coding: 'gzip', etag: this.#gzipTag };
   }
 }

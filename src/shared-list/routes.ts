@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { identityOf } from '../auth/admit.ts';
 import { admitsGzip } from '../http/content-coding.ts';
-import { sendJson, sendJsonText } from '../http/json-reply.ts';
+import { sendJson, sendJsonPieces, sendJsonText } from '../http/json-reply.ts';
 import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
 import { say } from '../problem/doors.ts';
@@ -112,14 +112,14 @@ export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
 function sendList(
   reply: FastifyReply,
   preconditions: Preconditions,
-  { bytes, coding, etag }: ListRepresentation,
+  { pieces, coding, etag }: ListRepresentation,
 ): FastifyReply {
   const status = decideRead(preconditions, etag);
   if (status === 412) return reply.code(412).send();
   tagged(reply, etag).header('Vary', 'Accept-Encoding');
   if (status === 304) return reply.code(304).send();
   if (coding === 'gzip') reply.header('Content-Encoding', 'gzip');
-  return sendJsonText(reply, bytes);
+  return sendJsonPieces(reply, pieces);
 }
 
 function sendTodo(

@@ -15,6 +15,7 @@ export interface List extends AsyncDisposable {
   readonly reader: string;
   /** Of the admin listener, when `TODO_ADMIN_PORT` is set. */
   readonly adminUrl: string;
+  readonly dataDir: string;
   /** The log so far, a JSON line each. */
   readonly log: readonly string[];
 }
@@ -40,6 +41,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   const sign = signer(auth);
   return {
     url: service.url,
+    dataDir,
     adminUrl: service.adminUrl ?? '',
     editor: sign({ name: 'ada', role: 'editor' }),
     reader: sign({ name: 'bob' }),

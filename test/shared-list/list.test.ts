@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { startList } from '../operations/list.ts';
@@ -14,9 +16,9 @@ interface Reply {
 }
 
 /** `fetch` would decompress what it gets, and ask for it unasked. */
-function list(headers: Record<string, string> = {}): Promise<Reply> {
+function list(headers: Record<string, string> = {}, method = 'GET'): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const options = { headers: { authorization: `Bearer ${service.editor}`, ...headers } };
+  const options = { method, headers: { authorization: `Bearer ${service.editor}`, ...headers } };
   request(`${service.url}/todos`, options, async (response) => {
     const body = Buffer.concat(await response.toArray());
     resolve({ status: response.statusCode, headers: response.headers, body });
@@ -89,4 +91,20 @@ test('another tag in If-Match is a 412, and a malformed header a 400', async () 
   assert.equal(failed.headers.vary, 'Accept');
   assert.equal(failed.headers.etag, undefined);
   assert.equal((await list({ 'if-none-match': 'x' })).status, 400);
+});
+
+test('a list of several pieces comes whole, with its length; HEAD has the same head', async () => {
+  using database = new DatabaseSync(join(service.dataDir, 'todos.db'));
+  database.exec(`INSERT INTO todos (title, category_id)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT printf('%0100d', i), 1 FROM n`);
+  await add('the last');
+  const [get, head] = [await list(), await list({}, 'HEAD')];
+  const todos: readonly { title: string }[] = JSON.parse(get.body.toString());
+  assert.equal(todos.at(-1)?.title, 'the last');
+  assert.equal(todos.at(-2)?.title, '3000'.padStart(100, '0'));
+  assert.equal(get.headers['content-length'], String(get.body.length));
+  assert.equal(get.headers['transfer-encoding'], undefined);
+  assert.equal(get.headers['content-type'], 'application/json; charset=utf-8');
+  assert.equal(head.body.length, 0);
+  assert.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' });
 });

@@ -6,7 +6,7 @@ import type { TodoStore } from '../../src/shared-list/store.ts';
 import type { Todo } from '../../src/shared-list/todo.ts';
 import type { Engine } from './contract.ts';
 import { isLinearizable, type Operation } from './linearizable.ts';
-import { addedTo, found, replacement } from './todos.ts';
+import { addedTo, found, listText, replacement } from './todos.ts';
 
 /** What many clients see who work at once, each with any of the instances that the engine allows. */
 export function describeWorkingTogether({ open, openAgain }: Engine): void {
@@ -98,7 +98,7 @@ async function operate(
     return (state) => (state?.json === seen ? state : 'impossible');
   }
   if (dice < 0.5) {
-    const todos: Todo[] = JSON.parse((await store.list()).bytes.toString());
+    const todos: Todo[] = JSON.parse(await listText(store));
     const todo = todos.find((each) => each.id === id);
     const seen = todo === undefined ? undefined : JSON.stringify(todo);
     return (state) => (state?.json === seen ? state : 'impossible');

@@ -1,8 +1,10 @@
-import { after } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
 import { describeTodoStore } from './contract.ts';
 import { PostgresServer } from './postgres-server.ts';
+import { bytesOf, replacement } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -20,4 +22,19 @@ describeTodoStore('PostgreSQL', {
     await server.execute(current, sql);
   },
   useUpIds: "SELECT setval(pg_get_serial_sequence('todos', 'id'), 2147483647)",
+});
+
+test('versions of a long list share what did not change', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await server.execute(
+    url,
+    "INSERT INTO todos (title, category_id) SELECT lpad('', 100, 'a'), 1 FROM generate_series(1, 2000)",
+  );
+  const [, first] = (await store.list()).pieces;
+  await store.replace(2_000, replacement('changed', true, 2));
+  const changed = await store.list();
+  assert.equal(JSON.parse(bytesOf(changed).toString())[1_999].title, 'changed');
+  assert.equal(changed.pieces[1]?.buffer, first?.buffer);
+  assert.ok((first?.length ?? 0) > 100_000);
 });

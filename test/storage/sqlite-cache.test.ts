@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import { temporaryFolder } from './folder.ts';
-import { addedTo, found, newTodo, replacement } from './todos.ts';
+import { addedTo, found, listText, newTodo, replacement } from './todos.ts';
 
 /** One or more writes that are asked for together, then a look at every todo. */
 type Step = (store: TodoStore) => Promise<unknown>;
@@ -47,7 +47,7 @@ async function answersOf(store: TodoStore, steps: readonly (readonly Step[])[]):
       if (atHand !== undefined) assert.deepEqual(atHand, todo ?? 'missing');
       answers.push(todo);
     }
-    answers.push((await store.list()).bytes.toString());
+    answers.push(await listText(store));
   }
   return answers;
 }

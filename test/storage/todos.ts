@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { ListRepresentation } from '../../src/shared-list/list-version.ts';
 import type { TodoRepresentation } from '../../src/shared-list/representation.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/shared-list/todo.ts';
@@ -21,13 +22,33 @@ export async function addedTo(store: TodoStore, title: string, categoryId = 1): 
   return outcome;
 }
 
+/** Adds todos, few enough at a time that a slow machine does not make the last ones wait for too long; in any order. */
+export async function addMany(store: TodoStore, titles: Iterable<string>): Promise<TodoRepresentation[]> {
+  const added: TodoRepresentation[] = [];
+  const remaining = Iterator.from(titles);
+  const lane = async (): Promise<void> => {
+    for (const title of remaining) added.push(await addedTo(store, title));
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  return added;
+}
+
 export async function found(store: TodoStore, id: number): Promise<Todo | undefined> {
   const representation = await store.find(id);
   return representation === undefined ? undefined : JSON.parse(representation.json);
 }
 
 export async function listed(store: TodoStore): Promise<Todo[]> {
-  return JSON.parse((await store.list()).bytes.toString());
+  return JSON.parse(await listText(store));
+}
+
+/** The list as JSON text. */
+export async function listText(store: TodoStore): Promise<string> {
+  return bytesOf(await store.list()).toString();
+}
+
+export function bytesOf({ pieces }: ListRepresentation): Buffer {
+  return Buffer.concat(pieces);
 }
 
 /** 1 to 100 code points of all planes, without U+0000 and surrogates (contract B10). */

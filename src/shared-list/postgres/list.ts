@@ -1,5 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CHUNK_SIZE, type Chunk, chunk, joinChunks } from '../list-json.ts';
+import {
+  CHUNK_SIZE,
+  type Chunk,
+  chunk,
+  joinSegments,
+  keepEqual,
+  type Segment,
+  segmentOf,
+  tagOf,
+} from '../list-json.ts';
 import { ListVersion } from '../list-version.ts';
 import { sharedRun } from '../shared-run.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -26,6 +35,7 @@ export class PostgresList {
   readonly #quick: ConnectionPool;
   readonly #patient: ConnectionPool;
   #kept: { readonly snapshot: string; readonly version: ListVersion } | undefined;
+  #segments: ReadonlyMap<number, Segment> = new Map();
 
   /** @param patient May take longer for an answer than is right for one todo. */
   constructor(quick: ConnectionPool, patient: ConnectionPool) {
@@ -42,15 +52,16 @@ export class PostgresList {
 
   async #build() {
     const query = { name: 'list', text: READ_LIST };
-    const [first, ...rows] = await this.#patient.readMany<{ text: string }>(query, SILENCE);
+    const [first, ...rows] = await this.#patient.readMany<{ chunk: number; text: string }>(query, SILENCE);
     if (first === undefined) throw new Error('The list came without its snapshot');
-    const chunks: Chunk[] = [];
-    for (const { text } of rows) {
-      if (chunks.length % CHUNKS_A_TURN === 0) await turn();
-      chunks.push(chunk(Buffer.from(text)));
+    const chunks = new Map<number, Chunk>();
+    for (const { chunk: number, text } of rows) {
+      if (chunks.size % CHUNKS_A_TURN === 0) await turn();
+      chunks.set(number, chunk(Buffer.from(text)));
     }
     await turn();
-    const { bytes, etag } = joinChunks(chunks);
-    return { snapshot: first.text, version: new ListVersion(Buffer.from(bytes.buffer), etag) };
+    const segments = joinSegments(chunks, new Set(chunks.keys().map(segmentOf)));
+    this.#segments = keepEqual(this.#segments, segments);
+    return { snapshot: first.text, version: new ListVersion(this.#segments, tagOf(chunks.values())) };
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { chunkOf } from '../list-json.ts';
+import { arrayOf, chunkOf, type Segment } from '../list-json.ts';
 import { represent } from '../representation.ts';
 import { ListChunks } from './list-chunks.ts';
 import { todoOf } from './row.ts';
@@ -20,15 +20,16 @@ function expected(database: DatabaseSync): string {
   return `[${rows.map((row) => represent(todoOf(row)).json).join(',')}]`;
 }
 
-const textOf = ({ bytes }: { readonly bytes: Uint8Array }): string => Buffer.from(bytes).toString();
+const textOf = (segments: ReadonlyMap<number, Segment>): string =>
+  Buffer.concat(arrayOf(segments)).toString();
 
 test('no todos are an empty array', () => {
   using database = empty();
-  assert.equal(textOf(new ListChunks(database).refresh('all')), '[]');
+  assert.equal(textOf(new ListChunks(database).refresh('all').segments), '[]');
 });
 
 test('whatever changes, the list is that of single todos, and its tag that of a list read anew', () => {
-  const id = fc.integer({ min: 1, max: 1_100 });
+  const id = fc.integer({ min: 1, max: 2_200 });
   const change = fc.oneof(
     id.map((which) => ({
       sql: "UPDATE todos SET title = title || '!', done = 1 - done WHERE id = ?",
@@ -41,13 +42,14 @@ test('whatever changes, the list is that of single todos, and its tag that of a 
     fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 8 }), (rounds) => {
       using database = empty();
       database.exec(`INSERT INTO todos (title, category_id)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, 1 FROM n`);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i, 1 FROM n`);
       const chunks = new ListChunks(database);
-      chunks.refresh('all');
+      const segments = new Map(chunks.refresh('all').segments);
       for (const changes of rounds) {
         for (const { sql, which } of changes) database.prepare(sql).run(which);
         const list = chunks.refresh(new Set(changes.map(({ which }) => chunkOf(which))));
-        assert.equal(textOf(list), expected(database));
+        for (const [number, segment] of list.segments) segments.set(number, segment);
+        assert.equal(textOf(segments), expected(database));
         assert.equal(list.etag, new ListChunks(database).refresh('all').etag);
       }
     }),
@@ -55,12 +57,21 @@ test('whatever changes, the list is that of single todos, and its tag that of a 
   );
 });
 
+test('a change gives its segment of 1,024 todos and the last one anew, and no other', () => {
+  using database = empty();
+  database.exec(`INSERT INTO todos (title, category_id)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, 1 FROM n`);
+  const chunks = new ListChunks(database);
+  assert.deepEqual([...chunks.refresh('all').segments.keys()], [0, 1, 2, 3, 4]);
+  assert.deepEqual([...chunks.refresh(new Set([chunkOf(1_500)])).segments.keys()], [1, 4]);
+});
+
 test('any title is written as it is in a single todo', () => {
   using database = empty();
   const add = database.prepare('INSERT INTO todos (title, category_id) VALUES (?, 1)');
   for (let unit = 1; unit < 0x3000; unit += 1) add.run(String.fromCodePoint(unit));
   add.run('\u2028\u2029\ufeff\ufffe\uffff\u{10ffff}"\\');
-  assert.equal(textOf(new ListChunks(database).refresh('all')), expected(database));
+  assert.equal(textOf(new ListChunks(database).refresh('all').segments), expected(database));
 });
 
 test('lists that differ have different tags', () => {

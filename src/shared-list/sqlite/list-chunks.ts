@@ -1,5 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { CHUNK_SIZE, type Chunk, chunk, chunkOf, joinChunks, type ListSnapshot } from '../list-json.ts';
+import type { EntityTag } from '../entity-tag.ts';
+import {
+  CHUNK_SIZE,
+  type Chunk,
+  chunk,
+  chunkOf,
+  joinSegments,
+  type Segment,
+  segmentOf,
+  tagOf,
+} from '../list-json.ts';
 import { MAX_ID } from '../todo.ts';
 
 // The same text as `represent`, made where the rows are: that takes a third of the time.
@@ -11,13 +21,21 @@ const READ_CHUNKS = `SELECT id / ${CHUNK_SIZE} AS chunk, CAST(group_concat(
 /** Which chunks may have changed. New todos need not be told: they come at the end, which is always read. */
 export type Dirty = 'all' | ReadonlySet<number>;
 
-/** The list in pieces: a change costs reading its neighbours and copying the rest. */
+/** The list as it is now: the segments that may have changed, and the tag of all. */
+export interface ListChange {
+  readonly segments: ReadonlyMap<number, Segment>;
+  readonly etag: EntityTag;
+}
+
+/** The list in pieces: a change costs reading its neighbours and copying its segment. */
 export class ListChunks {
   readonly #database: DatabaseSync;
   readonly #read: StatementSync;
   /** Ascending: a chunk that lost its todos keeps its place, and new chunks come after all others. */
   readonly #chunks = new Map<number, Chunk>();
   #last = 0;
+  /** Segments. */
+  readonly #touched = new Set<number>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -25,10 +43,11 @@ export class ListChunks {
   }
 
   /**
-   * Reads what may have changed since the last call, all of it at one moment. When it throws, everything is
-   * to be read next time.
+   * Reads what may have changed since the last call, all of it at one moment: with `all`, and at the first call,
+   * every segment there is. When it throws, everything is to be read next time.
    */
-  refresh(dirty: Dirty): ListSnapshot {
+  refresh(dirty: Dirty): ListChange {
+    this.#touched.clear();
     if (dirty === 'all') {
       this.#chunks.clear();
       this.#last = 0;
@@ -40,7 +59,7 @@ export class ListChunks {
     } finally {
       this.#database.exec('COMMIT');
     }
-    return joinChunks([...this.#chunks.values()]);
+    return { segments: joinSegments(this.#chunks, this.#touched), etag: tagOf(this.#chunks.values()) };
   }
 
   #readFrom(first: number, last: number): void {
@@ -52,6 +71,7 @@ export class ListChunks {
 
   #keep(number: number, json: Uint8Array): void {
     this.#chunks.set(number, chunk(json));
+    this.#touched.add(segmentOf(number));
     this.#last = Math.max(this.#last, number);
   }
 }

@@ -1,19 +1,18 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { ListSnapshot } from '../list-json.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { type Service, serveThread } from './in-thread.ts';
-import { type Dirty, ListChunks } from './list-chunks.ts';
+import { type Dirty, type ListChange, ListChunks } from './list-chunks.ts';
 
 // The thread that builds the list.
-serveThread((file): Service<Dirty, ListSnapshot | Failure> => {
+serveThread((file): Service<Dirty, ListChange | Failure> => {
   const database = new DatabaseSync(file, { timeout: 0 });
   database.exec('PRAGMA query_only = ON');
   const chunks = new ListChunks(database);
   return {
     answer: (dirty) => {
       try {
-        const snapshot = chunks.refresh(dirty);
-        return { answer: snapshot, transfer: [snapshot.bytes.buffer] };
+        const change = chunks.refresh(dirty);
+        return { answer: change, transfer: [...change.segments.values()].map(({ buffer }) => buffer) };
       } catch (error) {
         return { answer: failureBy(error) };
       }

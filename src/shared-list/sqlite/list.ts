@@ -1,9 +1,9 @@
-import { chunkOf, type ListSnapshot } from '../list-json.ts';
+import { chunkOf, type Segment } from '../list-json.ts';
 import { ListVersion } from '../list-version.ts';
 import { sharedRun } from '../shared-run.ts';
 import type { Write } from './batch.ts';
 import { errorOf, type Failure } from './failure.ts';
-import type { Dirty } from './list-chunks.ts';
+import type { Dirty, ListChange } from './list-chunks.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 import type { Watcher } from './writer.ts';
 
@@ -15,7 +15,8 @@ const THREAD = new URL('./list-thread.ts', import.meta.url);
  * for those who wait for it, and for nobody later.
  */
 export class SqliteList implements Watcher, AsyncDisposable {
-  readonly #thread: Thread<Dirty, ListSnapshot | Failure>;
+  readonly #thread: Thread<Dirty, ListChange | Failure>;
+  #segments: ReadonlyMap<number, Segment> = new Map();
   #version: ListVersion | undefined;
   /** The version is what everybody sees. */
   #fresh = false;
@@ -25,7 +26,8 @@ export class SqliteList implements Watcher, AsyncDisposable {
   #underWay: readonly number[] | undefined;
 
   constructor(file: string) {
-    this.#thread = new Thread(THREAD, file);
+    // A thread that is started anew knows nothing of what the one before it has told.
+    this.#thread = new Thread(THREAD, file, { ended: () => this.lost() });
   }
 
   /** Never older than the call. */
@@ -60,12 +62,11 @@ export class SqliteList implements Watcher, AsyncDisposable {
 
   readonly #renewed = sharedRun(async (): Promise<ListVersion> => {
     if (this.#fresh && this.#version !== undefined) return this.#version;
-    const { bytes, etag } = await this.#read();
-    this.#version = new ListVersion(Buffer.from(bytes.buffer), etag);
+    this.#version = await this.#read();
     return this.#version;
   });
 
-  async #read(): Promise<ListSnapshot> {
+  async #read(): Promise<ListVersion> {
     const dirty = this.#dirty;
     const calm = this.#underWay === undefined;
     const suspicions = this.#suspicions;
@@ -76,7 +77,8 @@ export class SqliteList implements Watcher, AsyncDisposable {
       throw errorOf(answer);
     }
     this.#fresh = calm && suspicions === this.#suspicions;
-    return answer;
+    this.#segments = new Map([...(dirty === 'all' ? [] : this.#segments), ...answer.segments]);
+    return new ListVersion(this.#segments, answer.etag);
   }
 }
 
