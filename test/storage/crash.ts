@@ -42,6 +42,10 @@ export async function crash({ dataDir, cycles, seed, env = {}, afterDeath }: Cra
       const writers = Array.from({ length: WRITERS }, (_, writer) =>
         write(new Client(service.baseUrl, token), `${cycle}-${writer}`, ledger, random),
       );
+      const before = ledger.acknowledged;
+      const gone = Promise.all(writers).then(() => true);
+      // On a slow machine, the first answers may take longer than what follows.
+      while (ledger.acknowledged === before && !(await Promise.race([gone, sleep(5)])));
       await sleep(50 + random() * 700);
       await service.stop('SIGKILL');
       await Promise.all(writers);
