@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CompactSign } from 'jose';
+import { CompactSign } from 'jose/jws/compact/sign';
 import { DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, type DevelopmentKey } from './development-key.ts';
 
 export interface DevelopmentTokenRequest {

@@ -1,4 +1,5 @@
-import { compactVerify, errors } from 'jose';
+import { JOSEError } from 'jose/errors';
+import { compactVerify } from 'jose/jws/compact/verify';
 import type { UnverifiedToken } from './gate.ts';
 import { candidateKeys, type KeySet, selectedKeys } from './key-set.ts';
 import type { Keys } from './keys.ts';
@@ -42,7 +43,7 @@ async function isSignedWith(token: UnverifiedToken, material: CryptoKey): Promis
     await compactVerify(token.compact, material, { algorithms: [token.algorithm] });
     return true;
   } catch (error) {
-    if (error instanceof errors.JOSEError) return false;
+    if (error instanceof JOSEError) return false;
     throw error;
   }
 }

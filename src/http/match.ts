@@ -1,7 +1,7 @@
-import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 
 import type { Cors } from './cors.ts';
+import { METHODS } from './node-http.ts';
 
 const INTEGER = /^[+-]?\d+$/;
 const MIN_INT32 = -2_147_483_648;

@@ -1,13 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Problem } from '../problem/problem.ts';
 import { faultOf } from './look.ts';
+import { createServer } from './node-http.ts';
 import { refuse, refuseOnSocket } from './transport-answer.ts';
 import type { Turns } from './turn.ts';
 
