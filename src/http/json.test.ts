@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonFault, jsonObjectFault } from './json.ts';
+import { jsonFault, jsonObjectFault, readJsonObject } from './json.ts';
 
 const accepted = [
   '{}',
@@ -58,16 +58,17 @@ test('B5 · 64 levels of nesting are JSON, one more is not', () => {
   });
 });
 
+/** JSON with a character removed or added. */
+const damaged = fc
+  .tuple(fc.json({ maxDepth: 5 }), fc.nat(), fc.constantFrom('', ',', '"', '}', ']', '0', '\\', ' '))
+  .map(([json, position, insert]) => {
+    const at = position % (json.length + 1);
+    return json.slice(0, at) + insert + json.slice(at + (insert === '' ? 1 : 0));
+  });
+
 test('the verdict is that of JSON.parse for generated and damaged texts', () => {
-  const damaged = fc.tuple(
-    fc.json({ maxDepth: 5 }),
-    fc.nat(),
-    fc.constantFrom('', ',', '"', '}', ']', '0', '\\', ' '),
-  );
   fc.assert(
-    fc.property(damaged, ([json, position, insert]) => {
-      const at = position % (json.length + 1);
-      const text = json.slice(0, at) + insert + json.slice(at + (insert === '' ? 1 : 0));
+    fc.property(damaged, (text) => {
       let parses = true;
       try {
         JSON.parse(text);
@@ -95,4 +96,19 @@ test('B4 · an object is an object', () => assert.equal(jsonObjectFault(' {} '),
 test('B4 · a text that is not JSON at all says so first', () => {
   assert.equal(jsonObjectFault('[1')?.problem, 'The text ends too early.');
   assert.equal(jsonObjectFault(' ')?.problem, 'The body is empty.');
+});
+
+test('what is read is the object of JSON.parse, or the fault of the search', () => {
+  const nested = fc
+    .tuple(fc.integer({ min: 61, max: 66 }), fc.boolean())
+    .map(([levels, inString]) =>
+      inString ? `{"a":"${'['.repeat(levels)}"}` : `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+    );
+  fc.assert(
+    fc.property(fc.oneof(damaged, nested), (text) => {
+      const fault = jsonObjectFault(text);
+      assert.deepEqual(readJsonObject(text), fault === undefined ? { object: JSON.parse(text) } : { fault });
+    }),
+    { numRuns: 2000 },
+  );
 });

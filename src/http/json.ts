@@ -101,3 +101,36 @@ export function jsonObjectFault(text: string): JsonFault | undefined {
   if (start === -1 || text[start] === '{') return jsonFault(text);
   return jsonFault(text) ?? { problem: 'An object is expected.', ...positionOf(text, start) };
 }
+
+/**
+ * What `JSON.parse` makes of a text, unless that has a fault as of `jsonObjectFault`. The search for it costs more than the
+ * parser, so it begins only where it may find one.
+ */
+export function readJsonObject(text: string): { readonly object: object } | { readonly fault: JsonFault } {
+  const value = parsed(text);
+  if (isObject(value) && !mayNestTooDeep(text)) return { object: value };
+  const fault = jsonObjectFault(text);
+  return fault === undefined ? { object: JSON.parse(text) } : { fault };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether there are enough opening brackets for it, in strings or not. */
+function mayNestTooDeep(text: string): boolean {
+  let brackets = 0;
+  for (let at = 0; at < text.length && brackets <= JSON_MAX_DEPTH; at += 1) {
+    const character = text[at];
+    if (character === '{' || character === '[') brackets += 1;
+  }
+  return brackets > JSON_MAX_DEPTH;
+}

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { say } from '../problem/doors.ts';
 import type { Problem } from '../problem/problem.ts';
 import type { Body } from './body.ts';
-import { jsonObjectFault } from './json.ts';
+import { readJsonObject } from './json.ts';
 import { isJson } from './media-type.ts';
 import { bodyOf } from './receive.ts';
 
@@ -19,10 +19,9 @@ export function withoutBody(
 ) {
   return (request: FastifyRequest, reply: FastifyReply): Handled | Promise<Handled> => {
     if (request.received === null) return handle(request, reply);
-    const body = bodyOf(request, reply);
-    const go = (received: Body) =>
-      received === 'too-large' ? say(reply, { status: 413 }) : handle(request, reply);
-    return body instanceof Promise ? body.then(go) : go(body);
+    return onceReceived(request, reply, (body) =>
+      body === 'too-large' ? say(reply, { status: 413 }) : handle(request, reply),
+    );
   };
 }
 
@@ -41,15 +40,27 @@ export function withJson<T>(
   parse: (body: object) => Parsed<T>,
   handle: (body: T, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     if (!acceptsContent(request.headers)) return say(reply, { status: 415 });
-    const read = readObject(await bodyOf(request, reply));
-    if ('problem' in read) return say(reply, read.problem);
-    const parsed = parse(read.object);
-    if ('value' in parsed) return handle(parsed.value, request, reply);
-    const title = 'One or more validation errors occurred.';
-    return say(reply, { status: 400, title, errors: parsed.errors });
+    return onceReceived(request, reply, (body) => {
+      const read = readObject(body);
+      if ('problem' in read) return say(reply, read.problem);
+      const parsed = parse(read.object);
+      if ('value' in parsed) return handle(parsed.value, request, reply);
+      const title = 'One or more validation errors occurred.';
+      return say(reply, { status: 400, title, errors: parsed.errors });
+    });
   };
+}
+
+/** Goes on with a request's body: at once, unless the client waits for a 100. */
+function onceReceived<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  go: (body: Body) => T | Promise<T>,
+): T | Promise<T> {
+  const body = bodyOf(request, reply);
+  return body instanceof Promise ? body.then(go) : go(body);
 }
 
 /** JSON and not compressed (contract B2; RFC 9110 §8.4). */
@@ -61,13 +72,10 @@ function readObject(body: Body): { readonly object: object } | { readonly proble
   if (body === 'too-large') return { problem: { status: 413 } };
   const text = decode(body);
   if (text === undefined) return malformed('The body is not valid UTF-8.');
-  const fault = jsonObjectFault(text);
-  if (fault !== undefined) {
-    return malformed(
-      `The body is not acceptable JSON. Line ${fault.line}, column ${fault.column}: ${fault.problem}`,
-    );
-  }
-  return { object: JSON.parse(text) };
+  const read = readJsonObject(text);
+  if ('object' in read) return read;
+  const { line, column, problem } = read.fault;
+  return malformed(`The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`);
 }
 
 /** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
