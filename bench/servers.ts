@@ -98,7 +98,7 @@ export const SERVERS: readonly Server[] = [
   other('floor', 'node', 'pg-query', 'node:http, a query by pg'),
   other('peer', 'node', 'express', 'Express, jsonwebtoken, better-sqlite3'),
   other('peer', 'node', 'fastify', 'Fastify, @fastify/jwt, better-sqlite3'),
-  other('peer', 'node', 'fastify-cache', 'Fastify, the same with the token cache of @fastify/jwt', {
+  other('peer', 'node', 'fastify-cache', 'Fastify, @fastify/jwt with its token cache, better-sqlite3', {
     TOKEN_CACHE: 'on',
   }),
   other('peer', 'node', 'hono-node', 'Hono on Node.js, better-sqlite3'),
