@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, mkdir, open, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { errorCode, readSmallFile } from './small-file.ts';
 
 /** Signs and verifies the tokens of one development machine. HS256. */
@@ -86,7 +87,7 @@ export function describeTrouble(path: string, { outcome, reason }: KeyTrouble): 
 }
 
 async function makeDevelopmentKey(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await writeDurably(draft, JSON.stringify(newDevelopmentKey(), null, 2));

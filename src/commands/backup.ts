@@ -1,10 +1,12 @@
+import { slowProgress } from './backup-progress.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
 
 Copies the SQLite database as it is at one moment to FILE, which must not exist. The service may be running, and goes
 on reading and writing. The copy is checked (integrity_check, foreign_key_check) before it gets its name; until
-then it is FILE.<process id>.partial. PostgreSQL has its own tool: this command names the call of pg_dump.
+then it is FILE.<process id>.partial. After 2 s, standard error says how far it is. PostgreSQL has its own tool: this
+command names the call of pg_dump.
 
 ${DATABASE_HELP}
 
@@ -30,8 +32,9 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       return 78;
     }
     const { BackupFailed, backupSqlite } = await import('../shared-list/sqlite/backup.ts');
+    const tell = slowProgress((line) => process.stderr.write(line));
     try {
-      const { path, bytes, todos } = await backupSqlite(database.path, file);
+      const { path, bytes, todos } = await backupSqlite(database.path, file, tell);
       process.stdout.write(
         `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`,
       );

@@ -119,6 +119,14 @@ test('a path below a file is refused in one line', async () => {
   });
 });
 
+test('a folder that cannot be made is refused in one line', async () => {
+  await assert.rejects(openSqliteStore('/proc/todo/data/todos.db'), {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: /^Cannot open the database "\/proc\/todo\/data\/todos\.db": [^\n]*mkdir[^\n]*$/,
+  });
+});
+
 for (const path of ['', ':memory:']) {
   test(`the path "${path}" is refused: it is no file`, async () => {
     await assert.rejects(openSqliteStore(path), {

@@ -50,6 +50,16 @@ test('a backup of a damaged file is refused, and leaves no copy', async () => {
   assert.equal(existsSync(copy), false);
 });
 
+test('a backup tells how far it is', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  const told: unknown[] = [];
+  await backupSqlite(path, join(folder.path, 'copy.db'), (progress) => told.push(progress));
+  assert.deepEqual(told[0], { copied: 0, total: statSync(path).size });
+  assert.equal(told.at(-1), 'checking');
+});
+
 test('an inspection reads the durability settings back and says what is wrong with the file', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');

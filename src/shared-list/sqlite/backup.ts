@@ -4,11 +4,18 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { messageOf } from './error.ts';
 import { keepNames, newPrivateFile } from './file.ts';
 import { integrityFaults, openBeside } from './operator.ts';
+import { pragma } from './schema.ts';
 
 /** A backup cannot be made; there is no copy then. The message is one line for people. */
 export class BackupFailed extends Error {
   override readonly name = 'BackupFailed';
 }
+
+/** How far a backup is: bytes that were copied, or that the copy is being checked. */
+export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';
+
+/** Milliseconds between two tellings of how far the copy is. */
+const TELL_INTERVAL = 500;
 
 /** A copy that is complete. */
 export interface Backup {
@@ -23,10 +30,15 @@ export interface Backup {
  * its own, mode 0600, on disk when the promise resolves. Until then its name ends in `.<process id>.partial`, so
  * that a copy which was cut off is never taken for one.
  *
+ * @param tell Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @throws {StoreNotOpened} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
-export async function backupSqlite(path: string, copy: string): Promise<Backup> {
+export async function backupSqlite(
+  path: string,
+  copy: string,
+  tell: (progress: BackupProgress) => void = () => {},
+): Promise<Backup> {
   const failed = (reason: string, cause?: unknown) =>
     new BackupFailed(`Cannot back up "${path}" to "${copy}": ${reason}`, { cause });
   using source = openBeside(path);
@@ -35,8 +47,8 @@ export async function backupSqlite(path: string, copy: string): Promise<Backup> 
   const partial = `${target}.${process.pid}.partial`;
   try {
     newPrivateFile(partial);
-    // All pages in one step: in parts, it would begin again with every write in between.
-    await backup(source, partial, { rate: 2 ** 31 - 1 });
+    await copyPages(source, partial, tell);
+    tell('checking');
     const todos = checkedCount(partial);
     const bytes = statSync(partial).size;
     // A rename alone would replace what has got this name meanwhile.
@@ -47,6 +59,26 @@ export async function backupSqlite(path: string, copy: string): Promise<Backup> 
   } catch (error) {
     rmSync(partial, { force: true });
     throw failed(messageOf(error), error);
+  }
+}
+
+/**
+ * All pages in one step: in parts, it would begin again with every write in between. SQLite tells nothing during a
+ * step, but the file grows.
+ */
+async function copyPages(
+  source: DatabaseSync,
+  target: string,
+  tell: (progress: BackupProgress) => void,
+): Promise<void> {
+  const total = pragma(source, 'page_count') * pragma(source, 'page_size');
+  const tellSize = () => tell({ copied: Math.min(statSync(target).size, total), total });
+  tellSize();
+  const telling = setInterval(tellSize, TELL_INTERVAL);
+  try {
+    await backup(source, target, { rate: 2 ** 31 - 1 });
+  } finally {
+    clearInterval(telling);
   }
 }
 

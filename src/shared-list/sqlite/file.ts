@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { makeFolder } from '../../make-folder.ts';
 
 /**
  * Makes the folder (0700) and an empty file (0600) where they are missing, and gives the path with every
@@ -10,7 +11,7 @@ import { dirname, resolve } from 'node:path';
  */
 export function privateFile(path: string): string {
   const absolute = resolve(path);
-  mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(absolute));
   try {
     newPrivateFile(absolute);
   } catch (error) {

@@ -1,0 +1,31 @@
+import type { BackupProgress } from '../shared-list/sqlite/backup.ts';
+
+/** Milliseconds without a word at the beginning, and between two lines. */
+const INTERVAL = 2_000;
+
+/**
+ * Says how far a backup is, a line every two seconds, and that the copy is being checked. Says nothing of one that is
+ * quicker: a script sees its result alone.
+ *
+ * @param now Milliseconds of a clock.
+ */
+export function slowProgress(
+  say: (line: string) => void,
+  now: () => number = () => performance.now(),
+): (progress: BackupProgress) => void {
+  const began = now();
+  let due = began + INTERVAL;
+  return (progress) => {
+    if (now() < (progress === 'checking' ? began + INTERVAL : due)) return;
+    due = now() + INTERVAL;
+    say(
+      progress === 'checking'
+        ? 'Checking the copy\n'
+        : `Copied ${megabytes(progress.copied)} of ${megabytes(progress.total)} MB\n`,
+    );
+  };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1_000_000);
+}
