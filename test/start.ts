@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly auth?: AuthSettings;
   /** Runs what `npm run build` made, as users run it; else the source. */
   readonly built?: boolean;
+  /** Milliseconds until a start that says nothing fails, 30 000 by default: more where many start together. */
+  readonly patience?: number;
   /** More flags, after those made from the other options. */
   readonly args?: readonly string[];
   /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
@@ -74,7 +76,13 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   }
 
   try {
-    const baseUrl = await within(printedUrl(child, output, exited), 'no URL was printed', child, output);
+    const baseUrl = await within(
+      printedUrl(child, output, exited),
+      'no URL was printed',
+      child,
+      output,
+      options.patience,
+    );
     return {
       baseUrl,
       pid: child.pid ?? 0,
@@ -184,9 +192,10 @@ async function within<T>(
   complaint: string,
   child: ChildProcess,
   output: { readonly stdout: string; readonly stderr: string },
+  milliseconds = PATIENCE,
 ): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE} ms`)), PATIENCE);
+  const timer = setTimeout(() => reject(new Error(`${complaint} within ${milliseconds} ms`)), milliseconds);
   try {
     return await Promise.race([result, tooLate]);
   } catch (failure) {

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runProgram, startService } from '../start.ts';
+import { startTogether } from './start-together.ts';
 
 const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -94,19 +95,11 @@ test('a todo whose creation was answered is there after kill -9, and the next st
   assert.equal((await list(second.baseUrl, token)).length, 1);
 });
 
-test('D7 · of several processes that start together on one file one serves, and categories exist once', async () => {
-  await using data = await folder();
-  const token = await tokenFor(data.path);
-  const starts = await Promise.allSettled(
-    Array.from({ length: 4 }, () => startService({ environment: 'development', dataDir: data.path })),
-  );
-  const [service, ...others] = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
-  await using serving = service ?? assert.fail('one process must serve');
+test('D7 · of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once', async () => {
+  const { serving, refused, others, categories } = await startTogether(8, 1, 100);
   assert.deepEqual(others, []);
-  for (const start of starts) {
-    if (start.status === 'rejected') assert.match(String(start.reason), /code 75[\s\S]*process/);
-  }
-  assert.equal((await create(serving.baseUrl, token, 'In Life')).status, 201);
+  assert.deepEqual({ serving, refused }, { serving: 1, refused: 7 });
+  assert.deepEqual(categories, ['Work', 'Life']);
 });
 
 test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {
