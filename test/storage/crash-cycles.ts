@@ -1,5 +1,4 @@
-// Kills the service many times and says what was lost: node test/storage/crash-cycles.ts --cycles 200 --seed 1
-// With --power-cut the disk forgets what was not synced, too (Linux, a C compiler).
+// Kills the service many times and says what was lost: node test/storage/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,13 +6,30 @@ import { crash } from './crash.ts';
 import { compileDisk, cutPower } from './disk.ts';
 import { temporaryFolder } from './folder.ts';
 
+const HELP = `Usage: node test/storage/crash-cycles.ts [flags]
+
+Eight clients write; the service is killed with SIGKILL at a random moment and started again. Every answered write must
+be there once, and nothing else but what was asked and not answered. The last line has the seed and the figures; each
+fault is a line on standard error, and the exit code is 1 then. A cycle takes about a second.
+
+  --cycles N     default 200
+  --seed N       default: of the clock
+  --power-cut    the disk forgets what was not synced, too (Linux, a C compiler)
+  --help
+`;
+
 const { values } = parseArgs({
   options: {
     cycles: { type: 'string', default: '200' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     'power-cut': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 
 await using folder = await temporaryFolder();
 const dataDir = join(folder.path, 'data');
@@ -30,6 +46,7 @@ const figures = values['power-cut']
   : await crash(common);
 
 const { cycles, acknowledged, faults } = figures;
-console.log(JSON.stringify({ ...values, cycles, acknowledged, faults: faults.length }));
 for (const fault of faults) console.error(fault);
+const { seed, 'power-cut': powerCut } = values;
+console.log(JSON.stringify({ seed, powerCut, cycles, acknowledged, faults: faults.length }));
 process.exitCode = faults.length === 0 ? 0 : 1;
