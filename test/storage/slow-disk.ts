@@ -1,43 +1,60 @@
-// Reads and writes on a disk whose every sync takes longer: node test/storage/slow-disk.ts --delay 20 --seconds 10
-// Says how long reads of one todo and writes took, in milliseconds (Linux, a C compiler). Then the syncs fail, and
-// it says what writes were answered, and whether reads went on.
+// How long reads of one todo and writes take on a disk whose every sync takes longer: node test/storage/slow-disk.ts --help
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { signer } from '../sign.ts';
 import { startService } from '../start.ts';
 import { compileDisk } from './disk.ts';
 import { temporaryFolder } from './folder.ts';
 
+const HELP = `Usage: node test/storage/slow-disk.ts [flags]
+
+Sends reads and writes at a fixed rate, whether or not earlier ones were answered, and for each read one to a bare
+node:http server that does nothing. First without the delay, then with it. Prints milliseconds; what the bare server
+takes as well is the machine's and the client's doing. Then the syncs fail, and it says what writes were answered, and
+whether reads went on. Linux, a C compiler.
+
+  --delay MS    that each sync takes longer, default 20
+  --seconds S   of each part, default 10
+  --reads N     a second, default 500
+  --writes N    a second, default 50
+  --help
+`;
+
 const { values } = parseArgs({
   options: {
     delay: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '10' },
-    readers: { type: 'string', default: '12' },
-    writers: { type: 'string', default: '4' },
+    reads: { type: 'string', default: '500' },
+    writes: { type: 'string', default: '50' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+
+const BARE = `require('node:http').createServer((_, answer) => answer.end('{}'))
+  .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
 
 await using folder = await temporaryFolder();
-const dataDir = join(folder.path, 'data');
-const broken = join(folder.path, 'broken');
-await mkdir(dataDir);
 const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
-const disk = {
-  ...(await compileDisk(folder.path)),
-  DISK_FOLDER: dataDir,
-  DISK_DELAY_US: String(Number(values.delay) * 1_000),
-  DISK_BROKEN: broken,
-};
-await using service = await startService({ dataDir, auth, env: disk });
+const library = await compileDisk(folder.path);
 const agent = new Agent({ keepAlive: true });
 const headers = {
   authorization: `Bearer ${signer(auth)({ role: 'editor' })}`,
   'content-type': 'application/json',
 };
+const bare = spawn(process.execPath, ['--eval', BARE], { stdio: ['ignore', 'pipe', 'inherit'] });
+const [port] = await once(bare.stdout, 'data');
+const bareUrl = `http://127.0.0.1:${String(port).trim()}`;
 
 interface Answer {
   readonly status: number;
@@ -45,10 +62,10 @@ interface Answer {
   readonly milliseconds: number;
 }
 
-function ask(method: string, path: string, body = ''): Promise<Answer> {
+function ask(method: string, url: string, body = ''): Promise<Answer> {
   const from = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const asked = request(service.baseUrl + path, { method, headers, agent }, async (response) => {
+  const asked = request(url, { method, headers, agent }, async (response) => {
     await text(response);
     const { statusCode: status = 0, headers: answered } = response;
     resolve({ status, retryAfter: answered['retry-after'], milliseconds: performance.now() - from });
@@ -60,13 +77,19 @@ function ask(method: string, path: string, body = ''): Promise<Answer> {
 const todo = (title: string): string => JSON.stringify({ title, categoryId: 1 });
 const idOf = (): number => 1 + Math.floor(Math.random() * 100);
 
-async function repeat(clients: number, until: number, operation: () => Promise<Answer>): Promise<Answer[]> {
-  const one = async (): Promise<Answer[]> => {
-    const answers: Answer[] = [];
-    while (performance.now() < until) answers.push(await operation());
-    return answers;
-  };
-  return (await Promise.all(Array.from({ length: clients }, one))).flat();
+/** Asks so many times a second, in a steady rhythm that waits for no answer. */
+async function steadily(
+  perSecond: number,
+  seconds: number,
+  operation: () => Promise<Answer>,
+): Promise<Answer[]> {
+  const began = performance.now();
+  const asked: Promise<Answer>[] = [];
+  for (let due = began; due < began + seconds * 1_000; due += 1_000 / perSecond) {
+    if (due > performance.now()) await pause(Math.max(due - performance.now(), 0));
+    asked.push(operation());
+  }
+  return Promise.all(asked);
 }
 
 function figures(answers: readonly Answer[]) {
@@ -84,24 +107,49 @@ function figures(answers: readonly Answer[]) {
   };
 }
 
-await Promise.all(Array.from({ length: 100 }, (_, index) => ask('POST', '/todos', todo(`todo ${index}`))));
-await repeat(16, performance.now() + 1_000, () => ask('GET', `/todos/${idOf()}`));
+/** Loads a service on a disk with this delay, and one that fails at the end if wanted. */
+async function measure(delay: number, fails: boolean): Promise<void> {
+  const dataDir = join(folder.path, `data-${delay}`);
+  const broken = join(folder.path, 'broken');
+  await mkdir(dataDir);
+  const env = {
+    ...library,
+    DISK_FOLDER: dataDir,
+    DISK_DELAY_US: String(delay * 1_000),
+    DISK_BROKEN: broken,
+  };
+  await using service = await startService({ dataDir, auth, env });
+  const todos = `${service.baseUrl}/todos`;
+  await Promise.all(Array.from({ length: 100 }, (_, index) => ask('POST', todos, todo(`todo ${index}`))));
 
-const until = performance.now() + Number(values.seconds) * 1_000;
-const [reads, writes] = await Promise.all([
-  repeat(Number(values.readers), until, () => ask('GET', `/todos/${idOf()}`)),
-  repeat(Number(values.writers), until, () =>
-    ask('PUT', `/todos/${idOf()}`, todo(`changed ${Math.random()}`)),
-  ),
-]);
-console.log(JSON.stringify({ delay: values.delay, reads: figures(reads), writes: figures(writes) }));
+  const read = () => ask('GET', `${todos}/${idOf()}`);
+  const write = () => ask('PUT', `${todos}/${idOf()}`, todo(`changed ${Math.random()}`));
+  const [perSecond, seconds] = [Number(values.reads), Number(values.seconds)];
+  await Promise.all([steadily(perSecond, 2, read), steadily(perSecond, 2, () => ask('GET', bareUrl))]);
+  const [reads, nothing, writes] = await Promise.all([
+    steadily(perSecond, seconds, read),
+    steadily(perSecond, seconds, () => ask('GET', bareUrl)),
+    steadily(Number(values.writes), seconds, write),
+  ]);
+  console.log(
+    JSON.stringify({ delay, reads: figures(reads), bare: figures(nothing), writes: figures(writes) }),
+  );
+  if (!fails) return;
 
-await writeFile(broken, '');
-const failed = await ask('PUT', '/todos/1', todo('broken'));
-const read = await ask('GET', '/todos/1');
-await rm(broken);
-const again = await ask('PUT', '/todos/1', todo('again'));
-console.log(
-  JSON.stringify({ broken: { write: figures([failed]), read: read.status, afterwards: again.status } }),
-);
-agent.destroy();
+  await writeFile(broken, '');
+  const failed = await ask('PUT', `${todos}/1`, todo('broken'));
+  const { status } = await ask('GET', `${todos}/1`);
+  await rm(broken);
+  const again = await ask('PUT', `${todos}/1`, todo('again'));
+  console.log(
+    JSON.stringify({ broken: { write: figures([failed]), read: status, afterwards: again.status } }),
+  );
+}
+
+try {
+  await measure(0, false);
+  await measure(Number(values.delay), true);
+} finally {
+  bare.kill();
+  agent.destroy();
+}
