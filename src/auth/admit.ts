@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { say } from '../problem/doors.ts';
-import type { Authenticate, Authentication } from './authenticate.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { Authentication } from './authentication.ts';
 import { INSUFFICIENT_SCOPE } from './challenge.ts';
 import type { Identity } from './identity.ts';
 import { canWriteTodos } from './policy.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
 import { findKey } from './find-key.ts';
 import { readToken } from './gate.ts';
-import type { Identity } from './identity.ts';
 import { readIdentity } from './identity-claims.ts';
 import type { KeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
@@ -10,14 +10,6 @@ import type { Refusal } from './refusal.ts';
 import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
 import type { AuthSettings } from './settings.ts';
 import { rememberTokens } from './token-memory.ts';
-
-/** What came of looking at a request's `Authorization` header. */
-export type Authentication =
-  | { readonly outcome: 'identified'; readonly identity: Identity }
-  /** 401: `challenge` is the value of `WWW-Authenticate`, RFC 6750 §3. */
-  | { readonly outcome: 'refused'; readonly code: string; readonly challenge: string }
-  /** 503: no key could be had from the issuer yet. `retryAfter` in seconds, at least 1. */
-  | { readonly outcome: 'unavailable'; readonly retryAfter: number };
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
 export interface Authenticate {

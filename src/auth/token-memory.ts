@@ -1,4 +1,4 @@
-import type { Authentication } from './authenticate.ts';
+import type { Authentication } from './authentication.ts';
 import type { TokenTimes } from './registered-claims.ts';
 
 /** What is worth remembering about a verified token: who it is, and until when. */

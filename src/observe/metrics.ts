@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Authentication } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authentication.ts';
 import type { Connections } from '../shared-list/store.ts';
 import type { Observer } from './observer.ts';
 import { registerRuntime } from './runtime-metrics.ts';

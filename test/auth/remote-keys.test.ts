@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { type Authentication, authenticateWith } from '../../src/auth/authenticate.ts';
+import { authenticateWith } from '../../src/auth/authenticate.ts';
+import type { Authentication } from '../../src/auth/authentication.ts';
 import type { Keys } from '../../src/auth/keys.ts';
 import { openRemoteKeys, type RemoteKeysParts, type RemoteSource } from '../../src/auth/remote-keys.ts';
 import { draft, forge, jwkOf, type KeyName, publicKey } from './forge.ts';
