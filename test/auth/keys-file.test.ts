@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -83,4 +84,11 @@ test('a keys file that is not there, and a folder, are faults', async () => {
   const missing = await readKeysFile(join(folder.path, 'x'));
   assert.deepEqual(missing, { outcome: 'fault', reason: 'there is no such file' });
   assert.deepEqual(await readKeysFile(folder.path), { outcome: 'fault', reason: 'it is not a regular file' });
+});
+
+test('a pipe in place of a keys file is a fault and not waited for', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'pipe');
+  execFileSync('mkfifo', [path]);
+  assert.deepEqual(await readKeysFile(path), { outcome: 'fault', reason: 'it is not a regular file' });
 });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openKeys } from '../../src/auth/open-keys.ts';
 import { readSecretFile } from '../../src/auth/secret-file.ts';
 import { temporaryFolder } from './folder.ts';
+import { silent, TRUST } from './trust.ts';
 
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 const SECRET = Buffer.from('a secret of thirty-two bytes ...');
@@ -55,4 +58,20 @@ test('a secret file that is not there is a fault', async () => {
   await using folder = await temporaryFolder();
   const file = await readSecretFile(join(folder.path, 'x'));
   assert.deepEqual(file, { outcome: 'fault', reason: 'there is no such file' });
+});
+
+test('a pipe in place of a secret file is a fault and not waited for', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'pipe');
+  execFileSync('mkfifo', [path]);
+  assert.deepEqual(await readSecretFile(path), { outcome: 'fault', reason: 'it is not a regular file' });
+});
+
+test('a secret file that is gone when it is opened is no bug: the error is one for people', async () => {
+  const source = { kind: 'secret-file', path: '/nonexistent/secret' } as const;
+  const settings = { ...TRUST, source, keysCooldown: 30, keysRefresh: 600 };
+  await assert.rejects(openKeys(settings, { log: silent }), {
+    name: 'KeysNotOpened',
+    message: 'The secret file "/nonexistent/secret" has changed: there is no such file',
+  });
 });
