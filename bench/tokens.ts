@@ -14,8 +14,11 @@ const signAside = promisify(sign);
 export interface TokenMaker {
   /** An HMAC secret as text, or a PEM public key. */
   readonly keyFile: string;
-  /** A token for a day; `claims` are added to the registered ones. */
-  make(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /** A token for a day; `claims` and `header` are added to what it must have. */
+  make(
+    claims: Readonly<Record<string, unknown>>,
+    header?: Readonly<Record<string, unknown>>,
+  ): Promise<string>;
 }
 
 /** New keys of all three algorithms, their files in `folder`. */
@@ -45,10 +48,10 @@ function maker(
   writeFileSync(keyFile, content, { mode: 0o600 });
   return {
     keyFile,
-    async make(claims) {
+    async make(claims, header = {}) {
       const now = Math.floor(Date.now() / 1000);
       const registered = { iss: ISSUER, aud: AUDIENCE, sub: '2f1c', iat: now, exp: now + 86_400 };
-      const input = `${encode({ alg, typ: 'JWT' })}.${encode({ ...registered, ...claims })}`;
+      const input = `${encode({ alg, typ: 'JWT', ...header })}.${encode({ ...registered, ...claims })}`;
       return `${input}.${(await signature(input)).toString('base64url')}`;
     },
   };
