@@ -5,7 +5,7 @@ import { sendJson, sendJsonPieces, sendJsonText } from '../http/json-reply.ts';
 import { READ } from '../http/match.ts';
 import { withJson, withoutBody } from '../http/with-body.ts';
 import { say } from '../problem/doors.ts';
-import { parseCreateTodo, parseReplaceTodo } from './bodies.ts';
+import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import * as document from './document.ts';
 import type { Preconditions } from './entity-tag.ts';
@@ -17,6 +17,8 @@ const CATEGORY_NOT_FOUND = { status: 400, title: 'Category not found' };
 
 /** The endpoints of Profile A. */
 export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
+  app.addHook('onListen', async () => prepareBodies());
+
   app.route({
     method: READ,
     url: '/me',

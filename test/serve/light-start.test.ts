@@ -6,30 +6,46 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What is loaded when both profiles are composed: files of packages by path, parts of Node.js by name. */
-const PROGRAM = `
+const COMPOSE = `
   import { createRequire } from 'node:module';
+  import { setTimeout as pause } from 'node:timers/promises';
   import { pino } from 'pino';
   import { composeApp } from './src/app.ts';
   const log = pino({ level: 'silent' });
   const authenticate = () => ({ outcome: 'anonymous' });
-  for (const profile of [{ name: 'error-demo' }, { name: 'shared-list', store: {}, authenticate }]) {
-    const app = await composeApp({ environment: 'production', log, profile });
-    await app.ready();
-  }
-  const loaded = [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
-  console.log(JSON.stringify(loaded));`;
+  const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
+  const compose = (profile) => composeApp({ environment: 'production', log, profile });
+  const sharedList = { name: 'shared-list', store: {}, authenticate };`;
 
-test('an application in production loads no validator, no compiler of Fastify and no undici', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+/** What a program prints as JSON at its end. */
+async function outputOf(program: string): Promise<unknown> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', COMPOSE + program], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const loaded: string[] = JSON.parse(await text(child.stdout));
+  return JSON.parse(await text(child.stdout));
+}
+
+test('an application in production loads no validator, no compiler of Fastify and no undici', async () => {
+  const loaded = await outputOf(`
+    for (const profile of [{ name: 'error-demo' }, sharedList]) await (await compose(profile)).ready();
+    console.log(JSON.stringify(loaded()));`);
+  assert.ok(Array.isArray(loaded));
   assert.ok(loaded.some((name) => name.endsWith('/fastify/fastify.js')));
   const heavy = /\/(ajv|ajv-compiler|fast-json-stringify-compiler)\/|undici\/undici$/;
   assert.deepEqual(
     loaded.filter((name) => heavy.test(name)),
     [],
   );
+});
+
+test('the validator is there soon after, without a body that asks for it', async () => {
+  const validator = await outputOf(`
+    const app = await compose(sharedList);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const find = () => loaded().find((name) => name.endsWith('/ajv/dist/2020.js'));
+    for (let tries = 0; find() === undefined && tries < 300; tries += 1) await pause(50);
+    await app.close();
+    console.log(JSON.stringify(find() ?? null));`);
+  assert.match(String(validator), /2020\.js$/);
 });
