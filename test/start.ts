@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { canaries } from './canaries/canaries.ts';
 
 const source = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
@@ -69,6 +70,7 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const child = launch(program, serveArguments(options, dataDir), { ...settings, ...options.env });
   const output = collect(child);
   const exited = exitOf(child);
+  exited.then(() => canaries.searchOutput(output.stdout + output.stderr));
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     child.kill(signal);
@@ -110,13 +112,18 @@ export async function runProgram(
   const output = collect(child);
   child.stdin?.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
+  const printsToken = args[0] === 'token' && args[1] === 'create';
+  canaries.searchOutput(output.stdout, printsToken ? 'tokens' : undefined);
+  canaries.searchOutput(output.stderr);
   return { code, ...output };
 }
 
 /** The variables `TODO_AUTH_*` for one HMAC secret, which is written to a file in `folder`. */
 export async function authVariables(auth: AuthSettings, folder: string): Promise<Record<string, string>> {
   const secretFile = join(folder, `secret-${randomBytes(4).toString('hex')}`);
-  await writeFile(secretFile, `base64:${auth.secret.toString('base64')}\n`, { mode: 0o600 });
+  const secret = auth.secret.toString('base64');
+  canaries.keepSecret(secret);
+  await writeFile(secretFile, `base64:${secret}\n`, { mode: 0o600 });
   return {
     TODO_AUTH_ISSUER: auth.issuer,
     TODO_AUTH_AUDIENCE: auth.audience,
@@ -144,6 +151,7 @@ function launch(
 ): ChildProcess {
   // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
+  keepPasswords([...args, ...Object.values(env)]);
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -152,6 +160,13 @@ function launch(
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   return child;
+}
+
+function keepPasswords(words: readonly string[]): void {
+  for (const word of words) {
+    const password = /:\/\/[^:/@]*:([^@/]+)@/.exec(word)?.[1];
+    if (password !== undefined) canaries.keepSecret(password);
+  }
 }
 
 function collect(child: ChildProcess): { stdout: string; stderr: string } {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../start.ts';
-import { PostgresServer } from '../storage/postgres-server.ts';
+import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { serve } from './served.ts';
 import { describeCommands } from './suite.ts';
 
@@ -14,7 +14,7 @@ describeCommands('PostgreSQL', {
   execute: async (database, sql) => {
     await server.execute(database, sql);
   },
-  nameOf: (database) => database.replace('postgres:password@', ''),
+  nameOf: (database) => database.replace(`postgres:${PASSWORD}@`, ''),
 });
 
 test('serve --no-migrate refuses an older schema with 69 and names the command; after it, it serves', async () => {
@@ -55,9 +55,9 @@ test('a user who may not write gets one line and 69', async () => {
   await runProgram(['migrate', '--database', database]);
   await server.execute(
     database,
-    "CREATE ROLE reader LOGIN PASSWORD 'password'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    `CREATE ROLE reader LOGIN PASSWORD '${PASSWORD}'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`,
   );
-  const reader = database.replace('postgres:password@', 'reader:password@');
+  const reader = database.replace(`postgres:${PASSWORD}@`, `reader:${PASSWORD}@`);
   assert.equal((await runProgram(['categories', 'list', '--database', reader])).code, 0);
   const { code, stderr } = await runProgram(['categories', 'add', 'Garden', '--database', reader]);
   assert.equal(code, 69);

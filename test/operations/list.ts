@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { openService } from '../../src/service.ts';
+import { canaries } from '../canaries/canaries.ts';
 import { signer } from '../sign.ts';
 import { type AuthSettings, authVariables } from '../start.ts';
 
@@ -34,10 +35,11 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   );
   if ('faults' in read) throw new Error(read.faults.join('\n'));
   const log: string[] = [];
-  const service = await openService(
-    read.config,
-    pino({ level: logLevel }, { write: (line) => log.push(line) }),
-  );
+  const keepLine = (line: string) => {
+    log.push(line);
+    canaries.searchOutput(line);
+  };
+  const service = await openService(read.config, pino({ level: logLevel }, { write: keepLine }));
   const sign = signer(auth);
   return {
     url: service.url,

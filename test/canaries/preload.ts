@@ -1,0 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
+
+// Node.js preloads this into the runner and into the threads of a test, too.
+if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined) await import('./watch.ts');
