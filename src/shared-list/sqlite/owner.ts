@@ -69,10 +69,11 @@ function claim(sidecar: DatabaseSync): boolean {
 }
 
 function owned(database: string, sidecar: DatabaseSync, patience: number): StoreNotOpened {
+  const waited = patience === 0 ? '' : `, and was not free within ${patience / 1000} s`;
   return new StoreNotOpened(
     'owned',
-    `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}, and was not free within ` +
-      `${patience / 1000} s. One SQLite file is served by one process`,
+    `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is ` +
+      'served by one process',
   );
 }
 
