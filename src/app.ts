@@ -11,7 +11,7 @@ import { type Listeners, openListeners } from './http/listeners.ts';
 import { knowAllMethods, matchId, methodsByPath } from './http/match.ts';
 import { closeUnread, receive } from './http/receive.ts';
 import type { Observer } from './observe/observer.ts';
-import { logRequest } from './observe/request-line.ts';
+import { logRequest, requestLines } from './observe/request-line.ts';
 import { crashDoor, dress } from './problem/doors.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
 import { shortWay } from './shared-list/short-way.ts';
@@ -41,9 +41,10 @@ export interface Parts {
 export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   const { environment, log, profile, listeners = openListeners(), observers = [], corsOrigins = [] } = parts;
   const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
-  const watched = observers.length > 0 || cors !== undefined || log.isLevelEnabled('debug');
+  const writeLine = requestLines(log);
+  const watched = observers.length > 0 || cors !== undefined;
   const abbreviate = (walk: RequestListener) =>
-    watched || profile.name === 'error-demo' ? walk : shortWay({ ...profile, listeners }, walk);
+    watched || profile.name === 'error-demo' ? walk : shortWay({ ...profile, listeners, writeLine }, walk);
   const app = fastify({
     serverFactory: (walk) => listeners.create(abbreviate(walk)),
     // The strict server has answered already; Fastify would add an answer of its own.
@@ -72,7 +73,7 @@ export async function composeApp(parts: Parts): Promise<FastifyInstance> {
   cors?.register(app);
   app.addHook('onSend', everyAnswer(listeners));
   app.addHook('onSend', closeUnread);
-  if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
+  if (writeLine !== undefined) app.addHook('onResponse', logRequest(writeLine));
   const crash = crashDoor(log);
   app.setErrorHandler(profile.name === 'shared-list' ? storeTrouble(log, crash) : crash);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send());

@@ -3,6 +3,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import { announcesBody } from '../http/body.ts';
 import { JSON_UTF_8 } from '../http/json-reply.ts';
 import { parseId } from '../http/match.ts';
+import type { WriteRequestLine } from '../observe/request-line.ts';
 import { newTraceId } from '../observe/trace.ts';
 import { admitsProblem } from '../problem/negotiation.ts';
 import { PROBLEM_JSON, problemBody } from '../problem/problem.ts';
@@ -17,6 +18,8 @@ export interface ShortWayParts {
   readonly authenticate: Authenticate;
   readonly store: TodoStore;
   readonly listeners: { readonly draining: boolean };
+  /** Writes the line of a request, where there is one. */
+  readonly writeLine: WriteRequestLine | undefined;
 }
 
 /**
@@ -25,22 +28,31 @@ export interface ShortWayParts {
  *
  * The walk in `app.ts` is the rule and this its abbreviation: each answer is byte for byte what `walk` would
  * give, to which `test/operations/short-way.test.ts` holds it. What decides are the walk's own functions; only
- * the writing is done anew. No hook runs, so it is not for a service that somebody looks on at.
+ * the writing is done anew, and the line of a request. No hook runs, so it is not for a service that is observed.
  */
 export function shortWay(
-  { authenticate, store, listeners }: ShortWayParts,
+  { authenticate, store, listeners, writeLine }: ShortWayParts,
   walk: RequestListener,
 ): RequestListener {
   if (authenticate.recall === undefined || store.atHand === undefined) return walk;
+  const route = `${TODOS}:id`;
   return (request, response) => {
+    const from = writeLine === undefined ? 0 : performance.now();
     const todo = listeners.draining ? undefined : todoAtHand(request, authenticate, store);
-    if (todo === undefined) walk(request, response);
-    else if (todo !== 'missing') response.writeHead(200, headOf(todo)).end(todo.json);
-    else if (!admitsProblem(request.headers.accept)) walk(request, response);
-    else {
-      const problem = problemBody({ status: 404 }, newTraceId(request.headers.traceparent));
-      response.writeHead(404, headOfProblem(problem)).end(problem);
+    const { accept, traceparent } = request.headers;
+    if (todo === undefined || (todo === 'missing' && !admitsProblem(accept))) {
+      walk(request, response);
+      return;
     }
+    const traceId = todo === 'missing' || writeLine !== undefined ? newTraceId(traceparent) : '';
+    const status = todo === 'missing' ? 404 : 200;
+    if (todo === 'missing') {
+      const problem = problemBody({ status }, traceId);
+      response.writeHead(status, headOfProblem(problem)).end(problem);
+    } else {
+      response.writeHead(status, headOf(todo)).end(todo.json);
+    }
+    writeLine?.({ method: 'GET', route, status, milliseconds: performance.now() - from, traceId });
   };
 }
 

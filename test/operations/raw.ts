@@ -98,7 +98,12 @@ function splitAt(line: string, delimiter: string): readonly [name: string, value
 }
 
 /** Sees to it that an answer is a problem of that status, as every client gets it. */
-export function problemOf(answer: Answer | undefined): { status: number; title: string; detail?: string } {
+export function problemOf(answer: Answer | undefined): {
+  status: number;
+  title: string;
+  detail?: string;
+  traceId: string;
+} {
   if (answer?.headers.get('content-type') !== 'application/problem+json') {
     throw new Error(`not a problem: ${JSON.stringify(answer)}`);
   }

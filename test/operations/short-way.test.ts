@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import type { Parts } from '../../src/app.ts';
 import { newTodo } from '../storage/todos.ts';
 import { Connection, converse, problemOf } from './raw.ts';
 import { readRequests, TRACE_ID } from './read-requests.ts';
@@ -103,7 +104,6 @@ test('a token that is remembered and has expired is left to the walk', async () 
 for (const [name, parts] of [
   ['an observer', { observers: [ONLOOKER] }],
   ['an allowed origin', { corsOrigins: ['https://app.example'] }],
-  ['a line per request', { log: pino({ level: 'debug' }, { write: () => {} }) }],
 ] as const) {
   test(`where there is ${name}, every request walks`, async () => {
     await using way = await shared.open(parts);
@@ -111,6 +111,31 @@ for (const [name, parts] of [
     assert.equal(way.walked(), 3);
   });
 }
+
+test('a request has the same line on the short way and on the long one', async () => {
+  const caller = `traceparent: 00-${TRACE_ID}-00f067aa0ba902b7-01`;
+  const linesOf = async (parts: Partial<Parts>) => {
+    const written: string[] = [];
+    const log = pino({ level: 'debug', base: null }, { write: (line) => written.push(line) });
+    await using way = await shared.open({ ...parts, log });
+    const sent = get('/todos/1', caller) + get('/todos/3', caller) + get('/todos/3', 'Connection: close');
+    const problem = problemOf((await converse(way.url, sent)).at(-1));
+    return { walked: way.walked(), written, traceId: problem.traceId };
+  };
+  const short = await linesOf({});
+  const long = await linesOf({ observers: [ONLOOKER] });
+  assert.deepEqual([short.walked, long.walked], [0, 3]);
+  const plain = ({ written, traceId }: typeof short) =>
+    written.map((line) =>
+      line
+        .replace(traceId, 'of the problem')
+        .replace(/"time":\d+/, '"time":0')
+        .replace(/"milliseconds":\d+(\.\d{1,3})?,/, '"milliseconds":0,')
+        .replace(/-[0-9a-f]{16}-01"/, '-span-01"'),
+    );
+  assert.deepEqual(plain(short), plain(long));
+  assert.match(short.written[1] ?? '', /"method":"GET","route":"\/todos\/:id","status":404,/);
+});
 
 test('while the service drains, every request walks, and the last answer closes', async () => {
   await using way = await shared.open();
