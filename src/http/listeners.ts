@@ -6,6 +6,9 @@ import { keepTurns } from './turn.ts';
 /** Idle connections stay open for so long after the listeners have closed, in milliseconds. */
 const IDLE_MILLISECONDS = 2_000;
 
+/** Between two looks for idle connections from then on, in milliseconds. */
+const IDLE_INTERVAL = 100;
+
 /** The public listeners of one service, from the first connection to the last. */
 export interface Listeners {
   /** A strict server for `route` that will be drained with the others. */
@@ -16,7 +19,8 @@ export interface Listeners {
   isLatest(response: ServerResponse): boolean;
   /**
    * Accepts no new connection and answers every request that has been received. Idle connections close after
-   * 2 s, all others at the latest after `deadline` milliseconds. Never rejects; a second call waits for the first.
+   * 2 s, or when no client is still reading its answer, all others at the latest after `deadline` milliseconds. Never
+   * rejects; a second call waits for the first.
    */
   drain(deadline: number): Promise<void>;
 }
@@ -65,17 +69,24 @@ async function empty({ server, sockets }: Listener, deadline: number): Promise<v
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve());
-  const timers = [
-    setTimeout(() => closeIdle(server, sockets), Math.min(IDLE_MILLISECONDS, deadline)),
-    setTimeout(() => server.closeAllConnections(), deadline),
-  ];
+  let looking = setTimeout(look, Math.min(IDLE_MILLISECONDS, deadline));
+  const cutting = setTimeout(() => server.closeAllConnections(), deadline);
   await closed;
-  for (const timer of timers) clearTimeout(timer);
+  clearTimeout(looking);
+  clearTimeout(cutting);
   server.close();
+
+  function look(): void {
+    closeIdle(server, sockets);
+    looking = setTimeout(look, IDLE_INTERVAL);
+  }
 }
 
-/** Node.js counts a connection that has never said anything as busy. */
+/**
+ * Node.js counts a connection that has never said anything as busy, and one that has still to send most of an answer
+ * as idle. It closes all that it counts as idle or none, so while there is one of these, it closes none.
+ */
 function closeIdle(server: Server, sockets: ReadonlySet<Socket>): void {
-  server.closeIdleConnections();
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  if (!sockets.values().some(({ writableLength }) => writableLength > 0)) server.closeIdleConnections();
 }

@@ -9,6 +9,9 @@ const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\
 /** Milliseconds. A deadline that no test gets to. */
 const LATER = 60_000;
 
+/** More than the buffers of both ends of a connection hold. */
+const LONG = Buffer.alloc(32 * 2 ** 20, ' ');
+
 describe('Draining', { concurrency: true }, () => {
   test('a request under way is answered, and told that its connection closes', async () => {
     await using demo = await startDemo();
@@ -82,6 +85,23 @@ describe('Draining', { concurrency: true }, () => {
     await idle.until('\r\n\r\n{');
     await demo.listeners.drain(LATER);
     await Promise.all([silent.closed(), idle.closed()]);
+  });
+
+  test('a client that is slow to read gets its answer to the end', async () => {
+    await using demo = await startDemo({}, (app) => {
+      app.get('/long', { config: { access: 'open' } }, (_request, reply) => reply.send(LONG));
+    });
+    await using silent = await Connection.open(demo.url);
+    await using slow = await Connection.open(demo.url);
+    slow.socket.write(GET.replace('/todos/1', '/long'));
+    await slow.until('200 OK');
+    slow.socket.pause();
+    const drained = demo.listeners.drain(LATER);
+    await silent.closed();
+    slow.socket.resume();
+    await slow.closed();
+    await drained;
+    assert.equal(slow.answers()[0]?.body.length, LONG.length);
   });
 
   test('slow requests are cut off as before', async () => {
