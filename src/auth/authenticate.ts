@@ -7,14 +7,14 @@ import { readIdentity } from './identity-claims.ts';
 import type { KeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
 import type { Refusal } from './refusal.ts';
-import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
+import { checkAudience, checkIssuer, checkTimes, readTimes, type TokenTimes } from './registered-claims.ts';
 import type { AuthSettings } from './settings.ts';
 import { rememberTokens } from './token-memory.ts';
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
 export interface Authenticate {
   (authorization: string | undefined): Authentication | Promise<Authentication>;
-  /** The same verdict where the token is remembered, else undefined. Nothing is verified. */
+  /** Who sends a token that is remembered and still good, else undefined. Nothing is verified or logged. */
   recall?(authorization: string): Authentication | undefined;
 }
 
@@ -49,18 +49,28 @@ export function authenticateWith(
   let rememberedSet: KeySet | undefined;
 
   function authenticate(authorization: string | undefined) {
-    return authorization === undefined ? MISSING : (recall(authorization) ?? identify(authorization));
+    if (authorization === undefined) return MISSING;
+    const known = remembered(authorization);
+    if (known === undefined) return identify(authorization);
+    const untimely = checkTimesNow(known.times);
+    return untimely === undefined ? known.authentication : refuse(untimely, undefined);
   }
 
   function recall(authorization: string): Authentication | undefined {
+    const known = remembered(authorization);
+    return known && checkTimesNow(known.times) === undefined ? known.authentication : undefined;
+  }
+
+  function remembered(authorization: string) {
     if (rememberedSet !== keys.current()) {
       memory.clear();
       rememberedSet = keys.current();
     }
-    const remembered = memory.get(authorization);
-    if (remembered === undefined) return undefined;
-    const refusal = checkTimes(remembered.times, now() / 1000, settings.clockTolerance);
-    return refusal === undefined ? remembered.authentication : refuse(refusal, undefined);
+    return memory.get(authorization);
+  }
+
+  function checkTimesNow(times: TokenTimes): Refusal | undefined {
+    return checkTimes(times, now() / 1000, settings.clockTolerance);
   }
 
   async function identify(authorization: string): Promise<Authentication> {
@@ -77,7 +87,7 @@ export function authenticateWith(
     if (stranger !== undefined) return refuse(stranger, token.keyId);
     const times = readTimes(token.claims);
     if ('code' in times) return refuse(times, token.keyId);
-    const untimely = checkTimes(times, now() / 1000, settings.clockTolerance);
+    const untimely = checkTimesNow(times);
     if (untimely !== undefined) return refuse(untimely, token.keyId);
     const authentication = {
       outcome: 'identified',
