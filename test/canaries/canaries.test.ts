@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { testAuth } from '../operations/list.ts';
 import { signer } from '../sign.ts';
@@ -25,6 +27,7 @@ for (const [what, text] of [
   ['a token', `the signature ${TOKEN.split('.')[2]} is wrong`],
   ['a token', `the claims ${TOKEN.split('.')[1]}`],
   ['a path', `${import.meta.filename} is missing`],
+  ['a path', join(tmpdir(), 'todo-service-x', 'todos.db')],
   ['a stack', 'Error: no\n    at listTodos (file:///app/list.ts:3:1)'],
   ['a stack', 'Error: no\n    at async Server.read (node:internal/fs:3:1)'],
 ] as const) {
@@ -42,6 +45,14 @@ test('a title is found in an error and in an output, and may be in a success', (
   canaries.searchAnswer(`{"detail":"${TITLE}"}`, true);
   canaries.searchOutput(`{"msg":"${TITLE}"}`);
   assert.match(canaries.take().join('\n'), /^a title is in an error: .*\na title is in an output: /);
+});
+
+test('wherever the repository lies, the paths of others are not found, and its own are', () => {
+  const canaries = keepCanaries('/app/');
+  canaries.searchAnswer('"/var/log/app/server.log","/home/user/projects/app/src/index.ts"', false);
+  assert.deepEqual(canaries.take(), []);
+  canaries.searchAnswer('"file:///app/src/main.ts"', false);
+  assert.match(canaries.take().join('\n'), /^a path is in an answer: /);
 });
 
 test('an output may have paths and stacks, and a token where that is what it is for', () => {

@@ -27,16 +27,14 @@ const TOKEN = /\.([\w-]{20,})\.([\w-]{20,})/g;
 const WORD = /[\w-]{20,}/g;
 const TITLE = /"title"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
-/** Folders of services under test, and this repository. */
-const PATHS: ReadonlySet<string> = new Set([
-  join(tmpdir(), 'todo-'),
-  fileURLToPath(new URL('../../', import.meta.url)),
-]);
-
 /** A line of a stack. */
 const FRAME = /\bat (?:[\w.<>[\] ]{1,100} \()?(?:file:|node:)/;
 
-export function keepCanaries(): Canaries {
+/** Where this repository lies. */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export function keepCanaries(root: string = ROOT): Canaries {
+  const path = pathWithin(root);
   const secrets = new Set<string>();
   const titles = new Set<string>();
   const tokenParts = new Set<string>();
@@ -78,7 +76,7 @@ export function keepCanaries(): Canaries {
     searchAnswer(answer, isError) {
       searchTexts('a secret', secrets, 'an answer', answer);
       searchTokens('an answer', answer);
-      searchTexts('a path', PATHS, 'an answer', answer);
+      find('a path', 'an answer', answer, answer.search(path));
       find('a stack', 'an answer', answer, answer.search(FRAME));
       if (isError) searchTexts('a title', titles, 'an error', answer);
     },
@@ -97,6 +95,16 @@ export function keepCanaries(): Canaries {
 
 /** The canaries of this test process. */
 export const canaries: Canaries = keepCanaries();
+
+/**
+ * A path of a service under test, or of a program in the repository. The script of the reference page has paths of
+ * others: in `/var/log/app/server.log`, no repository is meant that lies in `/app`.
+ */
+function pathWithin(root: string): RegExp {
+  const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const temporary = literally(join(tmpdir(), 'todo-'));
+  return new RegExp(`(?<![\\w.-])(?:${temporary}|${literally(root)}(?:src|test|node_modules)/)`);
+}
 
 /** Empty when the quoted text is no JSON, which tests send too. */
 function readString(quoted: string): string {
