@@ -1,0 +1,104 @@
+import { claimAt } from './claim-path.ts';
+import { DEVELOPMENT_ISSUER } from './development-key.ts';
+import type { UnverifiedToken } from './gate.ts';
+import type { Keys } from './keys.ts';
+import type { RefusalCode } from './refusal.ts';
+import type { AuthSettings } from './settings.ts';
+
+// The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
+
+/** What a service expects of a token. */
+export type Expectations = Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>;
+
+/** What people paste by mistake; empty for anything else. */
+export function explainForm(compact: string): string {
+  const parts = compact.split('.').length;
+  if (/^bearer\b/i.test(compact)) return 'Leave out the word "Bearer".';
+  if (/["']/.test(compact)) return 'It has quotation marks in it.';
+  if (/\s/.test(compact)) return 'It has white space in it.';
+  if (parts === 5) return 'It has five parts: an encrypted token. Ask the issuer for a signed one.';
+  if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
+  if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
+  if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
+  return '';
+}
+
+/** Which keys there are, where none fits. */
+export function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys): string {
+  const known = (keys.current() ?? []).map(({ keyId, algorithms }) => {
+    return `${keyId === undefined ? 'one without kid' : quote(keyId)} for ${[...algorithms.keys()].join(', ')}`;
+  });
+  const detail =
+    code === 'algorithm'
+      ? `no key with ${nameKey(token)} is for ${token.algorithm}`
+      : `no key with ${nameKey(token)}`;
+  const list = known.length === 0 ? 'there are none' : `there is ${known.join('; ')}`;
+  return `${detail} in ${keys.describe()}: ${list}`;
+}
+
+export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Expectations): string {
+  const received = claimAt(claims, ['iss']);
+  if (received === issuer) return quote(issuer);
+  const detail = `must be ${quote(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
+  if (received === DEVELOPMENT_ISSUER)
+    return `${detail}: a development token, which only development accepts`;
+  if (issuer === DEVELOPMENT_ISSUER) {
+    return `must be ${quote(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
+  }
+  if (received === `${issuer}/` || `${String(received)}/` === issuer)
+    return `${detail}: mind the final slash`;
+  return detail;
+}
+
+export function explainAudience({ claims }: UnverifiedToken, { audience }: Expectations): string {
+  const received = quoteClaim(claimAt(claims, ['aud']));
+  return received === quote(audience)
+    ? received
+    : `must be or contain ${quote(audience)}, received ${received}`;
+}
+
+/** Where roles are looked for. */
+export function nameRoleClaims({ claims }: Expectations): string {
+  if (claims.role === undefined) return 'the claims "role" and "roles"';
+  return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
+}
+
+/** Looks where else `editor` stands: the usual reason why a right token may not write. */
+export function explainMissingRole({ claims }: UnverifiedToken, roles: readonly string[]): string {
+  const almost = roles.find((role) => role.trim().toLowerCase() === 'editor');
+  if (almost !== undefined) return `; roles are compared exactly, ${quote(almost)} is not "editor"`;
+  const elsewhere = findRole(claims, []);
+  if (elsewhere === undefined) return '';
+  return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quote(toPointer(elsewhere))} would read it`;
+}
+
+function findRole(value: unknown, path: readonly string[]): readonly string[] | undefined {
+  if (value === 'editor') return path;
+  if (Array.isArray(value)) return value.includes('editor') ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findRole(member, [...path, name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** RFC 6901 §3. */
+function toPointer(path: readonly string[]): string {
+  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+export function nameKey({ keyId }: UnverifiedToken): string {
+  return keyId === undefined ? 'no kid' : `kid ${quote(keyId)}`;
+}
+
+function quoteClaim(value: unknown): string {
+  return value === undefined ? 'nothing' : quote(value);
+}
+
+/** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
+export function quote(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}
