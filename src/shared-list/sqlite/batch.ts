@@ -46,17 +46,12 @@ export class Batches {
   readonly #savepoint: StatementSync;
   readonly #undo: StatementSync;
   readonly #release: StatementSync;
+  readonly #lookElsewhere: () => void;
 
-  readonly #dataVersion: StatementSync;
-  readonly #onChangedElsewhere: () => void;
-  #seenVersion: unknown;
-
-  /** @param onChangedElsewhere Called before a batch is committed, and by `lookElsewhere`. */
-  constructor(database: DatabaseSync, onChangedElsewhere: () => void) {
+  /** @param lookElsewhere Called before a batch is committed, when nobody else can write any more. */
+  constructor(database: DatabaseSync, lookElsewhere: () => void) {
     this.#database = database;
-    this.#onChangedElsewhere = onChangedElsewhere;
-    this.#dataVersion = database.prepare('PRAGMA data_version');
-    this.#seenVersion = this.#dataVersion.get()?.data_version;
+    this.#lookElsewhere = lookElsewhere;
     this.#find = database.prepare(FIND);
     this.#add = database.prepare(ADD);
     this.#replace = database.prepare(REPLACE);
@@ -71,7 +66,7 @@ export class Batches {
     let committing = false;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      this.lookElsewhere();
+      this.#lookElsewhere();
       const outcomes = writes.map((write) => this.#attempt(write));
       committing = true;
       this.#database.exec('COMMIT');
@@ -81,16 +76,6 @@ export class Batches {
       const failure = failureBy(error);
       return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
     }
-  }
-
-  /**
-   * Tells of changes that were committed by another connection since the last look. Those of this connection,
-   * and those that are read by others, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
-   */
-  lookElsewhere(): void {
-    const version = this.#dataVersion.get()?.data_version;
-    if (version !== this.#seenVersion) this.#onChangedElsewhere();
-    this.#seenVersion = version;
   }
 
   #attempt(write: Write): Outcome {

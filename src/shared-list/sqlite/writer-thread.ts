@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Batches, type BatchResult, type Write } from './batch.ts';
+import { watchElsewhere } from './changes-elsewhere.ts';
 import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
 import { type Service, serveThread } from './in-thread.ts';
@@ -18,8 +19,9 @@ serveThread((file, tell: (news: 'changed-elsewhere') => void): Service<readonly 
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
   const fault = makeDurable(database);
   if (fault !== undefined) throw new Error(`Cannot write to the database "${file}": ${fault}`);
-  const batches = new Batches(database, () => tell('changed-elsewhere'));
-  const looking = setInterval(() => look(batches), LOOK_INTERVAL);
+  const lookElsewhere = watchElsewhere(database, () => tell('changed-elsewhere'));
+  const batches = new Batches(database, lookElsewhere);
+  const looking = setInterval(() => unlessUnreadable(lookElsewhere), LOOK_INTERVAL);
   return {
     answer: (writes) => ({ answer: batches.commit(writes) }),
     [Symbol.dispose]: () => {
@@ -30,9 +32,9 @@ serveThread((file, tell: (news: 'changed-elsewhere') => void): Service<readonly 
 });
 
 /** A database that cannot be read now is looked at again in a moment. */
-function look(batches: Batches): void {
+function unlessUnreadable(look: () => void): void {
   try {
-    batches.lookElsewhere();
+    look();
   } catch (error) {
     if (!isMachineFault(error)) throw error;
   }
