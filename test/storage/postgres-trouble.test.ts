@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -39,6 +39,26 @@ test('todos that are asked for together need one connection', async () => {
   await using store = await openPostgresStore(await server.makeDatabase());
   await Promise.all(Array.from({ length: 100 }, (_, id) => store.find(id)));
   assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
+});
+
+test('who asks for a todo later does not share the wait of who asked before', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  const todos = Array.from({ length: 10 }, (_, index) => addedTo(store, `todo ${index}`));
+  const ids = (await Promise.all(todos)).map(({ id }) => id);
+  const lock = await server.lock(url);
+  const writes = ids.map((id) => store.remove(id).catch(() => {}));
+  for (let tries = 0; tries < 1_000 && store.connections?.().used !== 10; tries += 1) await sleep(1);
+  const reads = [];
+  for (const id of ids.slice(0, 2)) {
+    reads.push(Promise.resolve(store.find(id)).catch(() => {}));
+    await setImmediate();
+    await setImmediate();
+  }
+  const { waiting } = store.connections?.() ?? {};
+  await lock[Symbol.asyncDispose]();
+  await Promise.all([...writes, ...reads]);
+  assert.equal(waiting, 2);
 });
 
 test('a server that stops is unavailable, and used again when it is back', async () => {

@@ -37,8 +37,8 @@ export class ConnectionPool implements AsyncDisposable {
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** The rows of a statement that changes nothing. It is asked for when there is a connection to send it on. */
-  read<Row extends QueryResultRow>(query: () => QueryConfig): Promise<readonly Row[]> {
+  /** The rows of a statement that changes nothing. */
+  read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
     return this.#run(query, 'read');
   }
 
@@ -47,7 +47,7 @@ export class ConnectionPool implements AsyncDisposable {
    * example for a foreign key, it rejects with what the server said.
    */
   write<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    return this.#run(() => query, 'write');
+    return this.#run(query, 'write');
   }
 
   /**
@@ -86,17 +86,14 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   // Callbacks: with promises the driver captures a stack for each statement.
-  #run<Row extends QueryResultRow>(
-    query: () => QueryConfig,
-    kind: 'read' | 'write',
-  ): Promise<readonly Row[]> {
+  #run<Row extends QueryResultRow>(query: QueryConfig, kind: 'read' | 'write'): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       let tries = 0;
       const attempt = (): void => {
         tries += 1;
         this.#pool.connect((refusal, client) => {
           if (client === undefined) return reject(unreachable(refusal));
-          client.query<Row>(query(), (error, result) => {
+          client.query<Row>(query, (error, result) => {
             if (error) {
               if (isAnswer(error)) client.release();
               else close(client);

@@ -11,30 +11,23 @@ interface Waiting {
 }
 
 /**
- * Finds todos by id. Those that are asked for together, in one turn of the event loop or while all connections
- * are taken, come with one statement: a statement costs the server and this process more than a row.
+ * Finds todos by id. Those that are asked for in one turn of the event loop come with one statement: it costs the
+ * server and this process more than a row. Who asks later waits for a connection of their own, and no longer
+ * than others do.
  */
 export function findTogether(pool: ConnectionPool): (id: number) => Promise<TodoRepresentation | undefined> {
   let gathered: Waiting[] = [];
 
   async function ask(): Promise<void> {
-    let batch: readonly Waiting[] = [];
-    const take = (): readonly Waiting[] => {
-      if (batch.length === 0) {
-        batch = gathered;
-        gathered = [];
-      }
-      return batch;
-    };
+    const batch = gathered;
+    gathered = [];
     try {
-      const rows = await pool.read<Todo>(() => {
-        const ids = take().map(({ id }) => id);
-        return { name: 'find', text: FIND, values: [`{${ids.join(',')}}`] };
-      });
+      const ids = batch.map(({ id }) => id);
+      const rows = await pool.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
       const found = new Map(rows.map((todo) => [todo.id, represent(todo)]));
       for (const { id, resolve } of batch) resolve(found.get(id));
     } catch (error) {
-      for (const { reject } of take()) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 

@@ -45,7 +45,7 @@ export class PostgresList {
 
   /** Never older than the call. */
   readonly current = sharedRun(async (): Promise<ListVersion> => {
-    const [now] = await this.#quick.read<{ snapshot: string }>(() => ({ name: 'snapshot', text: SNAPSHOT }));
+    const [now] = await this.#quick.read<{ snapshot: string }>({ name: 'snapshot', text: SNAPSHOT });
     if (this.#kept === undefined || this.#kept.snapshot !== now?.snapshot) this.#kept = await this.#build();
     return this.#kept.version;
   });

@@ -103,7 +103,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async check(): Promise<void> {
-    await this.#pool.read(() => ({ name: 'check', text: 'SELECT 1' }));
+    await this.#pool.read({ name: 'check', text: 'SELECT 1' });
   }
 
   connections(): Connections {
