@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { score } from '../../bench/goals.ts';
 import type { Figures } from '../../bench/results.ts';
@@ -21,9 +21,9 @@ test('the cost of one todo is compared with the cheapest peer of each runtime', 
     measured('one', 'elysia-bun', { cpu: 25 }),
     measured('one-256', 'fastify', { cpu: 1 }),
   ];
-  deepStrictEqual(figureOf('CPU by that of the constant', figures), [2, false]);
-  deepStrictEqual(figureOf('CPU by that of the best peer on Node.js', figures), [0.625, false]);
-  deepStrictEqual(figureOf('CPU by that of the best peer on Bun', figures), [0.8, true]);
+  assert.deepEqual(figureOf('CPU by that of the constant', figures), [2, false]);
+  assert.deepEqual(figureOf('CPU by that of the best peer on Node.js', figures), [0.625, false]);
+  assert.deepEqual(figureOf('CPU by that of the best peer on Bun', figures), [0.8, true]);
 });
 
 test('creating is compared with the fastest durable peer and the fastest that does not sync', () => {
@@ -34,19 +34,19 @@ test('creating is compared with the fastest durable peer and the fastest that do
     measured('create', 'elysia-bun', { requestsPerSecond: 20, durability: 'durable' }),
     measured('create', 'elysia-bun', { requestsPerSecond: 200, durability: 'relaxed' }),
   ];
-  deepStrictEqual(figureOf('Throughput by that of the best durable peer', figures), [15, true]);
-  deepStrictEqual(figureOf('Throughput by that of the best peer that does not sync', figures), [1.5, false]);
+  assert.deepEqual(figureOf('Throughput by that of the best durable peer', figures), [15, true]);
+  assert.deepEqual(figureOf('Throughput by that of the best peer that does not sync', figures), [1.5, false]);
 });
 
 test('a goal is not reached by leaving out whom it compares with', () => {
   const scores = score([measured('one', 'service', { cpu: 20 }), measured('create', 'service', {})]);
-  strictEqual(scores.filter(({ reached }) => reached).length, 0);
-  strictEqual(scores.filter(({ goal }) => goal.scenario === 'one').length, 4);
+  assert.equal(scores.filter(({ reached }) => reached).length, 0);
+  assert.equal(scores.filter(({ goal }) => goal.scenario === 'one').length, 4);
 });
 
 test('a soak of less than an hour reaches nothing', () => {
   const flat = { megabytes: 100, megabytesPerHour: 0.2 };
-  deepStrictEqual(
+  assert.deepEqual(
     [60, 59].map((minutes) => score([], { minutes, ...flat }).map(({ reached }) => reached)),
     [
       [true, true],

@@ -26,7 +26,9 @@ async function switchOnTls(): Promise<void> {
   await server.execute(url, "ALTER SYSTEM SET ssl_key_file = 'test-only-server.key'");
   await server.execute(url, 'ALTER SYSTEM SET ssl = on');
   await server.execute(url, 'SELECT pg_reload_conf()');
-  while ((await server.execute(url, 'SHOW ssl'))[0]?.ssl !== 'on') await sleep(10);
+  const isOn = async () => (await server.execute(url, 'SHOW ssl'))[0]?.ssl === 'on';
+  for (let tries = 0; tries < 1_000 && !(await isOn()); tries += 1) await sleep(10);
+  assert.ok(await isOn(), 'PostgreSQL must take the certificate of the test');
 }
 
 /** A connection string with another host and parameters for TLS. */

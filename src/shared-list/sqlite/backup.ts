@@ -72,7 +72,11 @@ async function copyPages(
   tell: (progress: BackupProgress) => void,
 ): Promise<void> {
   const total = pragma(source, 'page_count') * pragma(source, 'page_size');
-  const tellSize = () => tell({ copied: Math.min(statSync(target).size, total), total });
+  const tellSize = () => {
+    // Somebody may have removed it: the end of the backup says so.
+    const size = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
+    tell({ copied: Math.min(size, total), total });
+  };
   tellSize();
   const telling = setInterval(tellSize, TELL_INTERVAL);
   try {
