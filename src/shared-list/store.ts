@@ -73,7 +73,7 @@ export class OutcomeUnknown extends Error {
 
 /**
  * A store cannot be opened. The message is one line for people, without a password; the exit code is
- * `main.ts`'s affair.
+ * the commands' affair.
  */
 export class StoreNotOpened extends Error {
   override readonly name = 'StoreNotOpened';
@@ -86,4 +86,9 @@ export class StoreNotOpened extends Error {
     super(message, options);
     this.reason = reason;
   }
+}
+
+/** A database that will not do, and why: one line for people. */
+export function unusable(database: string, fault: string, cause?: unknown): StoreNotOpened {
+  return new StoreNotOpened('unusable', `Cannot open the database "${database}": ${fault}`, { cause });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { StoreNotOpened } from '../store.ts';
+import { StoreNotOpened, unusable } from '../store.ts';
 import { type Address, addressOf } from './address.ts';
 import { messageOf } from './error.ts';
 
@@ -33,17 +33,15 @@ export async function connect(
   faultOf: (client: Client) => Promise<string | undefined>,
 ): Promise<Connected> {
   const address = addressOf(connectionString);
-  const unusable = (fault: string, cause?: unknown) =>
-    new StoreNotOpened('unusable', `Cannot open the database "${address.name}": ${fault}`, { cause });
   await using parts = new AsyncDisposableStack();
   try {
     const client = parts.adopt(await reach(address, patience), (opened) => opened.end());
     const fault = await faultOf(client);
-    if (fault !== undefined) throw unusable(fault);
+    if (fault !== undefined) throw unusable(address.name, fault);
     parts.move();
     return { client, address };
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(messageOf(error), error);
+    throw error instanceof StoreNotOpened ? error : unusable(address.name, messageOf(error), error);
   }
 }
 

@@ -1,3 +1,5 @@
+import { StoreNotOpened, unusable } from '../store.ts';
+
 // Result codes: https://www.sqlite.org/rescode.html
 
 const SQLITE_BUSY = 5;
@@ -65,4 +67,9 @@ export function isIdsExhausted(error: unknown): boolean {
 /** What SQLite said, for people. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What went wrong while a file was opened, for who wants to open it. */
+export function notOpened(path: string, error: unknown): StoreNotOpened {
+  return error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
 }

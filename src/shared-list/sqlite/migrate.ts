@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Migrated } from '../operator.ts';
-import { StoreNotOpened } from '../store.ts';
+import { unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
-import { messageOf } from './error.ts';
+import { notOpened } from './error.ts';
 import { privateFile } from './file.ts';
 import { own } from './owner.ts';
 import { libraryFault, libraryVersion, migrate, pragma } from './schema.ts';
@@ -17,9 +17,7 @@ const BUSY_TIMEOUT = 2_000;
  * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
  */
 export async function migrateSqlite(path: string): Promise<Migrated> {
-  const unusable = (fault: string, cause?: unknown) =>
-    new StoreNotOpened('unusable', `Cannot open the database "${path}": ${fault}`, { cause });
-  if (path === ':memory:') throw unusable('it must be a file');
+  if (path === ':memory:') throw unusable(path, 'it must be a file');
   using parts = new DisposableStack();
   try {
     const file = privateFile(path);
@@ -27,9 +25,9 @@ export async function migrateSqlite(path: string): Promise<Migrated> {
     const database = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
     const from = pragma(database, 'user_version');
     const fault = libraryFault(libraryVersion(database)) ?? migrate(database) ?? makeDurable(database);
-    if (fault !== undefined) throw unusable(fault);
+    if (fault !== undefined) throw unusable(path, fault);
     return { from, to: pragma(database, 'user_version') };
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(messageOf(error), error);
+    throw notOpened(path, error);
   }
 }

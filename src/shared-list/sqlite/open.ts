@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { StoreNotOpened, type TodoStore } from '../store.ts';
+import { type TodoStore, unusable } from '../store.ts';
 import { TodoCache } from './cache.ts';
 import { type Committed, timed } from './commit-clock.ts';
 import { makeDurable } from './durability.ts';
-import { messageOf } from './error.ts';
+import { notOpened } from './error.ts';
 import { privateFile } from './file.ts';
 import { SqliteList } from './list.ts';
 import { own } from './owner.ts';
@@ -48,7 +48,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const writer = parts.use(new Writer(file, [timed(cache, options.committed), list]));
     return new SqliteTodoStore({ reader, cache, list, writer }, parts.move());
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
+    throw notOpened(path, error);
   }
 }
 
@@ -58,8 +58,4 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
  */
 function readOnly(database: DatabaseSync): void {
   database.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0');
-}
-
-function unusable(path: string, fault: string, cause?: unknown): StoreNotOpened {
-  return new StoreNotOpened('unusable', `Cannot open the database "${path}": ${fault}`, { cause });
 }

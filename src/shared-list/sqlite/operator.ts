@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Category, Inspection, Operator } from '../operator.ts';
-import { StoreNotOpened, StoreUnavailable } from '../store.ts';
+import { StoreUnavailable, unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
-import { messageOf, resultCode } from './error.ts';
+import { messageOf, notOpened, resultCode } from './error.ts';
 import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
 
 /** Milliseconds to wait for the service's write. */
@@ -29,18 +29,16 @@ export function openSqliteOperator(path: string): Operator {
 
 /** As `openSqliteOperator`, the connection alone. */
 export function openBeside(path: string): DatabaseSync {
-  const unusable = (fault: string, cause?: unknown) =>
-    new StoreNotOpened('unusable', `Cannot open the database "${path}": ${fault}`, { cause });
-  if (!existsSync(path)) throw unusable('there is no such file, "todo-service serve" makes it');
+  if (!existsSync(path)) throw unusable(path, 'there is no such file, "todo-service serve" makes it');
   using parts = new DisposableStack();
   try {
     const database = parts.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT }));
     const fault = libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database);
-    if (fault !== undefined) throw unusable(fault);
+    if (fault !== undefined) throw unusable(path, fault);
     parts.move();
     return database;
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(messageOf(error), error);
+    throw notOpened(path, error);
   }
 }
 
