@@ -1,8 +1,8 @@
 import { readDatabaseConfig } from '../config.ts';
 import type { DatabaseSettings } from '../shared-list/database.ts';
 import type { Operator } from '../shared-list/operator.ts';
-import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../shared-list/store.ts';
-import { sayFaults } from './faults.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../shared-list/store.ts';
+import { sayCannot, sayFaults, sayNotOpened } from './faults.ts';
 import { type CommandLine, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
@@ -41,13 +41,10 @@ export async function onDatabase<const Operand extends string = never>(
   try {
     return await work(read.database, given);
   } catch (error) {
-    if (error instanceof StoreNotOpened) {
-      process.stderr.write(`Cannot ${action}: ${error.message}\n`);
-      return error.reason === 'owned' ? 75 : 69;
-    }
+    const exitCode = sayNotOpened(action, error);
+    if (exitCode !== undefined) return exitCode;
     if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) {
-      process.stderr.write(`Cannot ${action}: ${error.message}\n`);
-      return 69;
+      return sayCannot(action, error, 69);
     }
     throw error;
   }

@@ -1,13 +1,11 @@
 import { AdminNotOpened } from '../admin/admin-not-opened.ts';
-import { KeysNotOpened } from '../auth/keys-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
 import { openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import { openService, type Service } from '../service.ts';
-import { StoreNotOpened } from '../shared-list/store.ts';
 import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
-import { sayFaults } from './faults.ts';
+import { sayCannot, sayFaults, sayNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service serve [flags]
@@ -107,17 +105,10 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
   try {
     return await openService(config, log);
   } catch (error) {
+    const exitCode = sayNotOpened('start', error);
+    if (exitCode !== undefined) return exitCode;
     if (error instanceof AdminNotOpened || error instanceof TracesNotOpened) {
-      process.stderr.write(`Cannot start: ${error.message}\n`);
-      return 69;
-    }
-    if (error instanceof KeysNotOpened) {
-      process.stderr.write(`Cannot start: ${error.message}\n`);
-      return 78;
-    }
-    if (error instanceof StoreNotOpened) {
-      process.stderr.write(`Cannot start: ${error.message}\n`);
-      return error.reason === 'owned' ? 75 : 69;
+      return sayCannot('start', error, 69);
     }
     if (
       error instanceof Error &&

@@ -3,12 +3,11 @@ import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development-key.ts';
 import { type Examination, examineToken } from '../auth/examine.ts';
 import { fixedKeys, type Keys } from '../auth/keys.ts';
-import { KeysNotOpened } from '../auth/keys-not-opened.ts';
 import { openKeys } from '../auth/open-keys.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
-import { sayFaults } from './faults.ts';
+import { sayFaults, sayNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
@@ -51,9 +50,9 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
     process.stdout.write(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof KeysNotOpened)) throw error;
-    process.stderr.write(`Cannot verify: ${error.message}\n`);
-    return 78;
+    const exitCode = sayNotOpened('verify', error);
+    if (exitCode !== undefined) return exitCode;
+    throw error;
   }
 }
 
