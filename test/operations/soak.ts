@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { signer } from '../sign.ts';
 import { startService } from '../start.ts';
 import { testAuth } from './list.ts';
@@ -19,19 +19,7 @@ Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABA
   --rate N     requests a second, all clients together; default as many as they can
   --help
 `;
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '60' },
-    rate: { type: 'string', default: 'Infinity' },
-    help: { type: 'boolean' },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit();
-}
-const minutes = Number(values.minutes);
-const rate = Number(values.rate);
+const { minutes, rate } = scriptFlags(HELP, { minutes: 60, rate: Number.POSITIVE_INFINITY });
 if (!(minutes > 0) || !(rate > 0)) {
   process.stderr.write(`--minutes and --rate must be numbers above 0\n\n${HELP}`);
   process.exit(2);

@@ -1,7 +1,7 @@
 // Kills the service many times and says what was lost: node test/storage/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { crash } from './crash.ts';
 import { compileDisk, cutPower } from './disk.ts';
 import { temporaryFolder } from './folder.ts';
@@ -18,26 +18,15 @@ fault is a line on standard error, and the exit code is 1 then. A cycle takes ab
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    cycles: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    'power-cut': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit();
-}
+const flags = scriptFlags(HELP, { cycles: 200, seed: Date.now() % 1_000_000 }, ['power-cut']);
 
 await using folder = await temporaryFolder();
 const dataDir = join(folder.path, 'data');
 const kept = join(folder.path, 'kept');
 await mkdir(dataDir);
 await mkdir(kept);
-const common = { dataDir, cycles: Number(values.cycles), seed: Number(values.seed) };
-const figures = values['power-cut']
+const common = { dataDir, cycles: flags.cycles, seed: flags.seed };
+const figures = flags['power-cut']
   ? await crash({
       ...common,
       env: { ...(await compileDisk(folder.path)), DISK_FOLDER: dataDir, DISK_KEPT: kept },
@@ -47,6 +36,6 @@ const figures = values['power-cut']
 
 const { cycles, acknowledged, faults } = figures;
 for (const fault of faults) console.error(fault);
-const { seed, 'power-cut': powerCut } = values;
+const { seed, 'power-cut': powerCut } = flags;
 console.log(JSON.stringify({ seed, powerCut, cycles, acknowledged, faults: faults.length }));
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 // How long a rebuild of a long list keeps the event loop from its other work: node test/storage/rebuild.ts --help
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { startLongList } from './long-list.ts';
 
 const HELP = `Usage: node test/storage/rebuild.ts [flags]
@@ -18,36 +18,23 @@ machine's doing: other programs, and quotas of a container. Fails when the threa
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    todos: { type: 'string', default: '100000' },
-    seconds: { type: 'string', default: '20' },
-    writes: { type: 'string', default: '10' },
-    known: { type: 'boolean', default: false },
-    gzip: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit();
-}
+const flags = scriptFlags(HELP, { todos: 100_000, seconds: 20, writes: 10 }, ['known', 'gzip']);
 
 const READERS = 32;
 const LIMIT = 20;
 
-const todos = Number(values.todos);
-await using list = await startLongList(todos, values.gzip ? { 'accept-encoding': 'gzip' } : {});
-if (values.known) await readEach();
+const { todos } = flags;
+await using list = await startLongList(todos, flags.gzip ? { 'accept-encoding': 'gzip' } : {});
+if (flags.known) await readEach();
 // What happens once in a process, at its first write, is no part of a rebuild.
 await list.ask('PUT', '/todos/1', { title: 'The first', categoryId: 1 });
 await list.ask('GET', '/todos');
 await pause(1_000);
 list.begin();
-const until = performance.now() + Number(values.seconds) * 1_000;
-const [lists, writes] = await Promise.all([readLists(), list.write(Number(values.writes), until)]);
+const until = performance.now() + flags.seconds * 1_000;
+const [lists, writes] = await Promise.all([readLists(), list.write(flags.writes, until)]);
 const { service, idle } = await list.end();
-console.log(JSON.stringify({ todos, known: values.known, gzip: values.gzip, lists, writes }));
+console.log(JSON.stringify({ todos, known: flags.known, gzip: flags.gzip, lists, writes }));
 console.log(`service ${JSON.stringify(service)}`);
 console.log(`idle    ${JSON.stringify(idle)}`);
 process.exitCode = service.busiest < LIMIT ? 0 : 1;

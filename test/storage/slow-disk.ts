@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { signer } from '../sign.ts';
 import { startService } from '../start.ts';
 import { compileDisk } from './disk.ts';
@@ -27,19 +27,7 @@ whether reads went on. Linux, a C compiler.
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    delay: { type: 'string', default: '20' },
-    seconds: { type: 'string', default: '10' },
-    reads: { type: 'string', default: '500' },
-    writes: { type: 'string', default: '50' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit();
-}
+const flags = scriptFlags(HELP, { delay: 20, seconds: 10, reads: 500, writes: 50 });
 
 const BARE = `require('node:http').createServer((_, answer) => answer.end('{}'))
   .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`;
@@ -124,12 +112,12 @@ async function measure(delay: number, fails: boolean): Promise<void> {
 
   const read = () => ask('GET', `${todos}/${idOf()}`);
   const write = () => ask('PUT', `${todos}/${idOf()}`, todo(`changed ${Math.random()}`));
-  const [perSecond, seconds] = [Number(values.reads), Number(values.seconds)];
+  const { reads: perSecond, seconds } = flags;
   await Promise.all([steadily(perSecond, 2, read), steadily(perSecond, 2, () => ask('GET', bareUrl))]);
   const [reads, nothing, writes] = await Promise.all([
     steadily(perSecond, seconds, read),
     steadily(perSecond, seconds, () => ask('GET', bareUrl)),
-    steadily(Number(values.writes), seconds, write),
+    steadily(flags.writes, seconds, write),
   ]);
   console.log(
     JSON.stringify({ delay, reads: figures(reads), bare: figures(nothing), writes: figures(writes) }),
@@ -148,7 +136,7 @@ async function measure(delay: number, fails: boolean): Promise<void> {
 
 try {
   await measure(0, false);
-  await measure(Number(values.delay), true);
+  await measure(flags.delay, true);
 } finally {
   bare.kill();
   agent.destroy();

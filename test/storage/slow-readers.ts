@@ -1,7 +1,7 @@
 // What memory many slow readers of a long list take: node test/storage/slow-readers.ts --help
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { startLongList } from './long-list.ts';
 
 const HELP = `Usage: node test/storage/slow-readers.ts [flags]
@@ -18,38 +18,23 @@ Prints what the process and its buffers took at most, in megabytes.
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    todos: { type: 'string', default: '100000' },
-    readers: { type: 'string', default: '50' },
-    rate: { type: 'string', default: '300' },
-    writes: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '30' },
-    gzip: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit();
-}
+const flags = scriptFlags(HELP, { todos: 100_000, readers: 50, rate: 300, writes: 10, seconds: 30 }, [
+  'gzip',
+]);
 
 /** Milliseconds between two sips. */
 const SIP = 100;
 
-await using list = await startLongList(
-  Number(values.todos),
-  values.gzip ? { 'accept-encoding': 'gzip' } : {},
-);
+await using list = await startLongList(flags.todos, flags.gzip ? { 'accept-encoding': 'gzip' } : {});
 for (const _ of [1, 2, 3]) await list.ask('GET', '/todos');
 await pause(1_000);
 list.begin();
-const until = performance.now() + Number(values.seconds) * 1_000;
-const readers = Array.from({ length: Number(values.readers) }, (_, index) => readSlowly(index * 97));
-const [writes, ...bytes] = await Promise.all([list.write(Number(values.writes), until), ...readers]);
+const until = performance.now() + flags.seconds * 1_000;
+const readers = Array.from({ length: flags.readers }, (_, index) => readSlowly(index * 97));
+const [writes, ...bytes] = await Promise.all([list.write(flags.writes, until), ...readers]);
 const { service } = await list.end();
 const read = bytes.reduce((sum, each) => sum + each, 0);
-console.log(JSON.stringify({ ...values, writes, megabytesRead: Math.round(read / 2 ** 20) }));
+console.log(JSON.stringify({ ...flags, writes, megabytesRead: Math.round(read / 2 ** 20) }));
 console.log(JSON.stringify(service));
 
 /** Asks for the list again and again; the bytes that it read. */
@@ -69,7 +54,7 @@ async function readSlowly(delay: number): Promise<number> {
 
 /** Reads what it may in this moment; the bytes. */
 function sip(answer: IncomingMessage): number {
-  const wanted = (Number(values.rate) * 1_024 * SIP) / 1_000;
+  const wanted = (flags.rate * 1_024 * SIP) / 1_000;
   let read = 0;
   while (read < wanted && answer.readableLength > 0) {
     const part: Buffer | null = answer.read(Math.min(wanted - read, answer.readableLength));
