@@ -1,32 +1,36 @@
-// Starts many services together on one SQLite file: node test/serve/starts.ts --rounds 10 --processes 20 --seed 1
-// One must serve, the others exit with 75 and name it, and there are two categories. A round takes 10 s, the time for
-// which a service waits for another to leave, and half a second of a processor for each process.
-import { parseArgs } from 'node:util';
+import { scriptFlags } from '../script-flags.ts';
 import { startTogether } from './start-together.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '10' },
-    processes: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    within: { type: 'string', default: '500' },
-  },
+const HELP = `Usage: node test/serve/starts.ts [flags]
+
+Starts many services together on one SQLite file. One must serve, the others exit with 75 and name it, and there are two
+categories; else the exit code is 1. A round takes 10 s, the time for which a service waits for another to leave, and
+half a second of a processor for each process.
+
+  --rounds N      default 10
+  --processes N   default 20
+  --within MS     in which they all start, default 500
+  --seed N        default: of the clock
+  --help
+`;
+
+const flags = scriptFlags(HELP, {
+  rounds: 10,
+  processes: 20,
+  within: 500,
+  seed: Date.now() % 1_000_000,
 });
+const { rounds, processes, within } = flags;
 
 // One for each process that is to go with this one.
 process.setMaxListeners(0);
 let wrong = 0;
-for (let round = 0; round < Number(values.rounds); round += 1) {
-  const seed = Number(values.seed) + round;
-  const { serving, refused, others, categories } = await startTogether(
-    Number(values.processes),
-    seed,
-    Number(values.within),
-  );
-  if (serving === 1 && refused === Number(values.processes) - 1 && categories.join() === 'Work,Life')
-    continue;
+for (let round = 0; round < rounds; round += 1) {
+  const seed = flags.seed + round;
+  const { serving, refused, others, categories } = await startTogether(processes, seed, within);
+  if (serving === 1 && refused === processes - 1 && categories.join() === 'Work,Life') continue;
   wrong += 1;
   console.error(JSON.stringify({ seed, serving, refused, others, categories }));
 }
-console.log(JSON.stringify({ ...values, wrong }));
+console.log(JSON.stringify({ ...flags, wrong }));
 process.exitCode = wrong === 0 ? 0 : 1;

@@ -1,26 +1,32 @@
-// Starts services together on an empty PostgreSQL database, and says what came of it:
-// node test/storage/postgres-starts.ts --rounds 5 --services 20
-import { parseArgs } from 'node:util';
 import { testAuth } from '../operations/list.ts';
+import { scriptFlags } from '../script-flags.ts';
 import { signer } from '../sign.ts';
 import { startService } from '../start.ts';
 import { PostgresServer } from './postgres-server.ts';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, services: { type: 'string', default: '20' } },
-});
+const HELP = `Usage: node test/storage/postgres-starts.ts [flags]
+
+Starts services together on an empty PostgreSQL database. All must serve and see each other's todos, and there are two
+categories; else the exit code is 1.
+
+  --rounds N     default 5
+  --services N   of each round, default 20
+  --help
+`;
+
+const { rounds, services: count } = scriptFlags(HELP, { rounds: 5, services: 20 });
 // Each program that is started listens for the end of this one.
 process.setMaxListeners(0);
 const auth = testAuth();
 const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
-await using server = await PostgresServer.start('max_connections=500');
+const server = await PostgresServer.start('max_connections=500');
 
 /** Each service adds a todo; what every one of them lists then, and the categories. */
 async function round(): Promise<readonly unknown[]> {
   const database = await server.makeDatabase();
   await using services = new AsyncDisposableStack();
   const all = await Promise.all(
-    Array.from({ length: Number(values.services) }, async () =>
+    Array.from({ length: count }, async () =>
       services.use(await startService({ auth, environment: 'production', env: { TODO_DATABASE: database } })),
     ),
   );
@@ -34,9 +40,16 @@ async function round(): Promise<readonly unknown[]> {
   return [[...new Set(counts)], categories.map(({ id, name }) => `${id} ${name}`)];
 }
 
-const wanted = JSON.stringify([[Number(values.services)], ['1 Work', '2 Life']]);
-for (let count = 1; count <= Number(values.rounds); count += 1) {
-  const outcome = JSON.stringify(await round());
-  console.log(`round ${count}: ${outcome}`);
-  if (outcome !== wanted) process.exitCode = 1;
+const wanted = JSON.stringify([[count], ['1 Work', '2 Life']]);
+let wrong = 0;
+try {
+  for (let number = 1; number <= rounds; number += 1) {
+    const outcome = JSON.stringify(await round());
+    console.log(`round ${number}: ${outcome}`);
+    if (outcome !== wanted) wrong += 1;
+  }
+} finally {
+  await server[Symbol.asyncDispose]();
 }
+// The package that starts PostgreSQL sets `exitCode` back to 0.
+process.exit(wrong === 0 ? 0 : 1);
