@@ -4,6 +4,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Running, startService } from '../test/start.ts';
+import { quantile } from '../test/steadily.ts';
 import { askMe } from './ask-me.ts';
 import { forge } from './forge.ts';
 import { threadMicroseconds } from './process.ts';
@@ -136,8 +137,4 @@ async function costOf(
     }),
   );
   return (threadMicroseconds(pid) - before) / tokens.length;
-}
-
-function quantile(list: readonly number[], share: number): number {
-  return list.toSorted((a, b) => a - b)[Math.floor(list.length * share)] ?? Number.NaN;
 }

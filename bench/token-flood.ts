@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { startService } from '../test/start.ts';
+import { quantile, steadily } from '../test/steadily.ts';
 import { askMe } from './ask-me.ts';
 import { forge } from './forge.ts';
 import { AUDIENCE, ISSUER, makeKeys } from './tokens.ts';
@@ -32,7 +32,7 @@ if (isMainThread) await compare();
 else {
   parentPort?.on('message', async ({ baseUrl, tokens, status }: Flood) => {
     const agent = new Agent({ keepAlive: true });
-    await sendWhenDue(FLOOD_PER_SECOND, (nth) => askMe(baseUrl, tokens[nth] ?? '', status, agent));
+    await steadily(FLOOD_PER_SECOND, SECONDS, (nth) => askMe(baseUrl, tokens[nth] ?? '', status, agent));
     agent.destroy();
     parentPort?.postMessage('sent');
   });
@@ -78,7 +78,8 @@ async function compare(): Promise<void> {
         `${FLOOD_PER_SECOND} others/s, milliseconds\n\n| good requests | p50 | p99 |\n|---|---|---|\n`,
     );
     for (const [name, times] of taken) {
-      process.stdout.write(`| ${name} | ${quantile(times, 0.5)} | ${quantile(times, 0.99)} |\n`);
+      const [p50, p99] = [0.5, 0.99].map((share) => quantile(times, share).toFixed(2));
+      process.stdout.write(`| ${name} | ${p50} | ${p99} |\n`);
     }
   } finally {
     await flood.terminate();
@@ -89,27 +90,10 @@ async function compare(): Promise<void> {
 async function timeGood(baseUrl: string, token: string): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
-  await sendWhenDue(GOOD_PER_SECOND, async (_nth, due) => {
+  await steadily(GOOD_PER_SECOND, SECONDS, async (_nth, due) => {
     await askMe(baseUrl, token, 200, agent);
     times.push(performance.now() - due);
   });
   agent.destroy();
   return times;
-}
-
-/** Calls `send` so often a second for the time of a phase, without waiting for what it did before. */
-async function sendWhenDue(rate: number, send: (nth: number, due: number) => Promise<void>): Promise<void> {
-  const began = performance.now();
-  const sent: Promise<void>[] = [];
-  while (sent.length < rate * SECONDS) {
-    const due = began + (sent.length * 1_000) / rate;
-    const early = due - performance.now();
-    if (early > 0) await pause(early);
-    else sent.push(send(sent.length, due));
-  }
-  await Promise.all(sent);
-}
-
-function quantile(times: readonly number[], share: number): string {
-  return (times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN).toFixed(2);
 }

@@ -6,10 +6,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { scriptFlags } from '../script-flags.ts';
 import { signer } from '../sign.ts';
 import { startService } from '../start.ts';
+import { quantile, steadily } from '../steadily.ts';
 import { compileDisk } from './disk.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -65,24 +65,9 @@ function ask(method: string, url: string, body = ''): Promise<Answer> {
 const todo = (title: string): string => JSON.stringify({ title, categoryId: 1 });
 const idOf = (): number => 1 + Math.floor(Math.random() * 100);
 
-/** Asks so many times a second, in a steady rhythm that waits for no answer. */
-async function steadily(
-  perSecond: number,
-  seconds: number,
-  operation: () => Promise<Answer>,
-): Promise<Answer[]> {
-  const began = performance.now();
-  const asked: Promise<Answer>[] = [];
-  for (let due = began; due < began + seconds * 1_000; due += 1_000 / perSecond) {
-    if (due > performance.now()) await pause(Math.max(due - performance.now(), 0));
-    asked.push(operation());
-  }
-  return Promise.all(asked);
-}
-
 function figures(answers: readonly Answer[]) {
-  const sorted = answers.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
-  const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(2);
+  const times = answers.map(({ milliseconds }) => milliseconds);
+  const at = (share: number): string => quantile(times, share).toFixed(2);
   const kinds = new Set(
     answers.map(({ status, retryAfter }) => `${status}${retryAfter === undefined ? '' : ' Retry-After'}`),
   );
