@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { listAssets, readAsset } from '../assets.ts';
 
 /**
  * The numbered plain `.sql` files of a folder. `0001-todos.sql` brings an empty database to version 1, and so
@@ -10,7 +10,7 @@ export class Migrations {
 
   constructor(folder: URL) {
     this.#folder = folder;
-    this.#names = readdirSync(folder).sort();
+    this.#names = listAssets(folder);
   }
 
   /** The version that this program works with. */
@@ -20,7 +20,7 @@ export class Migrations {
 
   /** The SQL that leads from a version to this program's, in order. */
   from(version: number): readonly string[] {
-    return this.#names.slice(version).map((name) => readFileSync(new URL(name, this.#folder), 'utf8'));
+    return this.#names.slice(version).map((name) => readAsset(new URL(name, this.#folder)));
   }
 
   /** What is wrong with a database of a newer version, for people, or undefined. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../assets.ts';
 
 /** What a thread says: that it has opened the file, something unasked, or the answer to its order. */
 export type Message<Answer, News> = 'ready' | { readonly news: News } | { readonly answer: Answer };
@@ -35,9 +36,8 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   #closing = false;
   #asked: PromiseWithResolvers<Answer> | undefined;
 
-  /** @param entry As the source names it; `tsc` rewrites the extension of an import, but not of a URL. */
   constructor(entry: URL, file: string, listener: Listener<News> = {}) {
-    this.#entry = new URL(entry.href.replace(/\.ts$/, import.meta.url.slice(-3)));
+    this.#entry = entry;
     this.#file = file;
     this.#listener = listener;
   }
@@ -45,7 +45,7 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   /** Does nothing when it runs already. */
   start(): void {
     if (this.#worker !== undefined) return;
-    const worker = new Worker(this.#entry, { workerData: this.#file });
+    const worker = startThread(this.#entry, { workerData: this.#file });
     let cause: unknown;
     worker.on('message', (message: Message<Answer, News>) => this.#hear(message));
     worker.on('error', (error) => {
