@@ -14,6 +14,9 @@ const admitted: readonly (string | undefined)[] = [
   'APPLICATION/JSON',
   'application/json; charset=utf-8',
   'application/json;v="a,b"',
+  'application/json;a=";q=0;"',
+  'application/json ; q=0.5 ',
+  'application/json;q="0"',
   'application/*;v=1',
   'application/problem+json',
   'application/problem+json;q=0.001',
@@ -70,4 +73,16 @@ for (const accept of refused) {
 
 test('N1 · members that are no ranges are passed over one by one', () => {
   assert.equal(admitsProblem(`${'x,'.repeat(1000)}text/html`), false);
+});
+
+const HOSTILE = ['; ', ' ;', ';\t', '"', '\\', 'a=', ';a="', ';a="\\', ',', '/', ' ', ';q=', '*/*;', 'a/b,'];
+
+test('N1 · hostile repeats, as long as a head may be, are read in one go', () => {
+  const half = 8 * 1024;
+  for (const one of HOSTILE) {
+    for (const other of HOSTILE) {
+      const repeats = one.repeat(half / one.length) + other.repeat(half / other.length);
+      assert.equal(admitsProblem(`text/html, a/b${repeats}\u00e9`), false, `${one} ${other}`);
+    }
+  }
 });

@@ -1,31 +1,20 @@
-/**
- * One range of `Accept` (RFC 9110 §12.5.1) with quoted parameter values allowed. The groups are type,
- * subtype and parameters.
- */
-const RANGE =
-  /^([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)((?:[ \t]*;[ \t]*(?:[!#$%&'*+.^_`|~\w-]+=(?:[!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*"))?)*)$/;
+import { hasJsonSuffix, listMembers, type MediaType, parseMediaType } from '../http/media-type.ts';
 
-const WEIGHT = /;[ \t]*q=([^;]*)/i;
-const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*$/;
+/** A weight, RFC 9110 §12.4.2. */
+const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** List members of a header value: split at commas outside quoted strings (RFC 9110 §5.6.1). */
-const MEMBERS = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
-
-interface MediaRange {
-  readonly type: string;
-  readonly subtype: string;
+interface MediaRange extends Pick<MediaType, 'type' | 'subtype'> {
   readonly weight: number;
 }
 
 /** The range that `text` spells, or undefined when it is not one; `*` may stand for the type only before `/*`. */
 function parseRange(text: string): MediaRange | undefined {
-  const match = RANGE.exec(text.trim());
-  if (match === null) return undefined;
-  const [, type = '', subtype = '', parameters = ''] = match;
+  const range = parseMediaType(text);
+  if (range === undefined) return undefined;
+  const { type, subtype, parameters } = range;
   if (type === '*' && subtype !== '*') return undefined;
-  const weight = WEIGHT.exec(parameters)?.[1] ?? '1';
-  if (!QVALUE.test(weight)) return undefined;
-  return { type: type.toLowerCase(), subtype: subtype.toLowerCase(), weight: Number(weight) };
+  const weight = parameters.find(({ name }) => name === 'q')?.value ?? '1';
+  return QVALUE.test(weight) ? { type, subtype, weight: Number(weight) } : undefined;
 }
 
 /** The weight of `application/<subtype>`, decided by the most specific range that matches it. */
@@ -47,15 +36,13 @@ function weightOf(subtype: string, ranges: readonly MediaRange[]): number {
  */
 export function admitsProblem(accept: string | undefined): boolean {
   if (accept === undefined || accept === '*/*') return true;
-  const ranges = (accept.match(MEMBERS) ?? []).map(parseRange).filter((range) => range !== undefined);
+  const ranges = listMembers(accept)
+    .map(parseRange)
+    .filter((range) => range !== undefined);
   if (ranges.length === 0) return true;
   return (
     weightOf('json', ranges) > 0 ||
     weightOf('problem+json', ranges) > 0 ||
-    ranges.some(({ type, subtype, weight }) => {
-      return (
-        type === 'application' && weight > 0 && subtype.length > '+json'.length && subtype.endsWith('+json')
-      );
-    })
+    ranges.some(({ type, subtype, weight }) => type === 'application' && weight > 0 && hasJsonSuffix(subtype))
   );
 }
