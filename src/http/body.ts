@@ -34,19 +34,45 @@ export function expectsContinue({ headers, httpVersionMinor }: IncomingMessage):
 export function readBody(request: IncomingMessage): Promise<Body> {
   if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve('too-large');
   const { promise, resolve } = Promise.withResolvers<Body>();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const body = new GrowingBuffer();
   const onData = (chunk: Buffer) => {
-    size += chunk.length;
-    chunks.push(chunk);
-    if (size <= BODY_MAX_BYTES) return;
+    if (body.append(chunk)) return;
     request.off('data', onData).pause();
     resolve('too-large');
   };
   request.on('data', onData);
-  request.once('end', () => resolve(Buffer.concat(chunks, size)));
+  request.once('end', () => resolve(body.bytes));
   request.on('error', () => {});
   return promise;
+}
+
+/**
+ * One buffer of at most 64 KiB for bytes that come in pieces of any size. A list of the pieces would hold the
+ * memory of the packets they came in: 80 times as much for chunks of one byte.
+ */
+class GrowingBuffer {
+  #buffer = NO_BODY;
+  #length = 0;
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** False when there is no room for `chunk`. */
+  append(chunk: Buffer): boolean {
+    const length = this.#length + chunk.length;
+    if (length > BODY_MAX_BYTES) return false;
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(
+        Math.min(BODY_MAX_BYTES, Math.max(length, 2 * this.#buffer.length)),
+      );
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    chunk.copy(this.#buffer, this.#length);
+    this.#length = length;
+    return true;
+  }
 }
 
 /**
