@@ -1,10 +1,10 @@
-import { testAuth } from '../operations/list.ts';
-import { scriptFlags } from '../script-flags.ts';
-import { signer } from '../sign.ts';
-import { startService } from '../start.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { testAuth } from '../test/operations/list.ts';
+import { scriptFlags } from '../test/script-flags.ts';
+import { signer } from '../test/sign.ts';
+import { startService } from '../test/start.ts';
+import { PostgresServer } from '../test/storage/postgres-server.ts';
 
-const HELP = `Usage: node test/storage/postgres-starts.ts [flags]
+const HELP = `Usage: node endurance/postgres-starts.ts [flags]
 
 Starts services together on an empty PostgreSQL database. All must serve and see each other's todos, and there are two
 categories; else the exit code is 1.

@@ -1,5 +1,5 @@
-import { stopWhileBusy } from './busy-stop.ts';
-import { readCount } from './count.ts';
+import { stopWhileBusy } from '../test/operations/busy-stop.ts';
+import { readCount } from '../test/operations/count.ts';
 
 /** `npm run stops -- [runs]`: stops a busy service so many times (50) and counts lost requests. */
 const runs = readCount(process.argv[2], 50, 'npm run stops -- [runs]');

@@ -1,10 +1,10 @@
-// What memory many slow readers of a long list take: node test/storage/slow-readers.ts --help
+// What memory many slow readers of a long list take: node endurance/slow-readers.ts --help
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { scriptFlags } from '../script-flags.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 import { startLongList } from './long-list.ts';
 
-const HELP = `Usage: node test/storage/slow-readers.ts [flags]
+const HELP = `Usage: node endurance/slow-readers.ts [flags]
 
 Readers ask for the list, one after the other, and read it slowly, while todos are replaced: each gets another version.
 Prints what the process and its buffers took at most, in megabytes.

@@ -1,4 +1,4 @@
-// How long reads of one todo and writes take on a disk whose every sync takes longer: node test/storage/slow-disk.ts --help
+// How long reads of one todo and writes take on a disk whose every sync takes longer: node endurance/slow-disk.ts --help
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,14 +6,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { scriptFlags } from '../script-flags.ts';
-import { signer } from '../sign.ts';
-import { startService } from '../start.ts';
-import { quantile, steadily } from '../steadily.ts';
-import { compileDisk } from './disk.ts';
-import { temporaryFolder } from './folder.ts';
+import { scriptFlags } from '../test/script-flags.ts';
+import { signer } from '../test/sign.ts';
+import { startService } from '../test/start.ts';
+import { quantile, steadily } from '../test/steadily.ts';
+import { compileDisk } from '../test/storage/disk.ts';
+import { temporaryFolder } from '../test/storage/folder.ts';
 
-const HELP = `Usage: node test/storage/slow-disk.ts [flags]
+const HELP = `Usage: node endurance/slow-disk.ts [flags]
 
 Sends reads and writes at a fixed rate, whether or not earlier ones were answered, and for each read one to a bare
 node:http server that does nothing. First without the delay, then with it. Prints milliseconds; what the bare server

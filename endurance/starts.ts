@@ -1,7 +1,7 @@
-import { scriptFlags } from '../script-flags.ts';
-import { startTogether } from './start-together.ts';
+import { scriptFlags } from '../test/script-flags.ts';
+import { startTogether } from '../test/serve/start-together.ts';
 
-const HELP = `Usage: node test/serve/starts.ts [flags]
+const HELP = `Usage: node endurance/starts.ts [flags]
 
 Starts many services together on one SQLite file. One must serve, the others exit with 75 and name it, and there are two
 categories; else the exit code is 1. A round takes 10 s, the time for which a service waits for another to leave, and

@@ -1,9 +1,9 @@
-// How long a rebuild of a long list keeps the event loop from its other work: node test/storage/rebuild.ts --help
+// How long a rebuild of a long list keeps the event loop from its other work: node endurance/rebuild.ts --help
 import { setTimeout as pause } from 'node:timers/promises';
-import { scriptFlags } from '../script-flags.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 import { startLongList } from './long-list.ts';
 
-const HELP = `Usage: node test/storage/rebuild.ts [flags]
+const HELP = `Usage: node endurance/rebuild.ts [flags]
 
 One client asks for the list again and again while todos are replaced, so that it is built anew for each change.
 Prints, of the service and of a process beside it that does nothing, the gaps between two turns of the event loop

@@ -1,12 +1,12 @@
-// Kills the service many times and says what was lost: node test/storage/crash-cycles.ts --help
+// Kills the service many times and says what was lost: node endurance/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scriptFlags } from '../script-flags.ts';
-import { crash } from './crash.ts';
-import { compileDisk, cutPower } from './disk.ts';
-import { temporaryFolder } from './folder.ts';
+import { scriptFlags } from '../test/script-flags.ts';
+import { crash } from '../test/storage/crash.ts';
+import { compileDisk, cutPower } from '../test/storage/disk.ts';
+import { temporaryFolder } from '../test/storage/folder.ts';
 
-const HELP = `Usage: node test/storage/crash-cycles.ts [flags]
+const HELP = `Usage: node endurance/crash-cycles.ts [flags]
 
 Eight clients write; the service is killed with SIGKILL at a random moment and started again. Every answered write must
 be there once, and nothing else but what was asked and not answered. The last line has the seed and the figures; each

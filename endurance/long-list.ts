@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../sign.ts';
-import { runProgram, startService } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
+import { signer } from '../test/sign.ts';
+import { runProgram, startService } from '../test/start.ts';
+import { temporaryFolder } from '../test/storage/folder.ts';
 import type { Watched } from './watch-process.ts';
 
 const WATCH = new URL('./watch-process.ts', import.meta.url).href;
