@@ -24,6 +24,12 @@ export interface Service extends AsyncDisposable {
   readonly about: readonly string[];
 }
 
+/** The log, and what counts the lines that it dropped. */
+interface ServiceLog {
+  readonly log: Logger;
+  readonly output: { readonly dropped: number };
+}
+
 /**
  * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
  * other way round at the end.
@@ -31,11 +37,12 @@ export interface Service extends AsyncDisposable {
  * @throws {StoreNotOpened} when the database cannot be used, {AdminNotOpened} when the admin port cannot,
  * {TracesNotOpened} when their packages are missing; the error of `listen` when the public port cannot.
  */
-export async function openService(config: Config, log: Logger): Promise<Service> {
+export async function openService(config: Config, { log, output }: ServiceLog): Promise<Service> {
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const metrics = await openMetrics(config, parts);
+  metrics?.watchLog(output);
   const traces =
     config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), log }));
   const observers: readonly Observer[] = [traces, metrics].filter((observer) => observer !== undefined);

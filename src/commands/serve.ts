@@ -1,7 +1,9 @@
+import type { Logger } from 'pino';
 import { AdminNotOpened } from '../admin/admin-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
-import { openLog } from '../observe/log.ts';
+import { type OpenLog, openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
+import type { Output } from '../observe/standard-output.ts';
 import { openService, type Service } from '../service.ts';
 import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
@@ -73,14 +75,17 @@ const FLAGS = {
 
 /** `todo-service serve`: serves until a signal. The result is the exit code. */
 export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  // What cannot be said on standard error changes no exit code.
+  process.stderr.on('error', () => {});
   const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
   if ('faults' in read) return sayFaults('start', read.faults);
   const { config } = read;
-  const log = openLog(config.environment, config.logLevel);
+  const opening = openLog(config.environment, config.logLevel);
+  const { log, output } = opening;
   const stop = signalled(log);
-  const opened = await Promise.race([open(config, log), stop]);
+  const opened = await Promise.race([open(config, opening), stop]);
   if (typeof opened === 'number') return opened;
   if ('reason' in opened) {
     log.info({ event: 'start-stopped', reason: opened.reason }, 'stopped before it served');
@@ -88,7 +93,8 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
     return opened.exitCode;
   }
   await using service = opened;
-  announce(config, service, log);
+  if (config.environment === 'production') announce(config, service, log);
+  else greet(config, service, output);
   const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
   log.info({ event: 'stopping', reason }, 'stopping');
   const { shutdownSeconds, shutdownDelaySeconds } = config.serving;
@@ -101,7 +107,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
 }
 
 /** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */
-async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Service | number> {
+async function open(config: Config, log: OpenLog): Promise<Service | number> {
   try {
     return await openService(config, log);
   } catch (error) {
@@ -124,13 +130,14 @@ async function open(config: Config, log: ReturnType<typeof openLog>): Promise<Se
   }
 }
 
-/** Development greets a person; production leaves one line in its log. */
-function announce(config: Config, { url, adminUrl, about }: Service, log: ReturnType<typeof openLog>): void {
+/** One line in the log of production. */
+function announce(config: Config, { url, adminUrl, about }: Service, log: Logger): void {
   const { environment, profile } = config;
-  if (environment === 'production') {
-    log.info({ event: 'started', url, adminUrl, profile: profile.name, environment, about }, 'started');
-    return;
-  }
+  log.info({ event: 'started', url, adminUrl, profile: profile.name, environment, about }, 'started');
+}
+
+/** Development greets a person. */
+function greet({ environment, profile }: Config, { url, adminUrl, about }: Service, output: Output): void {
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
@@ -139,7 +146,7 @@ function announce(config: Config, { url, adminUrl, about }: Service, log: Return
     `reference  ${url}/scalar`,
     ...tokenLine(profile),
   ];
-  process.stdout.write(`${lines.join('\n  ')}\n`);
+  output.write(`${lines.join('\n  ')}\n`, 'now');
 }
 
 /** How to get a token where this program makes them, as it was started: from a checkout or as a package. */

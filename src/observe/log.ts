@@ -1,61 +1,50 @@
-import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+import { type Level, type Logger, pino } from 'pino';
 import type { Environment } from '../environment.ts';
+import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
 
 /** Levels of `TODO_LOG_LEVEL`, from everything to nothing. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/**
- * Bytes. A write of at most so many to a pipe stays in one piece, whoever else writes to it (POSIX, PIPE_BUF on
- * Linux).
- */
-const WHOLE_WRITE = 4096;
+/** A log, and what writes its lines. */
+export interface OpenLog {
+  readonly log: Logger;
+  readonly output: Output;
+}
 
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
- * development. Writes are synchronous, so that the last words of a crash are not lost; lines of level debug and
- * trace are written together, at the end of the turn that made them at the latest.
+ * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
+ * trace are written together, at the end of the turn that made them at the latest. No fault of standard output
+ * reaches who writes a line.
  */
-export function openLog(environment: Environment, level: LogLevel): Logger {
-  const output = pino.destination({
-    fd: 1,
-    sync: true,
-    minLength: WHOLE_WRITE - 1,
-    maxWrite: WHOLE_WRITE,
-  });
+export function openLog(environment: Environment, level: LogLevel): OpenLog {
+  const rewrite = environment === 'production' ? machineLine : personLine;
+  const output = openStandardOutput((dropped) => rewrite(warning({ event: 'log-lines-dropped', dropped })));
   const options = {
     level,
     base: { pid: process.pid },
     timestamp: timeByMillisecond(),
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return pino(options, gathering(output, environment === 'production' ? machineLine : personLine));
+  return { log: pino(options, { write: (line) => output.write(rewrite(line), weightOf(line)) }), output };
+}
+
+/** The line after lines were dropped, which is written whatever the level, and past the log that dropped them. */
+function warning(fields: object): string {
+  const head = { level: 'warn', time: new Date().toISOString(), pid: process.pid };
+  return `${JSON.stringify({ ...head, ...fields, msg: 'log lines were dropped' })}\n`;
 }
 
 /** Lines that come by the thousand: a system call for each would cost more than making it. */
 const MAY_WAIT = /^\{"level":"(?:debug|trace)"/;
 
-/** Writes lines that may wait at the end of the turn, or of the process; any other at once, and what waits before it. */
-function gathering(
-  output: DestinationStream & { flush(): void },
-  rewrite: (line: string) => string,
-): DestinationStream {
-  let waiting = false;
-  const flush = () => {
-    if (!waiting) return;
-    waiting = false;
-    output.flush();
-  };
-  process.once('exit', flush);
-  return {
-    write(line) {
-      output.write(rewrite(line));
-      const scheduled = waiting;
-      waiting = true;
-      if (!MAY_WAIT.test(line)) flush();
-      else if (!scheduled) setImmediate(flush);
-    },
-  };
+/** Crashes, and what happened to todos: events that begin with `todo-`. */
+const IMPORTANT = /^\{"level":"(?:error"|fatal"|[a-z]+","time":"[^"]+","pid":\d+,"event":"todo-)/;
+
+function weightOf(line: string): Weight {
+  if (MAY_WAIT.test(line)) return 'may-wait';
+  return IMPORTANT.test(line) ? 'important' : 'now';
 }
 
 /** `pino.stdTimeFunctions.isoTime`, made once for all lines of a millisecond. */

@@ -46,6 +46,7 @@ export interface Metrics extends Observer, Disposable {
   refused(status: number): void;
   /** Keys were read or fetched, or could not be. */
   keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
+  watchLog(output: { readonly dropped: number }): void;
   watchReadiness(ready: () => Promise<true | string>): void;
   watchConnections(connections: () => Connections): void;
   /** @param path of the database; the log stands beside it. */
@@ -177,6 +178,17 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     },
     refused: (status) => refused.inc({ http_response_status_code: status }),
     keysTaken: (outcome) => keys.inc({ outcome }),
+    watchLog(output) {
+      new Counter({
+        name: 'todo_log_lines_dropped_total',
+        help: 'Lines of the log that could not be written.',
+        registers,
+        collect() {
+          this.reset();
+          this.inc(output.dropped);
+        },
+      });
+    },
     watchReadiness(ready) {
       new Gauge({
         name: 'todo_ready',

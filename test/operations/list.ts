@@ -39,7 +39,10 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     log.push(line);
     canaries.searchOutput(line);
   };
-  const service = await openService(read.config, pino({ level: logLevel }, { write: keepLine }));
+  const service = await openService(read.config, {
+    log: pino({ level: logLevel }, { write: keepLine }),
+    output: { dropped: 0 },
+  });
   const sign = signer(auth);
   return {
     url: service.url,

@@ -11,7 +11,7 @@ const LOG = new URL('../../src/observe/log.ts', import.meta.url);
 function start(program: string) {
   const before = `import { writeSync } from 'node:fs';
     import { openLog } from ${JSON.stringify(LOG.href)};
-    const log = openLog('production', 'debug');
+    const { log, output } = openLog('production', 'debug');
     const print = (event) => writeSync(1, JSON.stringify({ event }) + '\\n');`;
   return spawn(process.execPath, ['--input-type=module', '--eval', `${before}\n${program}`], {
     stdio: ['pipe', 'pipe', 'pipe'],
