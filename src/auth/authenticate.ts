@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
 import { findKey } from './find-key.ts';
@@ -9,7 +10,6 @@ import type { Keys } from './keys.ts';
 import type { Refusal } from './refusal.ts';
 import { checkAudience, checkIssuer, checkTimes, readTimes, type TokenTimes } from './registered-claims.ts';
 import type { AuthSettings } from './settings.ts';
-import { rememberTokens } from './token-memory.ts';
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
 export interface Authenticate {
@@ -24,8 +24,17 @@ export interface AuthenticateParts {
   readonly now: () => number;
 }
 
-/** Room for at least 5,000 tokens in use of up to 1.6 KB, or for 680 at the limit of 12 KiB. */
-const MEMORY = { entries: 10_000, bytes: 16 * 1024 * 1024 };
+/** Bytes of tokens to keep: at least 5,000 in use of up to 1.6 KB, or 680 at the limit of 12 KiB. */
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
+
+/** Bytes that a shorter token counts as: no more than 10,000 are kept. What is read from a token is never longer than it. */
+const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
+
+/** What is kept of a verified token: who it is, and until when. */
+interface Remembered {
+  readonly authentication: Extract<Authentication, { outcome: 'identified' }>;
+  readonly times: TokenTimes;
+}
 
 /** Characters. A `kid` in the log is for people and may be anybody's text. */
 const MAX_LOGGED_KEY_ID = 100;
@@ -45,7 +54,9 @@ export function authenticateWith(
   settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>,
   { log, now }: AuthenticateParts,
 ): Authenticate {
-  const memory = rememberTokens(MEMORY);
+  const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
+    Math.max(authorization.length, LEAST_BYTES),
+  );
   let rememberedSet: KeySet | undefined;
 
   function authenticate(authorization: string | undefined) {

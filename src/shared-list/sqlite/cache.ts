@@ -1,6 +1,6 @@
+import { RecentCache } from '../../recent-cache.ts';
 import type { TodoRepresentation } from '../representation.ts';
 import type { Write } from './batch.ts';
-import { Generations } from './generations.ts';
 import type { Watcher } from './writer.ts';
 
 /** What is known of a todo. */
@@ -10,7 +10,8 @@ export type Known = TodoRepresentation | 'missing';
 const OVERHEAD = 256;
 
 /** A JavaScript string takes at most two bytes for a UTF-16 unit. */
-const weigh = (known: Known): number => OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
+const weigh = (_id: number, known: Known): number =>
+  OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
 
 /**
  * What the only server of a file knows of its todos without asking SQLite, where a read costs half of a
@@ -19,7 +20,7 @@ const weigh = (known: Known): number => OVERHEAD + (known === 'missing' ? 0 : 2 
  */
 export class TodoCache implements Watcher {
   readonly #enabled: boolean;
-  readonly #todos: Generations<number, Known>;
+  readonly #todos: RecentCache<number, Known>;
   readonly #underWay = new Set<number>();
   #addsUnderWay = false;
   /** No higher id was given out; undefined while that is not known. */
@@ -28,7 +29,7 @@ export class TodoCache implements Watcher {
   /** @param limit Bytes; 0 switches the cache off. */
   constructor(limit: number) {
     this.#enabled = limit > 0;
-    this.#todos = new Generations(limit, weigh);
+    this.#todos = new RecentCache(limit, weigh);
   }
 
   /** Undefined when SQLite has to be asked. */

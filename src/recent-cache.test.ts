@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Generations } from './generations.ts';
+import { RecentCache } from './recent-cache.ts';
 
-const lengthOf = (value: string): number => value.length;
+const lengthOf = (_key: unknown, value: string): number => value.length;
 
 test('what was put in comes out', () => {
-  const kept = new Generations<number, string>(10, lengthOf);
+  const kept = new RecentCache<number, string>(10, lengthOf);
   kept.set(1, 'a');
   kept.set(2, 'b');
   assert.equal(kept.get(1), 'a');
@@ -15,7 +15,7 @@ test('what was put in comes out', () => {
 });
 
 test('what is asked for stays, what is not is forgotten', () => {
-  const kept = new Generations<string, string>(10, lengthOf);
+  const kept = new RecentCache<string, string>(10, lengthOf);
   kept.set('asked', '12');
   kept.set('unasked', '12');
   for (const key of ['a', 'b', 'c', 'd', 'e']) {
@@ -25,8 +25,8 @@ test('what is asked for stays, what is not is forgotten', () => {
   assert.equal(kept.get('unasked'), undefined);
 });
 
-test('a deleted value is gone from both generations', () => {
-  const kept = new Generations<string, string>(4, lengthOf);
+test('a deleted value is gone from both maps', () => {
+  const kept = new RecentCache<string, string>(4, lengthOf);
   kept.set('a', '1');
   kept.set('b', '12');
   kept.set('a', '2');
@@ -34,14 +34,29 @@ test('a deleted value is gone from both generations', () => {
   assert.equal(kept.get('a'), undefined);
 });
 
+test('what weighs more than half of the limit is not kept', () => {
+  const kept = new RecentCache<string, string>(10, lengthOf);
+  kept.set('half', '12345');
+  kept.set('more', '123456');
+  assert.equal(kept.get('half'), '12345');
+  assert.equal(kept.get('more'), undefined);
+});
+
+test('both maps together never weigh more than the limit, and hold at least half of it', () => {
+  const kept = new RecentCache<number, string>(100, lengthOf);
+  for (let key = 0; key < 50; key += 1) kept.set(key, '0123456789');
+  const found = Array.from({ length: 50 }, (_, key) => kept.get(key)).filter((value) => value !== undefined);
+  assert.ok(found.length <= 10 && found.length >= 5, String(found.length));
+});
+
 test('a limit of 0 keeps nothing', () => {
-  const kept = new Generations<string, string>(0, lengthOf);
+  const kept = new RecentCache<string, string>(0, lengthOf);
   kept.set('a', '1');
   assert.equal(kept.get('a'), undefined);
 });
 
 test('after clearing there is nothing, and room for as much as before', () => {
-  const kept = new Generations<string, string>(4, lengthOf);
+  const kept = new RecentCache<string, string>(4, lengthOf);
   kept.set('a', '12');
   kept.clear();
   assert.equal(kept.get('a'), undefined);
@@ -49,7 +64,7 @@ test('after clearing there is nothing, and room for as much as before', () => {
   assert.equal(kept.get('b'), '12');
 });
 
-test('whatever is done, it never tells an old value', () => {
+test('whatever is done, it never gives an old value', () => {
   const key = fc.integer({ min: 0, max: 9 });
   const step = fc.oneof(
     fc.tuple(fc.constant('set' as const), key, fc.string({ maxLength: 12 })),
@@ -58,7 +73,7 @@ test('whatever is done, it never tells an old value', () => {
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const kept = new Generations<number, string>(20, lengthOf);
+      const kept = new RecentCache<number, string>(20, lengthOf);
       const truth = new Map<number, string>();
       for (const [kind, id, value] of steps) {
         if (kind === 'set') {
@@ -68,8 +83,8 @@ test('whatever is done, it never tells an old value', () => {
           kept.delete(id);
           truth.delete(id);
         }
-        const told = kept.get(id);
-        assert.ok(told === undefined || told === truth.get(id));
+        const given = kept.get(id);
+        assert.ok(given === undefined || given === truth.get(id));
       }
     }),
   );

@@ -1,17 +1,17 @@
 /**
- * A map of bounded weight. What was not asked for lately is forgotten a generation at a time, which costs a
- * hit one look-up and no bookkeeping.
+ * A map of bounded weight: an approximate LRU in two maps. What was used lately is in the young one. When the
+ * young one has half of the limit, it becomes the old one, and what was old is dropped. A hit costs a look-up or two.
  */
-export class Generations<Key, Value> {
+export class RecentCache<Key, Value> {
   readonly #limit: number;
-  readonly #weigh: (value: Value) => number;
+  readonly #weigh: (key: Key, value: Value) => number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();
-  /** Of everything that was put into the young generation. */
+  /** Of everything in the young map. */
   #weight = 0;
 
-  /** @param limit Both generations together never weigh more; what is heavier than half of it is not kept. */
-  constructor(limit: number, weigh: (value: Value) => number) {
+  /** @param limit Both maps together never weigh more; what is heavier than half of it is not kept. */
+  constructor(limit: number, weigh: (key: Key, value: Value) => number) {
     this.#limit = limit;
     this.#weigh = weigh;
   }
@@ -25,7 +25,7 @@ export class Generations<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    const weight = this.#weigh(value);
+    const weight = this.#weigh(key, value);
     this.delete(key);
     if (weight > this.#limit / 2) return;
     if (this.#weight + weight > this.#limit / 2) {
@@ -41,7 +41,7 @@ export class Generations<Key, Value> {
     const young = this.#young.get(key);
     if (young !== undefined) {
       this.#young.delete(key);
-      this.#weight -= this.#weigh(young);
+      this.#weight -= this.#weigh(key, young);
     }
     this.#old.delete(key);
   }
