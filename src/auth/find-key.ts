@@ -40,7 +40,8 @@ async function verifyingKey(token: UnverifiedToken, set: KeySet): Promise<Verifi
 
 /** Without `await`: an error of jose would collect the frames of everybody who awaits it, a forged token's cost. */
 function isSignedWith({ compact, algorithm }: UnverifiedToken, material: CryptoKey): Promise<boolean> {
-  return compactVerify(compact, material, { algorithms: [algorithm] }).then(() => true, isNoSignature);
+  const algorithms = algorithm === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [algorithm];
+  return compactVerify(compact, material, { algorithms }).then(() => true, isNoSignature);
 }
 
 function isNoSignature(error: unknown): false {

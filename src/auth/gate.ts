@@ -1,4 +1,4 @@
-import { ALGORITHMS, type Algorithm } from './algorithm.ts';
+import { type Algorithm, readAlgorithm } from './algorithm.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 import { parseUniqueJson } from './unique-json.ts';
 
@@ -48,7 +48,7 @@ export function readToken(compact: string): GateResult {
   }
   if (Object.hasOwn(parameters, 'typ') && !isAcceptedType(parameters.typ))
     return refuse('header-type', keyId);
-  const algorithm = ALGORITHMS.find((name) => Object.hasOwn(parameters, 'alg') && name === parameters.alg);
+  const algorithm = Object.hasOwn(parameters, 'alg') ? readAlgorithm(parameters.alg) : undefined;
   if (algorithm === undefined) return refuse('algorithm', keyId);
 
   const claims = readObject(payload);

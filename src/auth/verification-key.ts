@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { ALGORITHMS, type Algorithm } from './algorithm.ts';
+import { type Algorithm, readAlgorithm } from './algorithm.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
 export interface VerificationKey {
@@ -36,6 +36,9 @@ const MIN_RSA_BITS = 2048;
 /** FIPS 186-5 §5.4: odd, above 2^16 and below 2^256. Small ones fall to attacks on careless padding. */
 const MIN_RSA_EXPONENT = 65_537n;
 const MAX_RSA_EXPONENT = 1n << 256n;
+
+/** RFC 7518 §3.3 and §3.5. */
+const RSA_ALGORITHMS: readonly Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
 /** By the names that OpenSSL gives them. */
 const CURVES: Readonly<Record<string, { readonly algorithm: Algorithm; readonly webName: string }>> = {
@@ -80,7 +83,7 @@ export function readJwk(jwk: unknown): KeyResult {
 export function fromPublicKey(material: KeyObject, keyId?: string, alg?: unknown): KeyResult {
   const fitting = fittingAlgorithms(material);
   if (typeof fitting === 'string') return { outcome: 'unfit', keyId, reason: fitting };
-  const admitted = alg === undefined ? fitting : fitting.filter((name) => name === alg);
+  const admitted = alg === undefined ? fitting : fitting.filter((name) => name === readAlgorithm(alg));
   if (admitted.length === 0) {
     return { outcome: 'unfit', keyId, reason: `"alg" must be one of ${fitting.join(', ')} when present` };
   }
@@ -110,7 +113,7 @@ function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
       if (exponent < MIN_RSA_EXPONENT || exponent >= MAX_RSA_EXPONENT || exponent % 2n === 0n) {
         return 'the exponent of an RSA key must be odd and between 2^16 and 2^256';
       }
-      return ALGORITHMS.filter((name) => name.startsWith('RS') || name.startsWith('PS'));
+      return RSA_ALGORITHMS;
     }
     case 'ec': {
       const curve = CURVES[details.namedCurve ?? ''];

@@ -5,8 +5,8 @@ import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
 import type { KeySet } from '../../src/auth/key-set.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
-import { draft, forge } from './forge.ts';
-import { issuerKeys, silent, TRUST } from './trust.ts';
+import { draft, forge, jwkOf, publicKey } from './forge.ts';
+import { issuerKeys, silent, TRUST, usable } from './trust.ts';
 
 const NOW = Date.now();
 
@@ -65,6 +65,18 @@ test('a token says who is calling', async () => {
     identity: { name: 'Ada', roles: ['editor', 'auditor'] },
   });
 });
+
+for (const alg of ['EdDSA', 'Ed25519']) {
+  test(`A6 · a token by an Ed25519 key may name its algorithm ${alg} (RFC 8037, RFC 9864)`, async () => {
+    const made = draft('ed');
+    const token = forge(made, { header: { ...made.header, alg } });
+    for (const keyAlg of [undefined, 'EdDSA', 'Ed25519']) {
+      const jwk = { ...jwkOf({ publicKey: publicKey('ed') }, 'ed'), alg: keyAlg };
+      const keys = fixedKeys([usable(JSON.parse(JSON.stringify(jwk)))], 'one key');
+      assert.equal(codeOf(await identifier(keys)(`Bearer ${token}`)), 'identified', `key's alg ${keyAlg}`);
+    }
+  });
+}
 
 test('a token that was verified is known at once the next time', async () => {
   const authenticate = identifier();

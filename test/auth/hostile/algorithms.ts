@@ -28,7 +28,8 @@ export function otherAlgorithms(): readonly Row[] {
     ['A6', 'alg of an object', alg('constructor')],
     ['A6', 'RSA with SHA-1', alg('RS1'), 'rsa'],
     ['A6', 'a curve of other circles', alg('ES256K')],
-    ['A6', 'Ed25519 by its other name', alg('Ed25519'), 'ed'],
+    ['RFC 9864 §2.2', 'Ed448', alg('Ed448'), 'ed'],
+    ['RFC 9864 §2.2', 'Ed25519 in lower case', alg('ed25519'), 'ed'],
     ['A6', 'an algorithm for encryption', alg('RSA-OAEP'), 'rsa'],
     ['RFC 8725 §2.1', 'the public key as HMAC secret, PEM', confused(spki), 'rsa'],
     [
@@ -55,6 +56,7 @@ export function otherAlgorithms(): readonly Row[] {
     ['RFC 7518 §3.4', 'ES256 on P-384', wrong('ES256', 'p384'), 'p384'],
     ['RFC 7518 §3.4', 'ES512 on P-256', wrong('ES512', 'p256')],
     ['RFC 8037 §3.1', 'EdDSA with the key id of P-256', wrong('EdDSA', 'ed')],
+    ['RFC 9864 §2.2', 'Ed25519 with the key id of P-256', wrong('Ed25519', 'ed')],
     [
       'RFC 8725 §3.1',
       'RS256 where there is only a secret',
