@@ -2,6 +2,7 @@ import type { Environment } from '../environment.ts';
 import { parseTrustedAddress, quoteAddress } from './address.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from './development-key.ts';
 import { readKeysFile } from './keys-file.ts';
+import { recognizeKey } from './recognize-key.ts';
 import { readSecretFile } from './secret-file.ts';
 import { MIN_SECRET_LENGTH } from './verification-key.ts';
 
@@ -74,12 +75,6 @@ function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefine
   return undefined;
 }
 
-/** RFC 8725 §2.1: a public key taken for a secret lets everybody sign. */
-function holdsKey(secret: Buffer): boolean {
-  const text = secret.toString('latin1').trimStart();
-  return text.startsWith('-----BEGIN ') || (text.startsWith('{') && /"(?:kty|keys)"/.test(text));
-}
-
 async function secretFileFaults(path: string, environment: Environment): Promise<string[]> {
   const quoted = JSON.stringify(path);
   const file = await readSecretFile(path);
@@ -92,16 +87,22 @@ async function secretFileFaults(path: string, environment: Environment): Promise
   ) {
     return [`TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`];
   }
-  if (holdsKey(file.secret)) {
+  const key = recognizeKey(file.secret);
+  if (key !== undefined) {
     return [
-      `TODO_AUTH_SECRET_FILE must hold an HMAC secret, received a PEM, JWK or JWKS in ${quoted}: a public key is no secret; ` +
-        'name it in TODO_AUTH_KEYS_FILE',
+      `TODO_AUTH_SECRET_FILE must hold an HMAC secret, received what looks like ${key} in ${quoted}: a public key is no ` +
+        'secret; name it, as PEM, JWK or JWKS, in TODO_AUTH_KEYS_FILE',
     ];
   }
   if (file.secret.length < MIN_SECRET_LENGTH) {
     return [
       `TODO_AUTH_SECRET_FILE must hold a secret of at least ${MIN_SECRET_LENGTH} bytes (RFC 7518 §3.2), received ` +
         `${file.secret.length} bytes in ${quoted}`,
+    ];
+  }
+  if (file.secret.every((byte) => byte === file.secret[0])) {
+    return [
+      `TODO_AUTH_SECRET_FILE must hold random bytes, received ${file.secret.length} times the same byte in ${quoted}`,
     ];
   }
   return [];

@@ -35,6 +35,12 @@ export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Pr
       const file = await readSecretFile(source.path);
       if (file.outcome === 'fault')
         throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
+      if (file.readableByOthers) {
+        parts.log.warn(
+          { event: 'secret-file-readable', path: source.path },
+          `every user of this machine may read the secret file "${source.path}": chmod 600 or 640 stops that`,
+        );
+      }
       return fixedKeys(
         [fromSecret(file.secret)],
         `HMAC secret of ${file.secret.length} bytes from TODO_AUTH_SECRET_FILE`,

@@ -1,7 +1,7 @@
 import { readSmallFile } from './small-file.ts';
 
 export type SecretFile =
-  | { readonly outcome: 'read'; readonly secret: Buffer }
+  | { readonly outcome: 'read'; readonly secret: Buffer; readonly readableByOthers: boolean }
   /** What the file must be instead, without any of its content. */
   | { readonly outcome: 'fault'; readonly reason: string };
 
@@ -17,9 +17,10 @@ export async function readSecretFile(path: string): Promise<SecretFile> {
   const file = await readSmallFile(path);
   if (file.outcome === 'missing') return { outcome: 'fault', reason: 'there is no such file' };
   if (file.outcome === 'unreadable') return { outcome: 'fault', reason: file.reason };
+  const { readableByOthers } = file;
   const bytes = withoutFinalLineBreak(file.bytes);
   if (!bytes.subarray(0, PREFIX.length).equals(Buffer.from(PREFIX)))
-    return { outcome: 'read', secret: bytes };
+    return { outcome: 'read', secret: bytes, readableByOthers };
   const encoded = bytes
     .toString('latin1')
     .slice(PREFIX.length)
@@ -28,7 +29,7 @@ export async function readSecretFile(path: string): Promise<SecretFile> {
   if (secret.toString('base64') !== encoded) {
     return { outcome: 'fault', reason: 'what follows "base64:" must be base64 with its padding' };
   }
-  return { outcome: 'read', secret };
+  return { outcome: 'read', secret, readableByOthers };
 }
 
 function withoutFinalLineBreak(bytes: Buffer): Buffer {

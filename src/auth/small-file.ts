@@ -4,7 +4,12 @@ import { open, stat } from 'node:fs/promises';
 const MAX_FILE_LENGTH = 64 * 1024;
 
 export type SmallFile =
-  | { readonly outcome: 'read'; readonly bytes: Buffer }
+  | {
+      readonly outcome: 'read';
+      readonly bytes: Buffer;
+      /** The file's mode lets every user of the machine read it. */
+      readonly readableByOthers: boolean;
+    }
   | { readonly outcome: 'missing' }
   | { readonly outcome: 'unreadable'; readonly reason: string };
 
@@ -14,11 +19,12 @@ export async function readSmallFile(path: string): Promise<SmallFile> {
     // A pipe would be waited for.
     if (!(await stat(path)).isFile()) return { outcome: 'unreadable', reason: 'it is not a regular file' };
     await using file = await open(path, 'r');
+    const readableByOthers = ((await file.stat()).mode & 0o004) !== 0;
     const buffer = Buffer.alloc(MAX_FILE_LENGTH + 1);
     let length = 0;
     while (length < buffer.length) {
       const { bytesRead } = await file.read(buffer, length, buffer.length - length);
-      if (bytesRead === 0) return { outcome: 'read', bytes: buffer.subarray(0, length) };
+      if (bytesRead === 0) return { outcome: 'read', bytes: buffer.subarray(0, length), readableByOthers };
       length += bytesRead;
     }
     return { outcome: 'unreadable', reason: 'it is larger than 64 KiB' };

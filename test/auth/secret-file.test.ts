@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import pino from 'pino';
 import { openKeys } from '../../src/auth/open-keys.ts';
 import { readSecretFile } from '../../src/auth/secret-file.ts';
 import { temporaryFolder } from './folder.ts';
@@ -36,7 +38,7 @@ for (const [what, content, secret] of SECRETS) {
   test(`a secret file with ${what} is read as it says`, async () => {
     await using folder = await temporaryFolder();
     const file = await readSecretFile(await folder.write('secret', content));
-    assert.deepEqual(file, { outcome: 'read', secret });
+    assert.deepEqual(file, { outcome: 'read', secret, readableByOthers: false });
   });
 }
 
@@ -53,6 +55,32 @@ for (const content of [
     assert.equal((await readSecretFile(await folder.write('secret', content))).outcome, 'fault');
   });
 }
+
+test('a secret file that every user of the machine may read gets a line in the log, others do not', async () => {
+  await using folder = await temporaryFolder();
+  const path = await folder.write('secret', SECRET);
+  for (const [mode, events] of [
+    [0o644, ['secret-file-readable']],
+    [0o640, []],
+    [0o400, []],
+  ] as const) {
+    await chmod(path, mode);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+    const settings = {
+      ...TRUST,
+      source: { kind: 'secret-file', path },
+      keysCooldown: 30,
+      keysRefresh: 600,
+    } as const;
+    await using _keys = await openKeys(settings, { log });
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).event),
+      events,
+      mode.toString(8),
+    );
+  }
+});
 
 test('a secret file that is not there is a fault', async () => {
   await using folder = await temporaryFolder();

@@ -21,6 +21,8 @@ const NOTHING: RawAuthSettings = {
   keysRefreshSeconds: undefined,
 };
 
+const SPKI = publicKey('rsa').export({ type: 'spki', format: 'der' });
+
 const TRUSTED = { ...NOTHING, issuer: 'https://login.example.org', audience: 'todo-service' };
 
 async function settingsOf(
@@ -193,7 +195,23 @@ test('a secret of 31 bytes is a fault, which tells its length and nothing else o
   assert.doesNotMatch(fault, /nobody/);
 });
 
+for (const secret of ['\0'.repeat(32), 'x'.repeat(64), `base64:${Buffer.alloc(48, 1).toString('base64')}`]) {
+  test(`a secret of equal bytes is a fault: ${JSON.stringify(secret.slice(0, 10))}`, async () => {
+    await using folder = await temporaryFolder();
+    const faults = await faultsOf({ ...TRUSTED, secretFile: await folder.write('secret', secret) });
+    assert.equal(faults.length, 1, faults.join('\n'));
+    assert.match(
+      faults[0] ?? '',
+      /^TODO_AUTH_SECRET_FILE must hold random bytes, received \d\d times the same byte in /,
+    );
+  });
+}
+
 for (const [what, text] of [
+  ['the base64 of a public key', SPKI.toString('base64')],
+  ['base64: and a public key', `base64:${SPKI.toString('base64')}\n`],
+  ['a public key in DER', SPKI],
+  ['a list of JWKs', JSON.stringify([publicKey('ed').export({ format: 'jwk' })])],
   [
     'a PEM public key',
     '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n',
@@ -206,7 +224,10 @@ for (const [what, text] of [
     const secretFile = await folder.write('secret', text);
     const faults = await faultsOf({ ...TRUSTED, secretFile });
     assert.equal(faults.length, 1, faults.join('\n'));
-    assert.match(faults[0] ?? '', /^TODO_AUTH_SECRET_FILE must hold an HMAC secret, .*TODO_AUTH_KEYS_FILE$/);
+    assert.match(
+      faults[0] ?? '',
+      /^TODO_AUTH_SECRET_FILE must hold an HMAC secret, received what looks like a .*TODO_AUTH_KEYS_FILE$/,
+    );
   });
 }
 

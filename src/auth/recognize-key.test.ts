@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { recognizeKey } from './recognize-key.ts';
+
+const PAIRS = {
+  RSA: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  'P-256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  'P-521': generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  Ed25519: generateKeyPairSync('ed25519'),
+};
+
+/** Made with `openssl req -x509 -newkey ed25519 -nodes -subj /CN=todo`. */
+const CERTIFICATE =
+  'MIIBMjCB5aADAgECAhQuSPEqNdj3jzZKugwwSaEeARqyJjAFBgMrZXAwDzENMAsGA1UEAwwEdG9kbzAeFw0yNjExMjExOTQy' +
+  'NTJaFw0zNjExMTgxOTQyNTJaMA8xDTALBgNVBAMMBHRvZG8wKjAFBgMrZXADIQBKuCGdGEs4hxoKyz9F9Iso/YNgHmiRZxDK' +
+  'HVr/BDquCKNTMFEwHQYDVR0OBBYEFPerxPkfATurXUlBKZkX3l+VgHmaMB8GA1UdIwQYMBaAFPerxPkfATurXUlBKZkX3l+V' +
+  'gHmaMA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EAImSZB9Z2caLJuefxr1SdSxl2orwOXiMzykh/ZkWFYfX9JAwAyZyz18pi' +
+  'c5ZDC4Nz8T8M/9HJwRkDc4ZwCp+fAQ==';
+
+/** Made with `ssh-keygen`. */
+const SSH_KEYS = [
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIItSGuYoLKvQotp5rnMOdyUoYvsY9jAqY9Vf/Mp7UAar todo',
+  'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBJEfZEC95wqtswcVP7fzET7DXtJIgZyKbTj' +
+    'zoSFbJy2z6wNgluyWgmnZvCWuYs63BhhBHVFdoNg/zRT095RZ5MY= todo',
+  'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDJtodo',
+  '---- BEGIN SSH2 PUBLIC KEY ----\nAAAAC3NzaC1lZDI1NTE5AAAAIItSGuYoLKvQotp5rnMOdyUoYvsY9jAqY9Vf/Mp7UAar',
+];
+
+function der(key: KeyObject): Buffer {
+  return key.export({ type: 'spki', format: 'der' });
+}
+
+function pem(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+/** The forms in which a public key or a certificate comes, by what the message calls them. */
+function forms(key: KeyObject): readonly (readonly [string, string | Buffer, string])[] {
+  const base64 = der(key).toString('base64');
+  const lines = base64.match(/.{1,64}/g)?.join('\n') ?? '';
+  const jwk = key.export({ format: 'jwk' });
+  return [
+    ['DER', der(key), 'a key or a certificate in DER'],
+    ['DER and a line break', Buffer.concat([der(key), Buffer.from('\n')]), 'a key or a certificate in DER'],
+    ['hexadecimal', der(key).toString('hex'), 'a key or a certificate in hexadecimal'],
+    ['base64', base64, 'a key or a certificate in base64'],
+    ['base64 in lines', lines, 'a key or a certificate in base64'],
+    ['base64 in lines of Windows', lines.replaceAll('\n', '\r\n'), 'a key or a certificate in base64'],
+    ['base64 in quotation marks', `"${base64}"`, 'a key or a certificate in base64'],
+    ['base64 after a comment', `# the key of the realm\n${lines}`, 'a key or a certificate in base64'],
+    ['base64 after a byte order mark', `\ufeff${base64}`, 'a key or a certificate in base64'],
+    ['base64url', der(key).toString('base64url'), 'a key or a certificate in base64'],
+    ['base64 of PEM', Buffer.from(pem(key)).toString('base64'), 'a key or a certificate in base64'],
+    ['PEM', pem(key), 'a key or a certificate in PEM'],
+    ['PEM after a byte order mark', `\ufeff${pem(key)}`, 'a key or a certificate in PEM'],
+    ['PEM in UTF-16', Buffer.from(`\ufeff${pem(key)}`, 'utf16le'), 'a key or a certificate in PEM'],
+    ['PEM after a comment', `the key of the issuer\n${pem(key)}`, 'a key or a certificate in PEM'],
+    [
+      'PEM after bag attributes',
+      `Bag Attributes\n    localKeyID: 01 02\n${pem(key)}`,
+      'a key or a certificate in PEM',
+    ],
+    ['PEM in quotation marks', JSON.stringify(pem(key)), 'a key or a certificate in PEM'],
+    ['PEM without line breaks', pem(key).replaceAll('\n', ''), 'a key or a certificate in PEM'],
+    ['a JWK', JSON.stringify(jwk), 'a JWK or a JWKS'],
+    ['a list of JWKs', JSON.stringify([jwk, jwk]), 'a JWK or a JWKS'],
+    ['a JWKS', `\ufeff  ${JSON.stringify({ keys: [jwk] }, null, 2)}`, 'a JWK or a JWKS'],
+    [
+      'a JWK in base64',
+      Buffer.from(JSON.stringify(jwk)).toString('base64'),
+      'a key or a certificate in base64',
+    ],
+    [
+      'the description of a realm',
+      JSON.stringify({ realm: 'todo', public_key: base64 }),
+      'a key or a certificate in base64',
+    ],
+  ];
+}
+
+for (const [type, { publicKey }] of Object.entries(PAIRS)) {
+  for (const [what, content, says] of forms(publicKey)) {
+    test(`RFC 8725 §2.1 · a public ${type} key as ${what} is recognized`, () => {
+      assert.equal(recognizeKey(Buffer.from(content)), says);
+    });
+  }
+}
+
+test('an RSA key of PKCS #1 is recognized, in PEM, DER and base64', () => {
+  const key = PAIRS.RSA.publicKey.export({ type: 'pkcs1', format: 'der' });
+  assert.equal(recognizeKey(key), 'a key or a certificate in DER');
+  assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), 'a key or a certificate in base64');
+});
+
+test('a private key is recognized, in DER and in base64', () => {
+  for (const { privateKey } of Object.values(PAIRS)) {
+    const key = privateKey.export({ type: 'pkcs8', format: 'der' });
+    assert.equal(recognizeKey(key), 'a key or a certificate in DER');
+    assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), 'a key or a certificate in base64');
+  }
+});
+
+test('a certificate is recognized, in DER and in base64', () => {
+  assert.equal(recognizeKey(Buffer.from(CERTIFICATE, 'base64')), 'a key or a certificate in DER');
+  assert.equal(recognizeKey(Buffer.from(CERTIFICATE)), 'a key or a certificate in base64');
+});
+
+for (const line of SSH_KEYS) {
+  test(`a key of SSH is recognized, with its base64 alone and its bytes: ${line.slice(0, 30)}`, () => {
+    assert.match(recognizeKey(Buffer.from(line)) ?? '', /^a key of SSH$|PEM$/);
+    const base64 = /AAAA\S+/.exec(line)?.[0] ?? '';
+    assert.equal(recognizeKey(Buffer.from(base64)), 'a key of SSH');
+    assert.equal(recognizeKey(Buffer.from(base64, 'base64')), 'a key of SSH');
+  });
+}
+
+test('random bytes, and their spellings, are no key', () => {
+  for (let round = 0; round < 2_000; round += 1) {
+    // Every second begins as DER does.
+    const secret = Buffer.concat([
+      Buffer.from(round % 2 === 0 ? [0x30, 0x20] : []),
+      randomBytes(32 + (round % 40)),
+    ]);
+    for (const spelling of ['hex', 'base64', 'base64url'] as const) {
+      assert.equal(recognizeKey(Buffer.from(secret.toString(spelling))), undefined);
+    }
+    assert.equal(recognizeKey(secret), undefined);
+  }
+});
+
+for (const piece of [
+  'M',
+  'AAAA',
+  '30',
+  'MAAAAAAAAAAAAAAAAA\n',
+  '-----BEGIN ',
+  '---- BEGIN ',
+  '\\n',
+  '"',
+  'M '.repeat(9),
+]) {
+  test(`64 KiB of ${JSON.stringify(piece)} are looked through`, () => {
+    recognizeKey(Buffer.from(piece.repeat(65_536 / piece.length)));
+  });
+}
