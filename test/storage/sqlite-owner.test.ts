@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
-import { addedTo, listed } from './todos.ts';
+import { addedTo, listed, newTodo } from './todos.ts';
 
 const SCRIPT = new URL('./sqlite-process.ts', import.meta.url).pathname;
 
@@ -111,4 +111,18 @@ test('of twenty processes that start together on no file, one serves and the oth
   }
   using database = new DatabaseSync(path);
   assert.equal(database.prepare('SELECT count(*) AS n FROM categories').get()?.n, 2);
+});
+
+test('a store that was disposed of takes no write: the file may have its next owner', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  await store[Symbol.asyncDispose]();
+  await using next = await openSqliteStore(path);
+  await assert.rejects(store.add(newTodo('late', 1)), { name: 'StoreUnavailable' });
+  assert.deepEqual(
+    (await listed(next)).map(({ title }) => title),
+    ['a'],
+  );
 });

@@ -73,3 +73,21 @@ test('what a thread tells unasked is heard', async () => {
   thread.start();
   assert.equal(await heard.promise, 'changed');
 });
+
+test('a thread that was closed takes no order, and is not started anew', async () => {
+  const thread = threadOf(ECHO);
+  assert.equal(await thread.ask('a'), 'a');
+  await thread[Symbol.asyncDispose]();
+  await assert.rejects(thread.ask('b'), { name: 'ThreadEnded', ready: false });
+});
+
+test('a thread that fails while it closes has closed', async () => {
+  const module = `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', (order) => {
+      if (order === 'close') throw new Error('the file cannot be closed');
+      parentPort.postMessage({ answer: order });
+    });`;
+  const thread = threadOf(module);
+  assert.equal(await thread.ask('a'), 'a');
+  await assert.doesNotReject(thread[Symbol.asyncDispose]());
+});

@@ -1,16 +1,15 @@
-import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
 
 /** What a thread says: that it has opened the file, something unasked, or the answer to its order. */
 export type Message<Answer, News> = 'ready' | { readonly news: News } | { readonly answer: Answer };
 
-/** The thread ended by itself. Not `ready`: before it could begin with the order. */
+/** The thread ended by itself, or was closed. Not `ready`: before it could begin with the order. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded';
   readonly ready: boolean;
-  constructor(entry: URL, ready: boolean, cause: unknown) {
-    super(`The thread ${entry.pathname.split('/').at(-1)} ended by itself`, { cause });
+  constructor(message: string, ready: boolean, cause?: unknown) {
+    super(message, { cause });
     this.ready = ready;
   }
 }
@@ -25,7 +24,7 @@ export interface Listener<News> {
 
 /**
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
- * its first order; one that ended by itself is started anew by the next.
+ * its first order; one that ended by itself is started anew by the next, one that was closed never.
  */
 export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   readonly #entry: URL;
@@ -33,7 +32,7 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   readonly #listener: Listener<News>;
   #worker: Worker | undefined;
   #ready = false;
-  #closing = false;
+  #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer> | undefined;
 
   constructor(entry: URL, file: string, listener: Listener<News> = {}) {
@@ -57,19 +56,31 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
 
   /** Rejects with `ThreadEnded`, and with nothing else. */
   ask(order: Order): Promise<Answer> {
+    if (this.#closed !== undefined) {
+      return Promise.reject(new ThreadEnded(`The thread ${this.#name} was closed`, false));
+    }
     this.#asked = Promise.withResolvers<Answer>();
     this.start();
     this.#worker?.postMessage(order);
     return this.#asked.promise;
   }
 
-  /** The file is closed when it resolves; an order that is under way is answered before. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    if (this.#worker === undefined) return;
-    const ended = once(this.#worker, 'exit');
-    this.#worker.postMessage('close');
-    await ended;
+  /**
+   * The file is closed when it resolves; an order that is under way is answered before. Never rejects: a thread
+   * that fails while it closes has closed.
+   */
+  [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    this.#closed ??= new Promise((resolve) => {
+      if (worker === undefined) return resolve();
+      worker.once('exit', () => resolve());
+      worker.postMessage('close');
+    });
+    return this.#closed;
+  }
+
+  get #name(): string | undefined {
+    return this.#entry.pathname.split('/').at(-1);
   }
 
   #hear(message: Message<Answer, News>): void {
@@ -81,10 +92,10 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   }
 
   #end(cause: unknown): void {
-    this.#asked?.reject(new ThreadEnded(this.#entry, this.#ready, cause));
+    this.#asked?.reject(new ThreadEnded(`The thread ${this.#name} ended by itself`, this.#ready, cause));
     const ready = this.#ready;
     this.#worker = undefined;
     this.#ready = false;
-    if (!this.#closing) this.#listener.ended?.(ready);
+    if (this.#closed === undefined) this.#listener.ended?.(ready);
   }
 }

@@ -56,7 +56,7 @@ export class Writer implements AsyncDisposable {
 
   /**
    * Resolves when what was decided is on disk, with what `known` makes of the outcome. All `known` of a batch
-   * are called in the order of its writes, before anybody else runs.
+   * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
    */
   write<W extends Write, T>(write: W, known: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
     return new Promise((resolve, fail) => {
