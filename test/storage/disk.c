@@ -1,9 +1,10 @@
 /*
  * A disk that can lose power, is slow or fails, for a process that is started with LD_PRELOAD. It knows the
  * files below the folder DISK_FOLDER:
- *   DISK_KEPT      a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
- *   DISK_DELAY_US  microseconds that each sync takes longer
- *   DISK_BROKEN    while this file exists, each sync fails with EIO
+ *   DISK_KEPT        a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
+ *   DISK_DELAY_US    microseconds that each sync takes longer
+ *   DISK_BROKEN      while this file exists, each sync fails with EIO
+ *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,26 +29,54 @@ static void keep(int fd, const char *name, const char *folder) {
   if (got < 0 || close(copy) != 0 || rename(fresh, kept) != 0) abort();
 }
 
+/* The path of a file below the folder, else NULL. */
+static const char *watched(int fd, char *path, size_t size) {
+  const char *folder = getenv("DISK_FOLDER");
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, size - 1);
+  if (folder == NULL || length < 0) return NULL;
+  path[length] = '\0';
+  return strncmp(path, folder, strlen(folder)) == 0 ? path : NULL;
+}
+
+/* Whether the file that this variable names is there. */
+static int on(const char *variable) {
+  const char *file = getenv(variable);
+  return file != NULL && access(file, F_OK) == 0;
+}
+
 static int synced(int fd, const char *call) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, call);
-  const char *folder = getenv("DISK_FOLDER"), *kept = getenv("DISK_KEPT");
-  const char *delay = getenv("DISK_DELAY_US"), *broken = getenv("DISK_BROKEN");
-  char link[64], path[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  if (folder == NULL || length < 0) return real(fd);
-  path[length] = '\0';
-  if (strncmp(path, folder, strlen(folder)) != 0) return real(fd);
+  const char *kept = getenv("DISK_KEPT"), *delay = getenv("DISK_DELAY_US");
+  char path[4096];
+  if (watched(fd, path, sizeof path) == NULL) return real(fd);
   if (delay != NULL) usleep(atoi(delay));
-  if (broken != NULL && access(broken, F_OK) == 0) {
+  if (on("DISK_BROKEN")) {
     errno = EIO;
     return -1;
   }
   int result = real(fd);
   /* A sync of the folder itself is one of names; a name counts as kept with the first sync of its file. */
-  if (result == 0 && kept != NULL && strlen(path) > strlen(folder)) keep(fd, strrchr(path, '/') + 1, kept);
+  if (result == 0 && kept != NULL && strlen(path) > strlen(getenv("DISK_FOLDER"))) {
+    keep(fd, strrchr(path, '/') + 1, kept);
+  }
   return result;
 }
 
 int fsync(int fd) { return synced(fd, "fsync"); }
 int fdatasync(int fd) { return synced(fd, "fdatasync"); }
+
+/* SQLite alone reads at a position, and only its files. */
+ssize_t pread64(int fd, void *buffer, size_t size, off64_t at) {
+  ssize_t (*real)(int, void *, size_t, off64_t) = (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
+  const char *unreadable = getenv("DISK_UNREADABLE");
+  char path[4096], number[8] = "";
+  int broken = unreadable == NULL ? -1 : open(unreadable, O_RDONLY);
+  if (broken < 0) return real(fd, buffer, size, at);
+  ssize_t length = read(broken, number, sizeof number - 1);
+  close(broken);
+  if (length <= 0 || watched(fd, path, sizeof path) == NULL) return real(fd, buffer, size, at);
+  errno = atoi(number);
+  return -1;
+}

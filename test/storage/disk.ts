@@ -1,10 +1,21 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const SOURCE = fileURLToPath(new URL('./disk.c', import.meta.url));
+
+/** Why no disk can be compiled here, for the `skip` of a test; false when one can. */
+export function noDisk(): string | false {
+  if (process.platform !== 'linux') return `LD_PRELOAD is for Linux, this is ${process.platform}`;
+  try {
+    execFileSync('cc', ['-fsyntax-only', '-w', SOURCE], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return '"cc -fsyntax-only test/storage/disk.c" fails: no C compiler, or not its headers';
+  }
+}
 
 /**
  * Compiles the disk that can lose power, with the system's C compiler. Linux only.

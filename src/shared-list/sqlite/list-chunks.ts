@@ -56,8 +56,11 @@ export class ListChunks {
     try {
       for (const one of dirty === 'all' ? [] : dirty) if (one < this.#last) this.#readFrom(one, one);
       this.#readFrom(this.#last, chunkOf(MAX_ID));
-    } finally {
       this.#database.exec('COMMIT');
+    } catch (error) {
+      // A fault of the disk may have ended the transaction.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
     }
     return { segments: joinSegments(this.#chunks, this.#touched), etag: tagOf(this.#chunks.values()) };
   }
