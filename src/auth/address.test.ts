@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { parseTrustedAddress } from './address.ts';
 import { oauthAddress, openIdAddress } from './discovery.ts';
 
 for (const address of [
@@ -36,10 +36,6 @@ for (const address of [
     assert.equal(parseTrustedAddress(address), undefined);
   });
 }
-
-test('an address is quoted without user and password', () => {
-  assert.equal(quoteAddress('https://user:secret@login.example.org/a'), '"https://…@login.example.org/a"');
-});
 
 /** OpenID Connect Discovery 1.0 §4.1, RFC 8414 §3.1. */
 const WELL_KNOWN: readonly (readonly [string, string, string])[] = [

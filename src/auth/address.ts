@@ -11,11 +11,6 @@ export function parseTrustedAddress(text: string): URL | undefined {
   return url.protocol === 'https:' || plain ? url : undefined;
 }
 
-/** The address as somebody wrote it, for a message, without user and password. */
-export function quoteAddress(text: string): string {
-  return JSON.stringify(text.replace(/\/\/[^/]*@/, '//…@'));
-}
-
 /** 127.0.0.0/8, ::1 and the name that RFC 6761 §6.3 keeps for them. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || LOOPBACK_IPV4.test(hostname);

@@ -1,4 +1,5 @@
-import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { quoteAddress } from '../quote-address.ts';
+import { parseTrustedAddress } from './address.ts';
 import { errorCode } from './small-file.ts';
 
 export type FetchedDocument =

@@ -1,5 +1,6 @@
 import type { Environment } from '../environment.ts';
-import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { quoteAddress } from '../quote-address.ts';
+import { parseTrustedAddress } from './address.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from './development-key.ts';
 import { readKeysFile } from './keys-file.ts';
 import { recognizeKey } from './recognize-key.ts';
@@ -40,12 +41,12 @@ export async function readKeySource(
 function chooseSource(raw: RawKeySource, faults: string[]): KeySource | undefined {
   const { issuer, keysFile, secretFile, jwksUrl } = raw;
   const given = [
-    ['TODO_AUTH_KEYS_FILE', keysFile],
-    ['TODO_AUTH_SECRET_FILE', secretFile],
-    ['TODO_AUTH_JWKS_URL', jwksUrl],
+    ['TODO_AUTH_KEYS_FILE', keysFile && JSON.stringify(keysFile)],
+    ['TODO_AUTH_SECRET_FILE', secretFile && JSON.stringify(secretFile)],
+    ['TODO_AUTH_JWKS_URL', jwksUrl && quoteAddress(jwksUrl)],
   ].filter(([, value]) => value !== undefined);
   if (given.length > 1) {
-    const received = given.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' and ');
+    const received = given.map(([name, value]) => `${name}=${value}`).join(' and ');
     faults.push(`Of ${SOURCES} only one may be set, received ${received}`);
     return undefined;
   }

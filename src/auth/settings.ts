@@ -1,6 +1,7 @@
 import type { Environment } from '../environment.ts';
+import { quoteAddress } from '../quote-address.ts';
 import { readWhole } from '../whole-number.ts';
-import { parseTrustedAddress, quoteAddress } from './address.ts';
+import { parseTrustedAddress } from './address.ts';
 import { type ClaimPath, parseClaimPath } from './claim-path.ts';
 import {
   DEVELOPMENT_AUDIENCE,
@@ -121,12 +122,12 @@ async function readExternalTrust(
       'TODO_AUTH_AUDIENCE must be the "aud" of tokens for this service, like "todo-service", received nothing',
     );
   }
-  for (const [name, value] of [
-    ['TODO_AUTH_ISSUER', issuer],
-    ['TODO_AUTH_AUDIENCE', audience],
+  for (const [name, value, quote] of [
+    ['TODO_AUTH_ISSUER', issuer, quoteAddress],
+    ['TODO_AUTH_AUDIENCE', audience, JSON.stringify],
   ] as const) {
     if (value !== undefined && value !== value.trim()) {
-      faults.push(`${name} must not begin or end with white space, received ${JSON.stringify(value)}`);
+      faults.push(`${name} must not begin or end with white space, received ${quote(value)}`);
     }
   }
   const source = await readKeySource(raw, environment, faults);
@@ -135,12 +136,13 @@ async function readExternalTrust(
 }
 
 function issuerFaults(issuer: string, environment: Environment): string[] {
-  const received = `received ${quoteAddress(issuer)}`;
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
-    return [`TODO_AUTH_ISSUER must not be the issuer of development tokens in production, ${received}`];
+    return [
+      `TODO_AUTH_ISSUER must not be the issuer of development tokens in production, received "${DEVELOPMENT_ISSUER}"`,
+    ];
   }
   if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
-    return [`TODO_AUTH_ISSUER must begin with "https:", or be on loopback, ${received}`];
+    return [`TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteAddress(issuer)}`];
   }
   return [];
 }

@@ -1,3 +1,4 @@
+import { quoteAddress } from '../quote-address.ts';
 import { readWhole } from '../whole-number.ts';
 
 /** The variables that say how connections are served and how serving ends, an empty one as undefined. */
@@ -46,14 +47,16 @@ export function readServing(raw: RawServing, faults: string[]): Serving {
 }
 
 /** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
-function readOrigins(name: string, value: string | undefined, faults: string[]): readonly string[] {
-  const origins = (value ?? '').split(',').map((origin) => origin.trim());
+function readOrigins(name: string, value = '', faults: string[]): readonly string[] {
+  const origins = value.split(',').map((origin) => origin.trim());
   const given = origins.filter((origin) => origin !== '');
   for (const origin of given) {
     const url = URL.parse(origin);
     if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
+    // A password may have commas, too.
+    const received = quoteAddress(value.includes('@') ? value : origin);
     faults.push(
-      `${name} must list origins like "https://app.example", comma-separated, received ${JSON.stringify(origin)}`,
+      `${name} must list origins like "https://app.example", comma-separated, received ${received}`,
     );
   }
   return given;

@@ -1,3 +1,4 @@
+import { quoteAddress } from '../quote-address.ts';
 import { readWhole } from '../whole-number.ts';
 
 /** Variables of OpenTelemetry that are read here; those of the exporter itself are read by it. */
@@ -78,7 +79,7 @@ export function readTracing(raw: RawTracing, faults: string[]): TracingSettings 
 
 function checkEndpoint(name: string, value: string | undefined, faults: string[]): void {
   if (value === undefined || /^https?:$/.test(URL.parse(value)?.protocol ?? '')) return;
-  faults.push(`${name} must begin with "http://" or "https://", received ${JSON.stringify(value)}`);
+  faults.push(`${name} must begin with "http://" or "https://", received ${quoteAddress(value)}`);
 }
 
 function readSampling({ sampler = 'parentbased_always_on', samplerArgument }: RawTracing, faults: string[]) {

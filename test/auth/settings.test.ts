@@ -105,7 +105,7 @@ const UNSAFE: readonly (readonly [string, Partial<RawAuthSettings>, RegExp])[] =
   [
     'an issuer that is no address',
     { issuer: 'todo' },
-    /^TODO_AUTH_ISSUER must be an "https:" address .*, received "todo"; or set one of/,
+    /^TODO_AUTH_ISSUER must be an "https:" address .*, received "…"; or set one of/,
   ],
   [
     'an issuer with a query',

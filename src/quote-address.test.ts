@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { quoteAddress } from './quote-address.ts';
+
+for (const [address, quoted] of [
+  ['https://login.example.org:8443/realms/todo', '"https://login.example.org:8443/realms/todo"'],
+  ['https://[::1]:80/', '"https://[::1]:80/"'],
+  ['https://login.example.org ', '"https://login.example.org "'],
+  ['postgres://a:5432,b:5433/todos', '"postgres://a:5432,b:5433/todos"'],
+  ['https://user:s3cr3t@login.example.org/a', '"https://…@login.example.org/a"'],
+  ['postgres://todo:s3:cr3t@db/todos', '"postgres://…@db/todos"'],
+  ['https://login.example.org/jwks?key=s3cr3t', '"https://login.example.org/jwks?…"'],
+  ['https://login.example.org/#s3cr3t', '"https://login.example.org/#…"'],
+  ['postgres://todo:s3@cr3t@db/todos', '"postgres://…"'],
+  ['postgres://todo:s3/cr3t@db/todos', '"postgres://…"'],
+  ['postgres://todo:12/s3cr3t@db/todos', '"postgres://…"'],
+  ['postgres://todo:12?s3cr3t@db/todos', '"postgres://…"'],
+  ['postgres://todo:12#s3cr3t@db/todos', '"postgres://…"'],
+  ['postgres://todo:s3cr3t', '"postgres://…"'],
+  ['postgres:todo:s3cr3t@db/todos', '"postgres:…"'],
+  ['https:/todo:s3cr3t@db', '"https:…"'],
+  ['host=db user=todo password=s3cr3t', '"…"'],
+  ['//todo:s3cr3t@db/todos', '"…"'],
+  ['s3cr3t', '"…"'],
+  ['', '"…"'],
+] as const) {
+  test(`${JSON.stringify(address)} is quoted as ${quoted}`, () =>
+    assert.equal(quoteAddress(address), quoted));
+}

@@ -1,0 +1,25 @@
+/** Scheme, user and password, host and port, path, and what follows a question mark or a hash. */
+const ADDRESS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#@]*@)?([^/?#@]+)(\/[^?#@]*)?(?:([?#])[^@]*)?$/is;
+
+const SCHEME = /^\s*[a-z][a-z0-9+.-]*:(?:\/\/)?/i;
+
+const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
+
+/**
+ * An address as somebody wrote it, for a message, without what may be a credential: user and password, query and
+ * fragment become "…". Of a text that is no address of a host only the scheme is quoted: nobody knows where a
+ * password ends that has an `@` or a `/` of its own.
+ */
+export function quoteAddress(text: string): string {
+  const [, scheme, user, hosts, path = '', mark] = ADDRESS.exec(text) ?? [];
+  if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) {
+    return JSON.stringify(`${SCHEME.exec(text)?.[0] ?? ''}…`);
+  }
+  const masked = [scheme, user && '…@', hosts, path, mark && `${mark}…`];
+  return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
+}
+
+/** Whether a text is hosts, separated by commas, each with a port or without. */
+export function areHosts(text: string): boolean {
+  return text.split(',').every((host) => HOST.test(host));
+}
