@@ -78,6 +78,20 @@ for (const alg of ['EdDSA', 'Ed25519']) {
   });
 }
 
+test('an ES256 token has two spellings: with (r, s), (r, n - s) verifies and says the same', async () => {
+  const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+  const made = draft('p256');
+  const token = forge(made);
+  const [header, claims, signature = ''] = token.split('.');
+  const bytes = Buffer.from(signature, 'base64url');
+  const s = order - BigInt(`0x${bytes.subarray(32).toString('hex')}`);
+  const other = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
+  const authenticate = identifier();
+  const second = await authenticate(`Bearer ${header}.${claims}.${other.toString('base64url')}`);
+  assert.equal(second.outcome, 'identified');
+  assert.deepEqual(second, await authenticate(`Bearer ${token}`));
+});
+
 test('a token that was verified is known at once the next time', async () => {
   const authenticate = identifier();
   const authorization = `Bearer ${forge(draft())}`;
