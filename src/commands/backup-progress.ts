@@ -1,7 +1,7 @@
 import type { BackupProgress } from '../shared-list/sqlite/backup.ts';
 
-/** Milliseconds without a word at the beginning, and between two lines. */
-const INTERVAL = 2_000;
+/** Without a word at the beginning, and between two lines. */
+const INTERVAL_MS = 2_000;
 
 /**
  * Says how far a backup is, a line every two seconds, and that the copy is being checked. Says nothing of one that is
@@ -14,10 +14,10 @@ export function slowProgress(
   now: () => number = () => performance.now(),
 ): (progress: BackupProgress) => void {
   const began = now();
-  let due = began + INTERVAL;
+  let due = began + INTERVAL_MS;
   return (progress) => {
-    if (now() < (progress === 'checking' ? began + INTERVAL : due)) return;
-    due = now() + INTERVAL;
+    if (now() < (progress === 'checking' ? began + INTERVAL_MS : due)) return;
+    due = now() + INTERVAL_MS;
     say(
       progress === 'checking'
         ? 'Checking the copy\n'

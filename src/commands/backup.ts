@@ -32,9 +32,9 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       return 78;
     }
     const { BackupFailed, backupSqlite } = await import('../shared-list/sqlite/backup.ts');
-    const tell = slowProgress((line) => process.stderr.write(line));
+    const onProgress = slowProgress((line) => process.stderr.write(line));
     try {
-      const { path, bytes, todos } = await backupSqlite(database.path, file, tell);
+      const { path, bytes, todos } = await backupSqlite(database.path, file, onProgress);
       process.stdout.write(
         `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`,
       );

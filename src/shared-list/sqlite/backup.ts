@@ -14,8 +14,8 @@ export class BackupFailed extends Error {
 /** How far a backup is: bytes that were copied, or that the copy is being checked. */
 export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';
 
-/** Milliseconds between two tellings of how far the copy is. */
-const TELL_INTERVAL = 500;
+/** Between two reports of how far the copy is. */
+const PROGRESS_INTERVAL_MS = 500;
 
 /** A copy that is complete. */
 export interface Backup {
@@ -30,14 +30,14 @@ export interface Backup {
  * its own, mode 0600, on disk when the promise resolves. Until then its name ends in `.<process id>.partial`, so
  * that a copy which was cut off is never taken for one.
  *
- * @param tell Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
+ * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @throws {StoreNotOpened} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
 export async function backupSqlite(
   path: string,
   copy: string,
-  tell: (progress: BackupProgress) => void = () => {},
+  onProgress: (progress: BackupProgress) => void = () => {},
 ): Promise<Backup> {
   const failed = (reason: string, cause?: unknown) =>
     new BackupFailed(`Cannot back up "${path}" to "${copy}": ${reason}`, { cause });
@@ -47,8 +47,8 @@ export async function backupSqlite(
   const partial = `${target}.${process.pid}.partial`;
   try {
     newPrivateFile(partial);
-    await copyPages(source, partial, tell);
-    tell('checking');
+    await copyPages(source, partial, onProgress);
+    onProgress('checking');
     const todos = checkedCount(partial);
     const bytes = statSync(partial).size;
     // A rename alone would replace what has got this name meanwhile.
@@ -69,20 +69,20 @@ export async function backupSqlite(
 async function copyPages(
   source: DatabaseSync,
   target: string,
-  tell: (progress: BackupProgress) => void,
+  onProgress: (progress: BackupProgress) => void,
 ): Promise<void> {
   const total = pragma(source, 'page_count') * pragma(source, 'page_size');
-  const tellSize = () => {
+  const reportSize = () => {
     // Somebody may have removed it: the end of the backup says so.
     const size = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
-    tell({ copied: Math.min(size, total), total });
+    onProgress({ copied: Math.min(size, total), total });
   };
-  tellSize();
-  const telling = setInterval(tellSize, TELL_INTERVAL);
+  reportSize();
+  const reporting = setInterval(reportSize, PROGRESS_INTERVAL_MS);
   try {
     await backup(source, target, { rate: 2 ** 31 - 1 });
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
   }
 }
 

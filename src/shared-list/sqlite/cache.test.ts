@@ -43,12 +43,12 @@ test('while a change of a todo is under way, it is neither known nor remembered'
   const cache = new TodoCache(ROOM);
   cache.set(1, todo(1));
   cache.set(2, todo(2));
-  cache.leaving([removal(1)]);
+  cache.batchSent([removal(1)]);
   assert.equal(cache.get(1), undefined);
   cache.set(1, todo(1));
   assert.equal(cache.get(1), undefined);
   assert.deepEqual(cache.get(2), todo(2));
-  cache.settled();
+  cache.batchDone();
   cache.set(1, 'missing');
   assert.equal(cache.get(1), 'missing');
 });
@@ -56,9 +56,9 @@ test('while a change of a todo is under way, it is neither known nor remembered'
 test('while a todo is being added, no new id is known to be missing', () => {
   const cache = new TodoCache(ROOM);
   cache.setHighest(7);
-  cache.leaving([addition]);
+  cache.batchSent([addition]);
   assert.equal(cache.get(8), undefined);
-  cache.settled();
+  cache.batchDone();
   assert.equal(cache.get(8), 'missing');
 });
 
@@ -66,7 +66,7 @@ test('when another program changes the file, nothing is known any more', () => {
   const cache = new TodoCache(ROOM);
   cache.set(1, todo(1));
   cache.setHighest(7);
-  cache.lost();
+  cache.invalidate();
   assert.equal(cache.get(1), undefined);
   assert.equal(cache.get(8), undefined);
   assert.equal(cache.wantsHighest, true);

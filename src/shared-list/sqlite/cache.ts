@@ -61,8 +61,8 @@ export class TodoCache implements Watcher {
     this.#todos.delete(id);
   }
 
-  /** A batch leaves. */
-  leaving(writes: readonly Write[]): void {
+  /** A batch was sent. */
+  batchSent(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind === 'add') this.#addsUnderWay = true;
       else {
@@ -73,13 +73,13 @@ export class TodoCache implements Watcher {
   }
 
   /** The batch came back: what it made is told soon. */
-  settled(): void {
+  batchDone(): void {
     this.#underWay.clear();
     this.#addsUnderWay = false;
   }
 
   /** Another program changed the file, or nobody knows what became of a batch. */
-  lost(): void {
+  invalidate(): void {
     this.#todos.clear();
     this.#highest = undefined;
   }

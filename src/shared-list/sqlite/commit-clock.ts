@@ -9,15 +9,15 @@ export function timed(watcher: Watcher, committed: Committed | undefined): Watch
   let writes = 0;
   let from = 0;
   return {
-    leaving(batch) {
+    batchSent(batch) {
       writes = batch.length;
       from = performance.now();
-      watcher.leaving(batch);
+      watcher.batchSent(batch);
     },
-    settled() {
+    batchDone() {
       committed(writes, from, performance.now());
-      watcher.settled();
+      watcher.batchDone();
     },
-    lost: () => watcher.lost(),
+    invalidate: () => watcher.invalidate(),
   };
 }

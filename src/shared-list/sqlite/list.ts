@@ -27,7 +27,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
 
   constructor(file: string) {
     // A thread that is started anew knows nothing of what the one before it has told.
-    this.#thread = new Thread(THREAD, file, { ended: () => this.lost() });
+    this.#thread = new Thread(THREAD, file, { ended: () => this.invalidate() });
   }
 
   /** Never older than the call. */
@@ -35,17 +35,17 @@ export class SqliteList implements Watcher, AsyncDisposable {
     return this.#fresh && this.#version !== undefined ? this.#version : this.#renewed();
   }
 
-  leaving(writes: readonly Write[]): void {
+  batchSent(writes: readonly Write[]): void {
     this.#underWay = writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
     this.#suspect(this.#underWay);
   }
 
-  settled(): void {
+  batchDone(): void {
     this.#suspect(this.#underWay ?? []);
     this.#underWay = undefined;
   }
 
-  lost(): void {
+  invalidate(): void {
     this.#suspect('all');
   }
 
@@ -73,7 +73,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
     this.#dirty = new Set();
     const answer = await this.#thread.ask(dirty).catch(unavailable);
     if ('failure' in answer) {
-      this.lost();
+      this.invalidate();
       throw errorOf(answer);
     }
     this.#fresh = calm && suspicions === this.#suspicions;

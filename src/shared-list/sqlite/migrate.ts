@@ -4,11 +4,11 @@ import { unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { notOpened } from './error.ts';
 import { privateFile } from './file.ts';
-import { own } from './owner.ts';
+import { lockFile } from './owner.ts';
 import { libraryFault, libraryVersion, migrate, pragma } from './schema.ts';
 
-/** Milliseconds to wait for another program's write (the `sqlite3` shell). */
-const BUSY_TIMEOUT = 2_000;
+/** How long to wait for another program's write (the `sqlite3` shell). */
+const BUSY_TIMEOUT_MS = 2_000;
 
 /**
  * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
@@ -21,8 +21,8 @@ export async function migrateSqlite(path: string): Promise<Migrated> {
   using parts = new DisposableStack();
   try {
     const file = privateFile(path);
-    parts.use(await own(file, 0));
-    const database = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
+    parts.use(await lockFile(file, 0));
+    const database = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }));
     const from = pragma(database, 'user_version');
     const fault = libraryFault(libraryVersion(database)) ?? migrate(database) ?? makeDurable(database);
     if (fault !== undefined) throw unusable(path, fault);

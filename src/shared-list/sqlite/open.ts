@@ -6,13 +6,13 @@ import { makeDurable } from './durability.ts';
 import { notOpened } from './error.ts';
 import { privateFile } from './file.ts';
 import { SqliteList } from './list.ts';
-import { own } from './owner.ts';
+import { lockFile } from './owner.ts';
 import { libraryFault, libraryVersion, migrate } from './schema.ts';
 import { SqliteTodoStore } from './store.ts';
 import { Writer } from './writer.ts';
 
-/** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
-const BUSY_TIMEOUT = 2_000;
+/** How long to wait, at start, for another program's write (the `sqlite3` shell). */
+const BUSY_TIMEOUT_MS = 2_000;
 
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
@@ -38,8 +38,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   await using parts = new AsyncDisposableStack();
   try {
     const file = privateFile(path);
-    parts.use(await own(file, options.patience ?? 10_000, options.waiting));
-    const reader = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT }));
+    parts.use(await lockFile(file, options.patience ?? 10_000, options.waiting));
+    const reader = parts.use(new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }));
     const fault = libraryFault(libraryVersion(reader)) ?? migrate(reader) ?? makeDurable(reader);
     if (fault !== undefined) throw unusable(path, fault);
     readOnly(reader);

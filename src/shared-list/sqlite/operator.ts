@@ -6,8 +6,8 @@ import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
 import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
 
-/** Milliseconds to wait for the service's write. */
-const BUSY_TIMEOUT = 5_000;
+/** How long to wait for the service's write. */
+const BUSY_TIMEOUT_MS = 5_000;
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -32,7 +32,7 @@ export function openBeside(path: string): DatabaseSync {
   if (!existsSync(path)) throw unusable(path, 'there is no such file, "todo-service serve" makes it');
   using parts = new DisposableStack();
   try {
-    const database = parts.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT }));
+    const database = parts.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
     const fault = libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database);
     if (fault !== undefined) throw unusable(path, fault);
     parts.move();
@@ -50,12 +50,12 @@ class SqliteOperator implements Operator {
   }
 
   async listCategories(): Promise<readonly Category[]> {
-    const rows = told(() => this.#database.prepare(LIST_CATEGORIES).all());
+    const rows = asStoreError(() => this.#database.prepare(LIST_CATEGORIES).all());
     return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
   }
 
   async addCategory(name: string): Promise<Category | 'name-taken'> {
-    const added = told(() => this.#database.prepare(ADD_CATEGORY).get(name));
+    const added = asStoreError(() => this.#database.prepare(ADD_CATEGORY).get(name));
     return added === undefined ? 'name-taken' : { id: Number(added.id), name };
   }
 
@@ -87,7 +87,7 @@ function countsOf(database: DatabaseSync) {
 }
 
 /** What SQLite refuses (locked, full, read-only, damaged) is a line for the operator. */
-function told<T>(work: () => T): T {
+function asStoreError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -11,8 +11,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS owner (
   only INTEGER PRIMARY KEY CHECK (only = 1), pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL
 ) STRICT`;
 
-/** Milliseconds between two tries for a database that another process still owns. */
-const RETRY_INTERVAL = 50;
+/** Between two tries for a database that another process still owns. */
+const RETRY_INTERVAL_MS = 50;
 
 /**
  * Makes this process the only one that serves `database`, until disposed or dead: contract D6.
@@ -25,7 +25,7 @@ const RETRY_INTERVAL = 50;
  * @param waiting Called once, with who it is, when there is another owner.
  * @throws {StoreNotOpened} `owned`, naming the other process, when patience runs out.
  */
-export async function own(
+export async function lockFile(
   database: string,
   patience: number,
   waiting: (owner: string) => void = () => {},
@@ -36,7 +36,7 @@ export async function own(
     for (let tries = 0; !claim(sidecar); tries += 1) {
       if (tries === 0) waiting(ownerOf(sidecar));
       if (performance.now() >= deadline) throw owned(database, sidecar, patience);
-      await sleep(RETRY_INTERVAL);
+      await sleep(RETRY_INTERVAL_MS);
     }
   } catch (error) {
     sidecar.close();

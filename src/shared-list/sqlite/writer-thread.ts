@@ -6,22 +6,22 @@ import { isMachineFault } from './error.ts';
 import { type Service, serveThread } from './in-thread.ts';
 
 /**
- * Milliseconds to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
+ * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
  * before it too, and is to be refused within 2.5 s.
  */
-const BUSY_TIMEOUT = 1_000;
+const BUSY_TIMEOUT_MS = 1_000;
 
-/** Milliseconds between two looks for another program's changes, which are to be seen within 100. */
-const LOOK_INTERVAL = 50;
+/** Between two looks for another program's changes, which are to be seen within 100. */
+const LOOK_INTERVAL_MS = 50;
 
 // The one thread that writes.
 serveThread((file, tell: (news: 'changed-elsewhere') => void): Service<readonly Write[], BatchResult> => {
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   const fault = makeDurable(database);
   if (fault !== undefined) throw new Error(`Cannot write to the database "${file}": ${fault}`);
   const lookElsewhere = watchElsewhere(database, () => tell('changed-elsewhere'));
   const batches = new Batches(database, lookElsewhere);
-  const looking = setInterval(() => unlessUnreadable(lookElsewhere), LOOK_INTERVAL);
+  const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
   return {
     answer: (writes) => ({ answer: batches.commit(writes) }),
     [Symbol.dispose]: () => {
@@ -32,7 +32,7 @@ serveThread((file, tell: (news: 'changed-elsewhere') => void): Service<readonly 
 });
 
 /** A database that cannot be read now is looked at again in a moment. */
-function unlessUnreadable(look: () => void): void {
+function lookIfReadable(look: () => void): void {
   try {
     look();
   } catch (error) {

@@ -4,12 +4,12 @@ import { Thread, type ThreadEnded } from './thread.ts';
 
 /** Who wants to know about batches before those do that wait for their writes. */
 export interface Watcher {
-  /** A batch leaves: from now on its changes may become visible. */
-  leaving(writes: readonly Write[]): void;
-  /** The batch is settled. The next may leave at once, and then `known` of each of its writes is called. */
-  settled(): void;
+  /** A batch was sent: from now on its changes may become visible. */
+  batchSent(writes: readonly Write[]): void;
+  /** The batch is done. The next may be sent at once, and then `onOutcome` of each of its writes is called. */
+  batchDone(): void;
   /** A batch failed, or another program changed something: nothing is certain but the database. */
-  lost(): void;
+  invalidate(): void;
 }
 
 interface Waiting {
@@ -20,8 +20,8 @@ interface Waiting {
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
 
-/** Milliseconds. A thread takes as long to start as the rest of the service: the first answer comes before it. */
-const START_DELAY = 100;
+/** A thread takes as long to start as the rest of the service: the first answer comes before it. */
+const START_DELAY_MS = 100;
 
 /**
  * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
@@ -38,31 +38,31 @@ export class Writer implements AsyncDisposable {
 
   constructor(file: string, watchers: readonly Watcher[]) {
     this.#watchers = watchers;
-    const lost = (): void => {
-      for (const watcher of watchers) watcher.lost();
+    const invalidate = (): void => {
+      for (const watcher of watchers) watcher.invalidate();
     };
     this.#thread = new Thread(THREAD, file, {
       // It sees changes from now on; what was read before may be older than a change that it does not see.
-      ready: lost,
-      news: lost,
+      ready: invalidate,
+      news: invalidate,
       // One that cannot begin waits for the next write.
       ended: (ready) => {
-        lost();
+        invalidate();
         if (ready) this.#thread.start();
       },
     });
-    this.#starting = setTimeout(() => this.#thread.start(), START_DELAY).unref();
+    this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }
 
   /**
-   * Resolves when what was decided is on disk, with what `known` makes of the outcome. All `known` of a batch
+   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All of a batch
    * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
    */
-  write<W extends Write, T>(write: W, known: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
+  write<W extends Write, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
     return new Promise((resolve, fail) => {
       const settle = (outcome: Outcomes[W['kind']]): void => {
         try {
-          resolve(known(outcome));
+          resolve(onOutcome(outcome));
         } catch (error) {
           fail(error);
         }
@@ -98,7 +98,7 @@ export class Writer implements AsyncDisposable {
     this.#next = [];
     this.#underWay = true;
     const writes = batch.map(({ write }) => write);
-    for (const watcher of this.#watchers) watcher.leaving(writes);
+    for (const watcher of this.#watchers) watcher.batchSent(writes);
     this.#thread
       .ask(writes)
       .catch(failureOf)
@@ -108,8 +108,8 @@ export class Writer implements AsyncDisposable {
   #settle(batch: readonly Waiting[], result: BatchResult): void {
     this.#underWay = false;
     for (const watcher of this.#watchers) {
-      watcher.settled();
-      if ('failure' in result) watcher.lost();
+      watcher.batchDone();
+      if ('failure' in result) watcher.invalidate();
     }
     this.#send();
     for (const [index, { settle, fail }] of batch.entries()) {
