@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { temporaryFolder } from '../storage/folder.ts';
 
 const LOG = new URL('../../src/observe/log.ts', import.meta.url);
 
+/** `script` of util-linux runs a program in a terminal, and shows what that says on its standard output. */
+const NO_TERMINAL =
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') !== true &&
+  'needs script of util-linux';
+
+const BEFORE = `import { writeFileSync, writeSync } from 'node:fs';
+  import { openLog } from ${JSON.stringify(LOG.href)};
+  const { log, output } = openLog('production', 'debug');
+  const print = (event) => writeSync(1, JSON.stringify({ event }) + '\\n');`;
+
 /** Runs a program that has a `log` at level debug, and `print` to write on standard output past it. */
 function start(program: string) {
-  const before = `import { writeSync } from 'node:fs';
-    import { openLog } from ${JSON.stringify(LOG.href)};
-    const { log, output } = openLog('production', 'debug');
-    const print = (event) => writeSync(1, JSON.stringify({ event }) + '\\n');`;
-  return spawn(process.execPath, ['--input-type=module', '--eval', `${before}\n${program}`], {
+  return spawn(process.execPath, ['--input-type=module', '--eval', `${BEFORE}\n${program}`], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH },
   });
@@ -55,16 +65,44 @@ describe('The log on standard output', { concurrency: 2 }, () => {
   }
 
   test('a reader that is slow gets every line', async () => {
-    // To look at process.stdout makes it refuse what it cannot take (EAGAIN) instead of waiting.
-    const child = start(`process.stdout; process.stderr.write('begun\\n');
-      for (let n = 0; n < 500; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });`);
+    const child = start(`process.stderr.write('begun\\n');
+      for (let n = 0; n < 500; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });
+      process.stdin.resume();`);
     await once(child.stderr, 'data');
     await pause(100);
-    const events = eventsIn(await text(child.stdout));
+    let output = '';
+    for await (const chunk of child.stdout) {
+      output += chunk;
+      if (output.includes('"event":"499"')) child.stdin.end();
+    }
+    const events = eventsIn(output);
     assert.deepEqual(
       events,
       Array.from({ length: 500 }, (_, n) => String(n)),
     );
+  });
+
+  test('a reader that has not read everything yet gets the rest when the process ends', async () => {
+    const program = `for (let n = 0; n < 500; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });
+      process.exit(0);`;
+    assert.equal((await eventsOf(program)).length, 500);
+  });
+
+  test('a terminal that shows nothing more is not waited for', { skip: NO_TERMINAL }, async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'dropped');
+    const program = `${BEFORE}
+      for (let n = 0; n < 3000; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });
+      writeFileSync(${JSON.stringify(file)}, String(output.dropped));`;
+    const path = join(folder.path, 'program.mjs');
+    await writeFile(path, program);
+    const command = `"${process.execPath}" "${path}"`;
+    const terminal = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    while (!existsSync(file) || readFileSync(file, 'utf8') === '') await pause(20);
+    terminal.kill();
+    assert.ok(Number(readFileSync(file, 'utf8')) > 0);
   });
 
   test('a reader that has gone ends nothing', async () => {

@@ -129,6 +129,8 @@ describe('A log that cannot be written', { concurrency: 2 }, () => {
     assert.throws(() => writeFileSync(filler, Buffer.alloc(262_144)), { code: 'ENOSPC' });
     await ask(url, 500);
     const traceId = await crash(url);
+    // The service tries again in vain.
+    await pause(600);
     const dropped = await droppedLines(adminUrl);
     assert.ok(dropped > 400, `${dropped} lines were dropped`);
     rmSync(filler);
