@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { StoreUnavailable } from '../../src/shared-list/store.ts';
 import { temporaryFolder } from './folder.ts';
-import { bytesOf, replacement } from './todos.ts';
+import { addedTo, bytesOf, newTodo, replacement } from './todos.ts';
 
 test('fifty versions of a list of 1.4 MB, a change between each, hold less than 10 MB together', async () => {
   await using folder = await temporaryFolder();
@@ -24,6 +25,32 @@ test('fifty versions of a list of 1.4 MB, a change between each, hold less than 
   assert.equal(tags.size, 50);
   const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
   assert.ok(bytes < 10 * 2 ** 20, `${bytes} bytes`);
+});
+
+test('writes that were refused and changed nothing keep the list at hand', async () => {
+  await using folder = await temporaryFolder();
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await addedTo(store, 'a');
+  const list = await store.list();
+  assert.equal(await store.replace(7, replacement('b', true, 1)), 'todo-missing');
+  assert.equal(await store.replace(1, replacement('b', true, 7)), 'category-missing');
+  assert.equal(await store.remove(1, { ifMatch: ['"other"'] }), 'precondition-failed');
+  assert.equal(await store.add(newTodo('b', 7)), 'category-missing');
+  assert.equal(store.list(), list);
+  assert.equal(await store.replace(1, replacement('b', true, 1)), 'replaced');
+  assert.notEqual(store.list(), list);
+});
+
+test('a batch that could not be committed keeps the list at hand', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  const list = await store.list();
+  using other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  await assert.rejects(store.remove(1), StoreUnavailable);
+  assert.equal(store.list(), list);
 });
 
 function fill(path: string, todos: number): void {

@@ -48,9 +48,18 @@ test('while a change of a todo is under way, it is neither known nor remembered'
   cache.set(1, todo(1));
   assert.equal(cache.get(1), undefined);
   assert.deepEqual(cache.get(2), todo(2));
-  cache.batchDone();
+  cache.batchDone([removal(1)]);
+  assert.equal(cache.get(1), undefined);
   cache.set(1, 'missing');
   assert.equal(cache.get(1), 'missing');
+});
+
+test('a todo that a batch did not change is known again when the batch is done', () => {
+  const cache = new TodoCache(ROOM);
+  cache.set(1, todo(1));
+  cache.batchSent([removal(1)]);
+  cache.batchDone([]);
+  assert.deepEqual(cache.get(1), todo(1));
 });
 
 test('while a todo is being added, no new id is known to be missing', () => {
@@ -58,7 +67,7 @@ test('while a todo is being added, no new id is known to be missing', () => {
   cache.setHighest(7);
   cache.batchSent([addition]);
   assert.equal(cache.get(8), undefined);
-  cache.batchDone();
+  cache.batchDone([addition]);
   assert.equal(cache.get(8), 'missing');
 });
 

@@ -14,9 +14,9 @@ const weigh = (_id: number, known: Known): number =>
   OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
 
 /**
- * What the only server of a file knows of its todos without asking SQLite, where a read costs half of a
- * request. From the moment a batch leaves until it is settled, its changes may be visible to some and not to
- * others: the todos that it may change are not known meanwhile.
+ * Todos that this process may trust without asking SQLite, because it owns the file: a read of SQLite costs half of
+ * a request. From the moment a batch is sent until it is done, its changes may be visible to some and not to
+ * others: the todos that it may change are asked of SQLite meanwhile.
  */
 export class TodoCache implements Watcher {
   readonly #enabled: boolean;
@@ -34,6 +34,7 @@ export class TodoCache implements Watcher {
 
   /** Undefined when SQLite has to be asked. */
   get(id: number): Known | undefined {
+    if (this.#underWay.has(id)) return undefined;
     const known = this.#todos.get(id);
     if (known !== undefined) return known;
     const highest = this.#addsUnderWay ? undefined : this.#highest;
@@ -61,24 +62,19 @@ export class TodoCache implements Watcher {
     this.#todos.delete(id);
   }
 
-  /** A batch was sent. */
   batchSent(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind === 'add') this.#addsUnderWay = true;
-      else {
-        this.#underWay.add(write.id);
-        this.#todos.delete(write.id);
-      }
+      else this.#underWay.add(write.id);
     }
   }
 
-  /** The batch came back: what it made is told soon. */
-  batchDone(): void {
+  batchDone(changed: readonly Write[]): void {
+    for (const write of changed) if (write.kind !== 'add') this.#todos.delete(write.id);
     this.#underWay.clear();
     this.#addsUnderWay = false;
   }
 
-  /** Another program changed the file, or nobody knows what became of a batch. */
   invalidate(): void {
     this.#todos.clear();
     this.#highest = undefined;

@@ -14,9 +14,9 @@ export function timed(watcher: Watcher, committed: Committed | undefined): Watch
       from = performance.now();
       watcher.batchSent(batch);
     },
-    batchDone() {
+    batchDone(changed) {
       committed(writes, from, performance.now());
-      watcher.batchDone();
+      watcher.batchDone(changed);
     },
     invalidate: () => watcher.invalidate(),
   };

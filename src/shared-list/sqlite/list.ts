@@ -11,16 +11,16 @@ const THREAD = new URL('./list-thread.ts', import.meta.url);
 
 /**
  * The list, built once per change by a thread of its own, which starts when it is first asked for. From the
- * moment a batch leaves until it is settled, its changes may be visible to some: what was read meanwhile is
- * for those who wait for it, and for nobody later.
+ * moment a batch is sent until it is done, its changes may be visible to some: whoever asks meanwhile gets what is
+ * read then.
  */
 export class SqliteList implements Watcher, AsyncDisposable {
   readonly #thread: Thread<Dirty, ListChange | Failure>;
   #segments: ReadonlyMap<number, Segment> = new Map();
   #version: ListVersion | undefined;
-  /** The version is what everybody sees. */
+  /** Nothing has changed since the version was read, but for the batch that is under way. */
   #fresh = false;
-  #suspicions = 0;
+  #changes = 0;
   #dirty: Set<number> | 'all' = 'all';
   /** The chunks of the batch that is under way. */
   #underWay: readonly number[] | undefined;
@@ -32,54 +32,62 @@ export class SqliteList implements Watcher, AsyncDisposable {
 
   /** Never older than the call. */
   current(): ListVersion | Promise<ListVersion> {
-    return this.#fresh && this.#version !== undefined ? this.#version : this.#renewed();
+    return this.#kept() ?? this.#renewed();
   }
 
   batchSent(writes: readonly Write[]): void {
-    this.#underWay = writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
-    this.#suspect(this.#underWay);
+    this.#underWay = chunksOf(writes);
   }
 
-  batchDone(): void {
-    this.#suspect(this.#underWay ?? []);
+  batchDone(changed: readonly Write[]): void {
     this.#underWay = undefined;
+    if (changed.length > 0) this.#noteChange(chunksOf(changed));
   }
 
   invalidate(): void {
-    this.#suspect('all');
+    this.#noteChange('all');
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#thread[Symbol.asyncDispose]();
   }
 
-  #suspect(chunks: readonly number[] | 'all'): void {
+  #kept(): ListVersion | undefined {
+    return this.#fresh && this.#underWay === undefined ? this.#version : undefined;
+  }
+
+  #noteChange(chunks: readonly number[] | 'all'): void {
     this.#fresh = false;
-    this.#suspicions += 1;
+    this.#changes += 1;
     if (chunks === 'all') this.#dirty = 'all';
     else if (this.#dirty !== 'all') for (const chunk of chunks) this.#dirty.add(chunk);
   }
 
   readonly #renewed = sharedRun(async (): Promise<ListVersion> => {
-    if (this.#fresh && this.#version !== undefined) return this.#version;
+    const kept = this.#kept();
+    if (kept !== undefined) return kept;
     this.#version = await this.#read();
     return this.#version;
   });
 
   async #read(): Promise<ListVersion> {
-    const dirty = this.#dirty;
-    const calm = this.#underWay === undefined;
-    const suspicions = this.#suspicions;
+    const dirty = this.#dirty === 'all' ? 'all' : new Set([...this.#dirty, ...(this.#underWay ?? [])]);
+    const changes = this.#changes;
     this.#dirty = new Set();
     const answer = await this.#thread.ask(dirty).catch(unavailable);
     if ('failure' in answer) {
       this.invalidate();
       throw errorOf(answer);
     }
-    this.#fresh = calm && suspicions === this.#suspicions;
+    this.#fresh = changes === this.#changes;
     this.#segments = new Map([...(dirty === 'all' ? [] : this.#segments), ...answer.segments]);
     return new ListVersion(this.#segments, answer.etag);
   }
+}
+
+/** New todos come at the end, which is always read. */
+function chunksOf(writes: readonly Write[]): readonly number[] {
+  return writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
 }
 
 function unavailable({ message }: ThreadEnded): Failure {

@@ -2,13 +2,16 @@ import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
 import { errorOf, type Failure } from './failure.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 
-/** Who wants to know about batches before those do that wait for their writes. */
+/** Who hears of batches before those do that wait for their writes. */
 export interface Watcher {
-  /** A batch was sent: from now on its changes may become visible. */
+  /** A batch is sent: from now on its changes may become visible. */
   batchSent(writes: readonly Write[]): void;
-  /** The batch is done. The next may be sent at once, and then `onOutcome` of each of its writes is called. */
-  batchDone(): void;
-  /** A batch failed, or another program changed something: nothing is certain but the database. */
+  /**
+   * The batch is done, and these of its writes changed something. The next may be sent at once; then `onOutcome`
+   * of each write of this one is called.
+   */
+  batchDone(changed: readonly Write[]): void;
+  /** Another program changed something, or the outcome of a batch is unknown: only the database is right. */
   invalidate(): void;
 }
 
@@ -55,7 +58,7 @@ export class Writer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All of a batch
+   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
    * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
    */
   write<W extends Write, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
@@ -107,9 +110,10 @@ export class Writer implements AsyncDisposable {
 
   #settle(batch: readonly Waiting[], result: BatchResult): void {
     this.#underWay = false;
+    const changed = changesOf(batch, result);
     for (const watcher of this.#watchers) {
-      watcher.batchDone();
-      if ('failure' in result) watcher.invalidate();
+      watcher.batchDone(changed);
+      if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
     this.#send();
     for (const [index, { settle, fail }] of batch.entries()) {
@@ -117,6 +121,17 @@ export class Writer implements AsyncDisposable {
       else deliver(result.outcomes[index], settle, fail);
     }
   }
+}
+
+/** The writes that changed something: not those that were refused, and none of a batch that failed. */
+function changesOf(batch: readonly Waiting[], result: BatchResult): readonly Write[] {
+  if ('failure' in result) return [];
+  const changed = batch.filter((_, index) => isChange(result.outcomes[index]));
+  return changed.map(({ write }) => write);
+}
+
+function isChange(outcome: Outcome | undefined): boolean {
+  return typeof outcome === 'number' || outcome === 'replaced' || outcome === 'removed';
 }
 
 function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: Waiting['fail']): void {
