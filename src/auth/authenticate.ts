@@ -2,14 +2,20 @@ import type { Logger } from 'pino';
 import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
-import { findKey } from './find-key.ts';
-import { readToken } from './gate.ts';
-import { readIdentity } from './identity-claims.ts';
-import type { KeySet } from './key-set.ts';
-import type { Keys } from './keys.ts';
-import type { Refusal } from './refusal.ts';
-import { checkAudience, checkIssuer, checkTimes, readTimes, type TokenTimes } from './registered-claims.ts';
+import type { KeySet } from './keys/key-set.ts';
+import type { Keys } from './keys/keys.ts';
 import type { AuthSettings } from './settings.ts';
+import { readIdentity } from './token/identity-claims.ts';
+import { readToken } from './token/read-token.ts';
+import type { Refusal } from './token/refusal.ts';
+import {
+  checkAudience,
+  checkIssuer,
+  checkTimes,
+  readTimes,
+  type TokenTimes,
+} from './token/registered-claims.ts';
+import { findKey } from './token/verify-signature.ts';
 
 /** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
 export interface Authenticate {
@@ -87,9 +93,9 @@ export function authenticateWith(
   async function identify(authorization: string): Promise<Authentication> {
     const credentials = CREDENTIALS.exec(authorization)?.[1];
     if (credentials === undefined) return MISSING;
-    const gate = readToken(credentials);
-    if (gate.outcome === 'refused') return refuse(gate.refusal, gate.keyId);
-    const { token } = gate;
+    const read = readToken(credentials);
+    if (read.outcome === 'refused') return refuse(read.refusal, read.keyId);
+    const { token } = read;
     const found = await findKey(token, keys);
     if (found.outcome === 'unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
     if (found.outcome === 'refused') return refuse({ code: found.code }, token.keyId);

@@ -1,4 +1,4 @@
-import { describeRefusal, type Refusal } from './refusal.ts';
+import { describeRefusal, type Refusal } from './token/refusal.ts';
 
 const BEARER = 'Bearer realm="todo-service"';
 

@@ -1,5 +1,5 @@
 import { type Authenticate, authenticateWith } from './authenticate.ts';
-import { type OpenKeysParts, openKeys } from './open-keys.ts';
+import { type OpenKeysParts, openKeys } from './keys/open.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** Knows callers by their tokens for as long as it is open. */

@@ -1,17 +1,17 @@
 import type { Environment } from '../environment.ts';
 import { quoteAddress } from '../quote-address.ts';
 import { readWhole } from '../whole-number.ts';
-import { parseTrustedAddress } from './address.ts';
-import { type ClaimPath, parseClaimPath } from './claim-path.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
   describeTrouble,
   developmentKeyPath,
   readDevelopmentKey,
-} from './development-key.ts';
-import type { IdentityClaims } from './identity-claims.ts';
-import { type KeySource, type RawKeySource, readKeySource } from './key-source.ts';
+} from './development/key.ts';
+import { parseTrustedAddress } from './keys/address.ts';
+import { type KeySource, type RawKeySource, readKeySource } from './keys/source.ts';
+import { type ClaimPath, parseClaimPath } from './token/claim-path.ts';
+import type { IdentityClaims } from './token/identity-claims.ts';
 
 /** The `TODO_AUTH_*` variables as they stand, an empty one as undefined. */
 export interface RawAuthSettings extends RawKeySource {

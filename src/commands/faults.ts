@@ -1,4 +1,4 @@
-import { KeysNotOpened } from '../auth/keys-not-opened.ts';
+import { KeysNotOpened } from '../auth/keys/not-opened.ts';
 import { StoreNotOpened } from '../shared-list/store.ts';
 
 /**

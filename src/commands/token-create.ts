@@ -1,6 +1,6 @@
-import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth/development-key.ts';
-import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development-token.ts';
-import { MAX_TOKEN_LENGTH } from '../auth/gate.ts';
+import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth/development/key.ts';
+import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development/token.ts';
+import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
 import { sayFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';

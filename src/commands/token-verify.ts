@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
-import { readDevelopmentKey } from '../auth/development-key.ts';
-import { type Examination, examineToken } from '../auth/examine.ts';
-import { fixedKeys, type Keys } from '../auth/keys.ts';
-import { openKeys } from '../auth/open-keys.ts';
+import { readDevelopmentKey } from '../auth/development/key.ts';
+import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
+import { openKeys } from '../auth/keys/open.ts';
 import type { AuthSettings } from '../auth/settings.ts';
+import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
 import { sayFaults, sayNotOpened } from './faults.ts';

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
-import type { KeySet } from '../../src/auth/key-set.ts';
-import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
+import type { KeySet } from '../../src/auth/keys/key-set.ts';
+import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { draft, forge, jwkOf, publicKey } from './forge.ts';
 import { issuerKeys, silent, TRUST, usable } from './trust.ts';
 

@@ -9,7 +9,7 @@ import {
   isDevelopmentSecret,
   openDevelopmentKey,
   readDevelopmentKey,
-} from '../../src/auth/development-key.ts';
+} from '../../src/auth/development/key.ts';
 import { temporaryFolder } from './folder.ts';
 
 const run = promisify(execFile);

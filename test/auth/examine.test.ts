@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import { examineToken } from '../../src/auth/examine.ts';
+import { examineToken } from '../../src/auth/token/examine.ts';
 import { draft, forge, type Part } from './forge.ts';
 import { hostileTokens } from './hostile-tokens.ts';
 import { issuerKeys, secretKeys, silent, TRUST } from './trust.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
+import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { type Draft, draft, forge, type KeyName } from './forge.ts';
 import { issuerKeys, silent, TRUST } from './trust.ts';
 

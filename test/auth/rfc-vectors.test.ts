@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findKey } from '../../src/auth/find-key.ts';
-import { fixedKeys } from '../../src/auth/keys.ts';
-import { fromSecret, readJwk, type VerificationKey } from '../../src/auth/verification-key.ts';
+import { fixedKeys } from '../../src/auth/keys/keys.ts';
+import { fromSecret, readJwk, type VerificationKey } from '../../src/auth/keys/verification-key.ts';
+import { findKey } from '../../src/auth/token/verify-signature.ts';
 import { VECTORS, type Vector } from './rfc-vectors.ts';
 
 for (const vector of VECTORS) {

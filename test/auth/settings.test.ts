@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDevelopmentKey } from '../../src/auth/development-key.ts';
+import { openDevelopmentKey } from '../../src/auth/development/key.ts';
 import { type RawAuthSettings, readAuthSettings } from '../../src/auth/settings.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
 import { jwkOf, publicKey } from './forge.ts';

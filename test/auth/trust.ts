@@ -1,7 +1,7 @@
 import pino from 'pino';
-import { inOrder } from '../../src/auth/key-set.ts';
-import { fixedKeys, type Keys } from '../../src/auth/keys.ts';
-import { fromSecret, readJwk } from '../../src/auth/verification-key.ts';
+import { inOrder } from '../../src/auth/keys/key-set.ts';
+import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
+import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */

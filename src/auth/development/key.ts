@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
-import { errorCode, readSmallFile } from './small-file.ts';
+import { makeFolder } from '../../make-folder.ts';
+import { errorCode, readSmallFile } from '../keys/small-file.ts';
 
 /** Signs and verifies the tokens of one development machine. HS256. */
 export interface DevelopmentKey {

@@ -1,3 +1,5 @@
+import type { Keys } from '../keys/keys.ts';
+import { canWriteTodos } from '../policy.ts';
 import {
   type Expectations,
   explainAudience,
@@ -9,13 +11,11 @@ import {
   nameRoleClaims,
   quote,
 } from './explain.ts';
-import { findKey } from './find-key.ts';
-import { readToken, type UnverifiedToken } from './gate.ts';
 import { readIdentity } from './identity-claims.ts';
-import type { Keys } from './keys.ts';
-import { canWriteTodos } from './policy.ts';
+import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, utcTime } from './refusal.ts';
 import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
+import { findKey } from './verify-signature.ts';
 
 /** One line of what `token verify` says. `unknown`: an earlier failure left nothing to look at. */
 export interface Check {
@@ -51,12 +51,12 @@ export async function examineToken(
   settings: Expectations,
   now: number,
 ): Promise<Examination> {
-  const gate = readToken(compact);
-  if (gate.outcome === 'refused') {
-    const detail = `${describeRefusal(gate.refusal)}. ${explainForm(compact)}`.trim();
+  const read = readToken(compact);
+  if (read.outcome === 'refused') {
+    const detail = `${describeRefusal(read.refusal)}. ${explainForm(compact)}`.trim();
     return { verdict: 'refused', checks: [failed('form', detail), ...unknown(AFTER_FORM)] };
   }
-  const { token } = gate;
+  const { token } = read;
   const binding = [
     ok('form', `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`),
     ...(await checkSignature(token, keys)),

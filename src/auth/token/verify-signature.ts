@@ -1,10 +1,10 @@
 import { JOSEError } from 'jose/errors';
 import { compactVerify } from 'jose/jws/compact/verify';
-import type { UnverifiedToken } from './gate.ts';
-import { candidateKeys, type KeySet, selectedKeys } from './key-set.ts';
-import type { Keys } from './keys.ts';
+import { candidateKeys, type KeySet, selectedKeys } from '../keys/key-set.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { VerificationKey } from '../keys/verification-key.ts';
+import type { UnverifiedToken } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
-import type { VerificationKey } from './verification-key.ts';
 
 export type FoundKey =
   /** The signature is right, by a key that is in `set`, which is still the current one. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type DiscoveredKeys, discoverKeys } from './discovery.ts';
 import { fetchDocument, withoutQuery } from './fetch-document.ts';
-import { type KeysTaken, keepKeys, type LoadedKeys } from './kept-keys.ts';
+import { type KeysTaken, keepKeys, type LoadedKeys } from './kept.ts';
 import { readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
 

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import { describeTrouble, openDevelopmentKey } from './development-key.ts';
-import type { KeysTaken } from './kept-keys.ts';
+import { describeTrouble, openDevelopmentKey } from '../development/key.ts';
+import type { AuthSettings } from '../settings.ts';
+import type { KeysTaken } from './kept.ts';
 import { fixedKeys, type Keys } from './keys.ts';
-import { KeysNotOpened } from './keys-not-opened.ts';
-import { openRemoteKeys } from './remote-keys.ts';
+import { KeysNotOpened } from './not-opened.ts';
+import { openRemoteKeys } from './remote.ts';
 import { readSecretFile } from './secret-file.ts';
-import type { AuthSettings } from './settings.ts';
 import { fromSecret } from './verification-key.ts';
-import { openWatchedKeys } from './watched-keys.ts';
+import { openWatchedKeys } from './watched-file.ts';
 
 export interface OpenKeysParts {
   readonly log: Logger;

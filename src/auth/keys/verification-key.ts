@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Algorithm, readAlgorithm } from './algorithm.ts';
+import { type Algorithm, readAlgorithm } from '../token/algorithm.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
 export interface VerificationKey {

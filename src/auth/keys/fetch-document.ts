@@ -1,4 +1,4 @@
-import { quoteAddress } from '../quote-address.ts';
+import { quoteAddress } from '../../quote-address.ts';
 import { parseTrustedAddress } from './address.ts';
 import { errorCode } from './small-file.ts';
 

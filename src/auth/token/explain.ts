@@ -1,9 +1,9 @@
+import { DEVELOPMENT_ISSUER } from '../development/key.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { AuthSettings } from '../settings.ts';
 import { claimAt } from './claim-path.ts';
-import { DEVELOPMENT_ISSUER } from './development-key.ts';
-import type { UnverifiedToken } from './gate.ts';
-import type { Keys } from './keys.ts';
+import type { UnverifiedToken } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
-import type { AuthSettings } from './settings.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readToken } from './gate.ts';
+import { readToken } from './read-token.ts';
 
 function encode(text: string): string {
   return Buffer.from(text, 'latin1').toString('base64url');
@@ -25,7 +25,7 @@ const PASSING: readonly (readonly [string, string])[] = [
 ];
 
 for (const [what, token] of PASSING) {
-  test(`the gate lets pass ${what}`, () => assert.equal(readToken(token).outcome, 'passed'));
+  test(`${what} is read`, () => assert.equal(readToken(token).outcome, 'read'));
 }
 
 const REFUSED: readonly (readonly [string, string, string])[] = [
@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
 ];
 
 for (const [code, what, token] of REFUSED) {
-  test(`the gate refuses ${what} with ${code}`, () => {
+  test(`${what} is refused with ${code}`, () => {
     const result = readToken(token);
     assert.equal(result.outcome === 'refused' && result.refusal.code, code);
   });

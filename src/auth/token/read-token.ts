@@ -11,8 +11,8 @@ export interface UnverifiedToken {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-export type GateResult =
-  | { readonly outcome: 'passed'; readonly token: UnverifiedToken }
+export type ReadToken =
+  | { readonly outcome: 'read'; readonly token: UnverifiedToken }
   | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly keyId: string | undefined };
 
 /** Bytes. Contract A5. */
@@ -33,7 +33,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
  * The strict look before any cryptography (contract A5), so that a token has one spelling only: `jose` decodes
  * padding, white space and stray bits. Does NOT say that anything in the token is true.
  */
-export function readToken(compact: string): GateResult {
+export function readToken(compact: string): ReadToken {
   if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
   const segments = compact.split('.');
   const [header, payload, signature] = segments.map(decodeCanonical);
@@ -53,10 +53,10 @@ export function readToken(compact: string): GateResult {
 
   const claims = readObject(payload);
   if (claims === undefined) return refuse('claims-form', keyId);
-  return { outcome: 'passed', token: { compact, algorithm, keyId, claims } };
+  return { outcome: 'read', token: { compact, algorithm, keyId, claims } };
 }
 
-function refuse(code: RefusalCode, keyId?: string): GateResult {
+function refuse(code: RefusalCode, keyId?: string): ReadToken {
   return { outcome: 'refused', refusal: { code }, keyId };
 }
 

@@ -1,9 +1,9 @@
-import type { Environment } from '../environment.ts';
-import { quoteAddress } from '../quote-address.ts';
+import type { Environment } from '../../environment.ts';
+import { quoteAddress } from '../../quote-address.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development/key.ts';
 import { parseTrustedAddress } from './address.ts';
-import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from './development-key.ts';
-import { readKeysFile } from './keys-file.ts';
-import { recognizeKey } from './recognize-key.ts';
+import { readKeysFile } from './public-key-file.ts';
+import { recognizeKey } from './recognize.ts';
 import { readSecretFile } from './secret-file.ts';
 import { MIN_SECRET_LENGTH } from './verification-key.ts';
 

@@ -1,5 +1,5 @@
+import type { Identity } from '../identity.ts';
 import { type ClaimPath, claimAt } from './claim-path.ts';
-import type { Identity } from './identity.ts';
 
 /** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9, A10). */
 export interface IdentityClaims {

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { type KeysTaken, keepKeys } from './kept-keys.ts';
+import { type KeysTaken, keepKeys } from './kept.ts';
 import type { Keys } from './keys.ts';
-import { readKeysFile } from './keys-file.ts';
-import { KeysNotOpened } from './keys-not-opened.ts';
+import { KeysNotOpened } from './not-opened.ts';
+import { readKeysFile } from './public-key-file.ts';
 import { errorCode } from './small-file.ts';
 
 export interface WatchedKeysParts {

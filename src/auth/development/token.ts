@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CompactSign } from 'jose/jws/compact/sign';
-import { DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, type DevelopmentKey } from './development-key.ts';
+import { DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, type DevelopmentKey } from './key.ts';
 
 export interface DevelopmentTokenRequest {
   readonly name: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { recognizeKey } from './recognize-key.ts';
+import { recognizeKey } from './recognize.ts';
 
 const PAIRS = {
   RSA: generateKeyPairSync('rsa', { modulusLength: 2048 }),

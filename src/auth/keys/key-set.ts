@@ -1,4 +1,4 @@
-import type { Algorithm } from './algorithm.ts';
+import type { Algorithm } from '../token/algorithm.ts';
 import { readJwk, type VerificationKey } from './verification-key.ts';
 
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
