@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { machineLine, personLine } from './log.ts';
+import fc from 'fast-check';
+import { escaped, personLine } from './log.ts';
 
 const line = (fields: object) =>
   personLine(JSON.stringify({ level: 'info', time: '2026-11-21T10:17:03.123Z', ...fields }));
@@ -26,16 +27,56 @@ test('the stack of an error stands below its line, without control characters bu
     msg: 'unhandled exception',
     err: { type: 'Error', stack: 'Error: a\u001b[31m\n    at b' },
   });
-  assert.equal(text, '10:17:03.123 INFO  unhandled exception\nError: a?[31m\n    at b\n');
+  assert.equal(text, '10:17:03.123 INFO  unhandled exception\nError: a\\u001b[31m\n    at b\n');
 });
 
 test('a line for machines stays the same JSON without a control character', () => {
   const fields = { kid: 'a\u0085b\u009b2J\u2028c\u007f', msg: 'd' };
-  const json = machineLine(JSON.stringify(fields));
+  const json = escaped(JSON.stringify(fields));
   assert.doesNotMatch(json, /[\p{Cc}\p{Zl}\p{Zp}]/u);
   assert.deepEqual(JSON.parse(json), fields);
 });
 
 test('control characters within a list cannot forge a line', () => {
   assert.doesNotMatch(line({ msg: 'keys loaded', kids: ['a\u0085b\u009b'] }).trimEnd(), /\p{C}/u);
+});
+
+/** Controls, bidirectional controls, zero-width characters, line separators, tags, and what else shows nothing. */
+const HIDDEN = [
+  ...['\u0000', '\u001b', '\u007f', '\u009b', '\u00ad', '\u061c', '\u180e', '\u200b', '\u200c', '\u200d'],
+  ...['\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2060'],
+  ...['\u2064', '\u2066', '\u2067', '\u2068', '\u2069', '\u3164', '\ufe0f', '\ufeff', '\u{e0001}'],
+];
+const texts = fc
+  .array(fc.oneof(fc.constantFrom(...HIDDEN, '\ud800', '\n'), fc.string({ unit: 'grapheme' })))
+  .map((parts) => parts.join(''));
+
+function assertShown(text: string): void {
+  for (const character of HIDDEN) assert.ok(!text.includes(character), JSON.stringify(text));
+  assert.ok(text.isWellFormed());
+}
+
+test('no hidden character of any text is in a line for machines, and the JSON stays the same', () => {
+  fc.assert(
+    fc.property(texts, (kid) => {
+      const json = escaped(JSON.stringify({ kid }));
+      assertShown(json);
+      assert.equal(JSON.parse(json).kid, kid);
+    }),
+  );
+});
+
+test('no hidden character of any text is in a line for people, which stays one line', () => {
+  fc.assert(
+    fc.property(texts, texts, (msg, kid) => {
+      const text = line({ msg, kid });
+      assertShown(text);
+      assert.equal(text.indexOf('\n'), text.length - 1);
+    }),
+  );
+});
+
+test('text that shows is left as it is, in every script', () => {
+  const shown = 'Grüße, Привет, 日本語, שלום, مرحبا, 😀';
+  assert.equal(escaped(shown), shown);
 });

@@ -19,7 +19,7 @@ export interface OpenLog {
  * reaches who writes a line.
  */
 export function openLog(environment: Environment, level: LogLevel): OpenLog {
-  const rewrite = environment === 'production' ? machineLine : personLine;
+  const rewrite = environment === 'production' ? escaped : personLine;
   const output = openStandardOutput((dropped) => rewrite(warning({ event: 'log-lines-dropped', dropped })));
   const options = {
     level,
@@ -61,12 +61,26 @@ function timeByMillisecond(): () => string {
   };
 }
 
-/** What JSON allows in a string, and a terminal or a reader of lines may take for a command or an end. */
-const CONTROLS = /[\u007f-\u009f\u2028\u2029]/g;
+/** Most lines have no such character, and are not looked at any further. */
+const NOT_PRINTABLE_ASCII = /[^\n -~]/;
 
-/** The same JSON, with every control character escaped, so that none can forge a line. */
-export function machineLine(line: string): string {
-  return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/**
+ * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
+ * format and unassigned characters, lone surrogates, line separators, zero-width characters.
+ */
+const HIDDEN = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\n]]/gv;
+
+/**
+ * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it
+ * read otherwise. JSON stays the same JSON.
+ */
+export function escaped(text: string): string {
+  if (!NOT_PRINTABLE_ASCII.test(text)) return text;
+  return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
+}
+
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /**
@@ -77,18 +91,17 @@ export function personLine(line: string): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${field(value)}`);
   const head = `${String(time).slice(11, 23)} ${(level as Level).toUpperCase().padEnd(5)} ${plain(msg)}`;
-  const stack = err?.stack === undefined ? '' : `\n${String(err.stack).replace(UNPRINTABLE, '?')}`;
+  const stack = err?.stack === undefined ? '' : `\n${escaped(String(err.stack))}`;
   return `${[head, ...pairs].join('  ')}${stack}\n`;
 }
 
-const UNPRINTABLE = /[^\P{C}\n]/gu;
-const PLAIN_WORD = /^[^\s"=\p{C}]+$/u;
+const PLAIN_WORD = /^[^\s"=]+$/;
 
 function field(value: unknown): string {
-  if (typeof value === 'string' && PLAIN_WORD.test(value)) return value;
-  return JSON.stringify(value).replace(UNPRINTABLE, '?');
+  if (typeof value === 'string' && PLAIN_WORD.test(value) && escaped(value) === value) return value;
+  return escaped(JSON.stringify(value));
 }
 
 function plain(message: unknown): string {
-  return String(message).replace(/\p{C}/gu, '?');
+  return escaped(String(message)).replaceAll('\n', '\\n');
 }
