@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
-import { openListeners } from './http/listeners.ts';
+import { openListeners } from './http/transport/listeners.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';

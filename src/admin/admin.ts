@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createStrictServer, LIMITS } from '../http/server.ts';
-import { keepTurns } from '../http/turn.ts';
-import { newTraceId } from '../observe/trace.ts';
+import { createStrictServer, LIMITS } from '../http/transport/server.ts';
+import { keepTurns } from '../http/transport/turn.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
+import { newTraceId } from '../problem/trace-id.ts';
 import { AdminNotOpened } from './admin-not-opened.ts';
 
 /** What the admin listener can tell. */

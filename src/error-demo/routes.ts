@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { sendJson } from '../http/json-reply.ts';
-import { READ } from '../http/match.ts';
-import { withoutBody } from '../http/with-body.ts';
+import { sendJson } from '../http/message/json-reply.ts';
+import { READ } from '../http/message/match.ts';
+import { withoutBody } from '../http/message/with-body.ts';
 import { say } from '../problem/doors.ts';
 import * as document from './document.ts';
 

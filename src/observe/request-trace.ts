@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { newTraceId } from './trace.ts';
+import { newTraceId } from '../problem/trace-id.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

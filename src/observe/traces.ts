@@ -26,9 +26,9 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { parseTraceparent } from '../problem/trace-id.ts';
 import type { Observer } from './observer.ts';
 import { loggedExporter } from './span-export.ts';
-import { parseTraceparent } from './trace.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
 import { settled, watchStore } from './watched-store.ts';
 

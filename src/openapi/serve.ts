@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifySchema, RouteOptions } from 'fastify';
 import * as errorDemo from '../error-demo/document.ts';
-import { sendJson } from '../http/json-reply.ts';
-import { READ } from '../http/match.ts';
-import { withoutBody } from '../http/with-body.ts';
+import { sendJson } from '../http/message/json-reply.ts';
+import { READ } from '../http/message/match.ts';
+import { withoutBody } from '../http/message/with-body.ts';
 import * as sharedList from '../shared-list/document.ts';
 import { composeDocument, type DescribedRoute } from './compose.ts';
 import type { Operation } from './operation.ts';

@@ -1,4 +1,4 @@
-import { hasJsonSuffix, listMembers, type MediaType, parseMediaType } from '../http/media-type.ts';
+import { hasJsonSuffix, listMembers, type MediaType, parseMediaType } from '../http/message/media-type.ts';
 
 /** A weight, RFC 9110 §12.4.2. */
 const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { identityOf } from '../auth/admit.ts';
-import { admitsGzip } from '../http/content-coding.ts';
-import { sendJson, sendJsonPieces, sendJsonText } from '../http/json-reply.ts';
-import { READ } from '../http/match.ts';
-import { withJson, withoutBody } from '../http/with-body.ts';
+import { admitsGzip } from '../http/message/content-coding.ts';
+import { sendJson, sendJsonPieces, sendJsonText } from '../http/message/json-reply.ts';
+import { READ } from '../http/message/match.ts';
+import { withJson, withoutBody } from '../http/message/with-body.ts';
 import { say } from '../problem/doors.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';

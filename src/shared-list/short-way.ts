@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Authenticate } from '../auth/authenticate.ts';
-import { announcesBody } from '../http/body.ts';
-import { JSON_UTF_8 } from '../http/json-reply.ts';
-import { parseId } from '../http/match.ts';
+import { announcesBody } from '../http/message/body.ts';
+import { JSON_UTF_8 } from '../http/message/json-reply.ts';
+import { parseId } from '../http/message/match.ts';
 import type { WriteRequestLine } from '../observe/request-line.ts';
-import { newTraceId } from '../observe/trace.ts';
 import { admitsProblem } from '../problem/negotiation.ts';
 import { PROBLEM_JSON, problemBody } from '../problem/problem.ts';
+import { newTraceId } from '../problem/trace-id.ts';
 import { isUnconditional, PRIVATE } from './conditional.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { composeApp } from '../../src/app.ts';
-import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/listeners.ts';
+import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
 export interface Demo extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { composeApp, type Parts } from '../../src/app.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
 import { fromSecret } from '../../src/auth/keys/verification-key.ts';
-import { type Listeners, openListeners } from '../../src/http/listeners.ts';
+import { type Listeners, openListeners } from '../../src/http/transport/listeners.ts';
 import type { Observer } from '../../src/observe/observer.ts';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
-
+import { METHODS } from '../transport/node-http.ts';
 import type { Cors } from './cors.ts';
-import { METHODS } from './node-http.ts';
 
 const INTEGER = /^[+-]?\d+$/;
 const MIN_INT32 = -2_147_483_648;

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { newTraceId } from '../observe/trace.ts';
-import { reasonPhrase } from '../problem/catalogue.ts';
-import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
-import { announcesBody, lingerOn } from './body.ts';
+import { reasonPhrase } from '../../problem/catalogue.ts';
+import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
+import { newTraceId } from '../../problem/trace-id.ts';
+import { announcesBody, lingerOn } from '../message/body.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
 function headersOf(body: string) {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { say } from '../problem/doors.ts';
-import type { Problem } from '../problem/problem.ts';
+import { say } from '../../problem/doors.ts';
+import type { Problem } from '../../problem/problem.ts';
 import type { Body } from './body.ts';
 import { readJsonObject } from './json.ts';
 import { isJson } from './media-type.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Problem } from '../problem/problem.ts';
+import type { Problem } from '../../problem/problem.ts';
 import { faultOf } from './look.ts';
 import { createServer } from './node-http.ts';
 import { refuse, refuseOnSocket } from './transport-answer.ts';

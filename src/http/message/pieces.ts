@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { OutgoingMessage } from './node-http.ts';
+import { OutgoingMessage } from '../transport/node-http.ts';
 
 /**
  * A body in pieces that are all there, for a framework that takes a buffer or a stream. The socket gets them

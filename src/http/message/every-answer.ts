@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Listeners } from './listeners.ts';
+import type { Listeners } from '../transport/listeners.ts';
 
 /**
  * An `onSend` hook for what every answer has (contract D8), and `Connection: close` while the service drains.
