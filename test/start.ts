@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canaries } from './canaries/canaries.ts';
 
@@ -22,6 +22,8 @@ export interface ServeOptions {
   readonly auth?: AuthSettings;
   /** Runs what `npm run build` made, as users run it; else the source. */
   readonly built?: boolean;
+  /** The folder of another checkout, whose source runs instead. */
+  readonly checkout?: string;
   /** Milliseconds until a start that says nothing fails, 30 000 by default: more where many start together. */
   readonly patience?: number;
   /** More flags, after those made from the other options. */
@@ -66,7 +68,7 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const ownDataDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'todo-service-')));
   const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
-  const program = options.built === true ? built : source;
+  const program = options.built === true ? built : sourceOf(options.checkout);
   const child = launch(program, serveArguments(options, dataDir), { ...settings, ...options.env });
   const output = collect(child);
   const exited = exitOf(child);
@@ -129,6 +131,10 @@ export async function authVariables(auth: AuthSettings, folder: string): Promise
     TODO_AUTH_AUDIENCE: auth.audience,
     TODO_AUTH_SECRET_FILE: secretFile,
   };
+}
+
+function sourceOf(checkout: string | undefined): string {
+  return checkout === undefined ? source : resolve(checkout, 'src/start.js');
 }
 
 function serveArguments(options: ServeOptions, dataDir: string): string[] {

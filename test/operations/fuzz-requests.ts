@@ -110,7 +110,7 @@ const numbers = fc.oneof(
 );
 
 /** Bodies near what the schemas want, with members too many, and bytes that are no JSON. */
-function bodies(canary: string): fc.Arbitrary<Buffer> {
+export function bodies(canary: string): fc.Arbitrary<Buffer> {
   const near = fc
     .record(
       {
