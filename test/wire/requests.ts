@@ -5,7 +5,10 @@ import { bodies } from '../operations/fuzz-requests.ts';
 export interface Conversation {
   /** Written one after the other, with a pause between two so that each comes in a packet of its own. */
   readonly pieces: readonly string[];
-  /** Whether the client ends its side after them; else it asks for a path that is none, with `Connection: close`. */
+  /**
+   * Whether the client ends its side in the middle of a head; else it asks for a path that is none, with
+   * `Connection: close`. (Node.js drops the answer to a complete request whose client ends at once, now and then.)
+   */
   readonly ends: boolean;
 }
 
@@ -410,8 +413,8 @@ const ids = fc.integer({ min: 1, max: 30 });
 
 /** A method and a target that belong together. */
 const operations = fc.oneof(
-  { weight: 2, arbitrary: fc.constant('GET /todos') },
-  { weight: 4, arbitrary: ids.map((id) => `GET /todos/${id}`) },
+  { weight: 3, arbitrary: fc.constant('GET /todos') },
+  { weight: 5, arbitrary: ids.map((id) => `GET /todos/${id}`) },
   { weight: 1, arbitrary: ids.map((id) => `HEAD /todos/${id}`) },
   {
     weight: 1,
@@ -426,13 +429,13 @@ const operations = fc.oneof(
     arbitrary: fc.constantFrom('GET /openapi/v1.json', 'GET /scalar', 'GET /scalar/', 'HEAD /scalar'),
   },
   {
-    weight: 4,
+    weight: 3,
     arbitrary: fc
       .tuple(fc.constantFrom(...METHODS), fc.constantFrom(...PATHS))
       .map(([method, path]) => `${method} ${path}`),
   },
   {
-    weight: 4,
+    weight: 3,
     arbitrary: fc
       .tuple(fc.constantFrom(...METHODS), fc.constantFrom(...SEGMENTS))
       .map(([method, segment]) => `${method} /todos/${segment}`),
@@ -449,7 +452,9 @@ const hosts = seldom<readonly string[]>(fc.constant(['Host: a']), fc.constantFro
 
 /** Up to three more lines. */
 function linesFor({ tags }: Known): fc.Arbitrary<readonly string[]> {
-  const matching = ['If-Match', 'If-None-Match'].map((name) => tags.map((tag) => `${name}: ${tag}`));
+  const matching = ['If-Match', 'If-None-Match', 'If-None-Match'].map((name) =>
+    tags.map((tag) => `${name}: ${tag}`),
+  );
   return fc
     .subarray([...LINES, ...matching], { maxLength: 3 })
     .chain((names) => fc.tuple(...names.map((values) => fc.constantFrom(...values))));
@@ -458,7 +463,7 @@ function linesFor({ tags }: Known): fc.Arbitrary<readonly string[]> {
 function credentials({ editor: token, tokens }: Known): fc.Arbitrary<readonly string[]> {
   const editor = `Authorization: Bearer ${token}`;
   return fc.oneof(
-    { weight: 10, arbitrary: fc.constant([editor]) },
+    { weight: 16, arbitrary: fc.constant([editor]) },
     {
       weight: 4,
       arbitrary: fc.constantFrom(...tokens).map((other) => [`Authorization: Bearer ${other}`]),
@@ -493,7 +498,7 @@ const valid = fc
   .map((value) => Buffer.from(JSON.stringify(value)).toString('latin1'));
 
 const bodyTexts = fc.oneof(
-  { weight: 8, arbitrary: valid },
+  { weight: 16, arbitrary: valid },
   { weight: 3, arbitrary: fc.constantFrom(...BODY_TEXTS) },
   { weight: 3, arbitrary: bodies('Wash the car').map((bytes) => bytes.toString('latin1')) },
 );
@@ -502,7 +507,7 @@ const bodyTexts = fc.oneof(
 const framed = fc
   .tuple(
     bodyTexts,
-    seldom(fc.constant('application/json'), fc.constantFrom(...TYPES), 4),
+    seldom(fc.constant('application/json'), fc.constantFrom(...TYPES), 7),
     seldom(fc.boolean(), fc.constant(undefined), 12),
     fc.constantFrom(
       'right',
@@ -554,16 +559,37 @@ function request(known: Known): fc.Arbitrary<string> {
 /** Conversations of one to four requests. Their state depends on those before them. */
 export function conversations(known: Known): fc.Arbitrary<Conversation> {
   const requests = seldom(request(known), fc.constantFrom(...MALFORMED), 24);
-  const pipelined = fc.oneof(
-    { weight: 6, arbitrary: requests.map((one) => [one]) },
-    { weight: 2, arbitrary: fc.array(requests, { minLength: 2, maxLength: 4 }) },
+  const sent = fc.oneof(
+    { weight: 6, arbitrary: requests },
+    {
+      weight: 2,
+      arbitrary: fc
+        .array(requests, { minLength: 2, maxLength: 4 })
+        .filter(isOrdered)
+        .map((all) => all.join('')),
+    },
   );
-  return fc
-    .tuple(pipelined, seldom(fc.constant(false), fc.constant(true), 19), fc.nat(400), fc.nat(19))
-    .map(([all, ends, at, how]) => {
-      const text = all.join('');
-      if (ends) return { pieces: [how > 9 ? text : text.slice(0, -at - 1)], ends };
-      const cut = Math.min(at, text.length);
-      return { pieces: how === 0 ? [text.slice(0, cut), text.slice(cut)] : [text], ends };
-    });
+  const kept = fc.tuple(sent, seldom(fc.constant(0), fc.nat(400), 19)).map(([text, at]) => {
+    const pieces = at === 0 ? [text] : [text.slice(0, at), text.slice(at)];
+    return { pieces: pieces.filter((piece) => piece !== ''), ends: false };
+  });
+  const ended = fc.tuple(requests, fc.nat(400)).map(([text, at]) => {
+    return { pieces: [text.slice(0, Math.min(at, text.indexOf('\r\n\r\n') + 3))], ends: true };
+  });
+  return seldom<Conversation>(kept, ended, 24);
+}
+
+/**
+ * Whether the answers depend on no order: what is pipelined is done at the same time, so that a read may see a write
+ * or not. And not too long: a service that refuses the first may reset the connection while the rest still comes.
+ */
+function isOrdered(requests: readonly string[]): boolean {
+  if (requests.join('').length > 12_000) return false;
+  const writes = requests.filter(isWrite).length;
+  return writes === 0 || (writes === 1 && !requests.some((text) => /^(?:GET|HEAD) .*todos/i.test(text)));
+}
+
+/** Whether this may change a todo, and get another answer the second time. */
+export function isWrite(text: string): boolean {
+  return /^(?:POST|PUT|DELETE) /m.test(text);
 }
