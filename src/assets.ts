@@ -4,7 +4,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
  * What this program brings along and does not import: entries of threads, migrations. A module names it as
- * `new URL('./name', import.meta.url)`. It is a file beside the module, or in the single executable an asset:
+ * `new URL('…', import.meta.url)`. It is a file beside the module, or in the single executable an asset:
  * its build finds these expressions and gives them an address of this protocol.
  */
 const IN_EXECUTABLE = 'sea:';

@@ -1,4 +1,4 @@
-import { readVersion } from './version.ts';
+import { readCommit, readVersion } from './version.ts';
 
 type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
@@ -28,7 +28,7 @@ const LIST = `
 const HELP = `Usage: todo-service [command] [flags]
 ${LIST}
 "todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
-the version.
+the version, and the commit of which it was built.
 `;
 
 /** Process entry: finds the command that the words name and leaves its exit code. */
@@ -44,7 +44,8 @@ async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (first === '--version') {
-    process.stdout.write(`${readVersion()}\n`);
+    const commit = readCommit();
+    process.stdout.write(`${readVersion()}${commit === undefined ? '' : ` (commit ${commit})`}\n`);
     return 0;
   }
   const words = argv.length === 0 || first.startsWith('-') ? ['serve', ...argv] : argv;

