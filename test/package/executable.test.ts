@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
+import { commitOf } from '../../tools/commit.ts';
+import { plainEnvironment, project } from './npm.ts';
+import { run, serve } from './program.ts';
+import { servesAsInstalled, type Way } from './ways.ts';
+
+describe('The executable', () => {
+  const program = join(project, 'build', 'todo-service');
+  let folder = '';
+  let way: Way;
+
+  before(async () => {
+    const built = await run('npm', ['run', 'executable'], { cwd: project, env: plainEnvironment });
+    assert.equal(built.code, 0, built.stderr);
+    folder = await mkdtemp(join(tmpdir(), 'todo-service-executable-'));
+    // Nothing is on the path: no Node.js, no shell.
+    const place = { cwd: folder, env: { PATH: '/nonexistent' } };
+    way = {
+      serve: (env) => serve(program, ['serve', '--port', '0'], { ...place, env: { ...place.env, ...env } }),
+      run: (args, env) => run(program, args, { ...place, env: { ...place.env, ...env } }),
+      keepSecret: async (secret) => {
+        const file = join(folder, 'secret');
+        await writeFile(file, secret, { mode: 0o600 });
+        return file;
+      },
+    };
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  servesAsInstalled(() => way);
+
+  test('names its version and commit', async () => {
+    const { stdout } = await way.run(['--version']);
+    assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
+  });
+
+  test('makes and verifies development tokens', async () => {
+    const { stdout: token } = await way.run(['token', 'create', '--name', 'ada']);
+    const words = ['token', 'verify', '--environment', 'development', token.trim()];
+    assert.equal((await way.run(words)).code, 0);
+  });
+
+  test('has the licenses of its parts beside it', async () => {
+    const licenses = await readFile(join(project, 'build', 'LICENSES.txt'), 'utf8');
+    for (const part of ['todo-service', 'node-', 'pg', 'jose', 'pino']) {
+      assert.match(licenses, new RegExp(`^${part}[^ ]* \\d+\\.\\d+\\.\\d+ \\(`, 'm'), part);
+    }
+  });
+});

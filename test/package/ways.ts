@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startReceiver } from '../operations/receiver.ts';
+import { type Sign, signer } from '../sign.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import type { Finished, Serving } from './program.ts';
+import { create, read } from './todos.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+/** A way to run the service: as an executable, from an image, from a package of a distribution. */
+export interface Way {
+  /** Starts it in production on a free port. */
+  serve(env: Variables): Promise<Serving>;
+  /** Runs a command to its end. */
+  run(args: readonly string[], env?: Variables): Promise<Finished>;
+  /** Writes a secret for the service alone, and gives the path by which the service reads it. */
+  keepSecret(secret: Buffer): Promise<string>;
+}
+
+const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(32) };
+
+/** Registers the tests of what a user of any way relies on. `way` is called when they run. */
+export function servesAsInstalled(way: () => Way): void {
+  let variables: Variables = {};
+  let sign: Sign;
+  let postgres: PostgresServer;
+
+  before(async () => {
+    variables = {
+      TODO_AUTH_ISSUER: auth.issuer,
+      TODO_AUTH_AUDIENCE: auth.audience,
+      TODO_AUTH_SECRET_FILE: await way().keepSecret(auth.secret),
+    };
+    sign = signer(auth);
+    postgres = await PostgresServer.start();
+  });
+  after(() => postgres[Symbol.asyncDispose]());
+
+  test('serves the error demo', async () => {
+    await using service = await way().serve({ TODO_PROFILE: 'error-demo' });
+    const complete = () => fetch(`${service.baseUrl}/todos/1/complete`, { method: 'POST' });
+    assert.equal((await complete()).status, 200);
+    const again = await complete();
+    assert.equal(again.headers.get('content-type'), 'application/problem+json');
+    assert.equal(again.status, 409);
+    assert.equal(await service.stop(), 0, service.output());
+  });
+
+  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+    test(`finds a todo in ${engine} that it created before it was killed, and stops at SIGTERM`, async () => {
+      const database = engine === 'SQLite' ? {} : { TODO_DATABASE: await postgres.makeDatabase() };
+      const env = { ...variables, ...database };
+      const token = sign({ name: 'ada', role: 'editor' });
+      {
+        await using service = await way().serve(env);
+        await create(service, token);
+        await service.stop('SIGKILL');
+      }
+      await using service = await way().serve(env);
+      await read(service, token);
+      assert.equal(await service.stop(), 0, service.output());
+    });
+  }
+
+  test('sends traces', async () => {
+    await using receiver = await startReceiver();
+    const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, TODO_PROFILE: 'error-demo' };
+    await using service = await way().serve(traces);
+    await fetch(`${service.baseUrl}/todos/1`);
+    await service.stop();
+    assert.ok(await receiver.span(({ name }) => name === 'GET /todos/:id'));
+  });
+
+  test('explains each of its commands', async () => {
+    const { stdout: help } = await way().run(['--help']);
+    const commands = Array.from(help.matchAll(/^ {2}(\w+(?: \w+)?) {2,}/gm), ([, words = '']) => words);
+    assert.ok(commands.includes('serve') && commands.includes('token create'));
+    for (const command of commands) {
+      const { code, stdout } = await way().run([...command.split(' '), '--help']);
+      assert.ok(stdout.startsWith(`Usage: todo-service ${command} `), command);
+      assert.equal(code, 0);
+    }
+  });
+
+  test('checks and copies a SQLite database, and migrates one of PostgreSQL', async () => {
+    for (const [args, env] of [
+      [['migrate'], {}],
+      [['check'], {}],
+      [['backup', `copy-${randomBytes(4).toString('hex')}`], {}],
+      [['migrate'], { TODO_DATABASE: await postgres.makeDatabase() }],
+    ] as const) {
+      const { code, stdout, stderr } = await way().run(args, env);
+      assert.equal(code, 0, `${args}: ${stdout}${stderr}`);
+    }
+  });
+}

@@ -1,0 +1,55 @@
+/** Makes `build/todo-service`: the pinned Node.js and the service in one file, for the machine that builds it. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commitOf } from '../commit.ts';
+import runtime from '../runtime/package.json' with { type: 'json' };
+import { bundle } from './bundle.ts';
+import { licensesOf } from './licenses.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const PARTS = 'build/executable';
+const OUTPUT = 'build/todo-service';
+
+const pinned = new Set(Object.values(runtime.optionalDependencies));
+if (!pinned.has(process.versions.node)) {
+  throw new Error(`Cannot build with Node.js ${process.versions.node}: it must be the pinned ${[...pinned]}`);
+}
+
+process.chdir(root);
+rmSync(PARTS, { recursive: true, force: true });
+const { main, assets, packages } = await bundle(root, 'tools/executable/main.ts');
+assets.set('src/built.json', JSON.stringify({ commit: commitOf(root) }));
+
+/** The paths are relative: Node.js writes that of the main script into the executable, and shows it in stacks. */
+function keep(name: string, text: string): string {
+  const path = join(PARTS, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const config = {
+  main: keep('todo-service.js', main),
+  output: OUTPUT,
+  disableExperimentalSEAWarning: true,
+  useCodeCache: true,
+  // In one order, whichever module was read first.
+  assets: Object.fromEntries(
+    Array.from(assets, ([name, text]) => [name, keep(join('assets', name), text)]).sort(),
+  ),
+};
+writeFileSync('build/LICENSES.txt', licensesOf(packages));
+
+// The code cache has the hashes of strings in it: with a seed of its own, each build would be another file. The
+// seed of the executable is random all the same.
+run(process.execPath, ['--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config))]);
+// macOS runs no executable whose signature does not fit.
+if (process.platform === 'darwin') run('codesign', ['--force', '--sign', '-', OUTPUT]);
+
+function run(file: string, args: readonly string[]): void {
+  const { status, error } = spawnSync(file, args, { stdio: 'inherit' });
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
