@@ -76,10 +76,7 @@ export async function readConfig(
     faults,
   );
   const serving = readServing(rawServing(env), faults);
-  const admin = readAdmin(
-    { host: env.TODO_ADMIN_HOST || undefined, port: env.TODO_ADMIN_PORT || undefined },
-    faults,
-  );
+  const admin = readAdmin(rawAdmin(env), faults);
   const tracing = readTracing(rawTracing(env), faults);
   const common = { environment, host, port, logLevel, serving, admin, tracing };
   if (name === 'error-demo')
@@ -113,6 +110,16 @@ export async function readAuthConfig(
   const auth = await readAuth(env, environment, dataDirOf(flags, env));
   if ('faults' in auth) faults.push(...auth.faults);
   return faults.length > 0 || 'faults' in auth ? { faults } : { auth: auth.settings };
+}
+
+/** Reads where the admin listener listens, for a command that asks it: it must have a port that is known. */
+export function readAdminConfig(env: Variables): { readonly admin: AdminSettings } | Faults {
+  const faults: string[] = [];
+  const admin = readAdmin(rawAdmin(env), faults);
+  if (faults.length > 0) return { faults };
+  if (admin !== undefined && admin.port !== 0) return { admin };
+  const received = admin === undefined ? 'nothing: there is no admin listener' : '"0": any port';
+  return { faults: [`TODO_ADMIN_PORT must name a port, received ${received}`] };
 }
 
 /** What decides whether a development token can be made, and is of use. */
@@ -179,6 +186,10 @@ function environmentOf(flags: Flags, env: Variables, faults: string[]): Environm
 async function readAuth(env: Variables, environment: Environment, dataDir: string) {
   const { readAuthSettings } = await import('./auth/settings.ts');
   return readAuthSettings(rawAuth(env), { environment, dataDir });
+}
+
+function rawAdmin(env: Variables) {
+  return { host: env.TODO_ADMIN_HOST || undefined, port: env.TODO_ADMIN_PORT || undefined };
 }
 
 function rawServing(env: Variables) {

@@ -6,6 +6,7 @@ type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<numb
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./commands/serve.ts')).serve],
   ['migrate', async () => (await import('./commands/migrate.ts')).migrate],
+  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['check', async () => (await import('./commands/check.ts')).check],
   ['backup', async () => (await import('./commands/backup.ts')).backup],
   ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
@@ -16,6 +17,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 
 const LIST = `
   serve            serves the todo list or the error demo (the default)
+  healthcheck      asks the admin listener whether requests can be answered
   migrate          brings the schema of the database up to date
   check            looks for what is wrong with the database
   backup           copies the SQLite database while it is served

@@ -1,0 +1,54 @@
+import { isIPv6 } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { AdminSettings } from '../admin/settings.ts';
+import { readAdminConfig } from '../config.ts';
+import { get } from '../http/transport/node-http.ts';
+import { sayFaults } from './faults.ts';
+import { readFlags } from './flags.ts';
+
+const HELP = `Usage: todo-service healthcheck [flags]
+
+Asks the admin listener of the service beside it whether requests can be answered (/ready), for containers without
+a shell. Reads TODO_ADMIN_PORT and TODO_ADMIN_HOST as the service does.
+
+  -h, --help
+
+Exit codes: 0 ready, 1 not ready or no answer within 3 s, 2 wrong usage, 78 there is no admin listener: set
+TODO_ADMIN_PORT.
+
+Examples:
+  TODO_ADMIN_PORT=9090 todo-service healthcheck
+`;
+
+/** Milliseconds. The listener answers within one second, whatever the database does. */
+const PATIENCE_MS = 3_000;
+
+/** `todo-service healthcheck`. The result is the exit code. */
+export async function healthcheck(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags({ command: 'healthcheck', flags: {}, help: HELP }, argv);
+  if (typeof flags === 'number') return flags;
+  const read = readAdminConfig(env);
+  if ('faults' in read) return sayFaults('ask', read.faults);
+  const reason = await whyNotReady(read.admin);
+  if (reason === undefined) return 0;
+  process.stderr.write(`Not ready: ${reason}\n`);
+  return 1;
+}
+
+async function whyNotReady({ host, port }: AdminSettings): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const url = `http://${reachable(host)}:${port}/ready`;
+  const request = get(url, { signal: AbortSignal.timeout(PATIENCE_MS) }, async (response) => {
+    const body = await text(response).catch(() => 'its answer has no end');
+    resolve(response.statusCode === 200 ? undefined : body);
+  });
+  request.on('error', ({ message }) => resolve(`${url} does not answer: ${message}`));
+  return promise;
+}
+
+/** Who listens on every address is asked on that of this machine. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIPv6(host) ? `[${host}]` : host;
+}

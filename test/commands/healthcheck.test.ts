@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
+import { test } from 'node:test';
+import { runProgram, startService } from '../start.ts';
+
+const healthcheck = (env: Readonly<Record<string, string>>) => runProgram(['healthcheck'], { env });
+
+test('healthcheck is silent and 0 when the service is ready, whatever address its admin listener is on', async () => {
+  for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
+    const admin = { TODO_ADMIN_HOST: host, TODO_ADMIN_PORT: '0' };
+    await using service = await startService({ profile: 'error-demo', env: admin });
+    const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.stdout())?.[1] ?? '';
+    const asked = await healthcheck({ ...admin, TODO_ADMIN_PORT: port });
+    assert.deepEqual(asked, { code: 0, stdout: '', stderr: '' }, host);
+  }
+});
+
+test('healthcheck is 1, with the reason, when the service is not ready', async () => {
+  const server = createServer((_request, response) => response.writeHead(503).end('{"detail":"starting"}'));
+  const { code, stderr } = await healthcheck({ TODO_ADMIN_PORT: await listen(server) });
+  server.close();
+  assert.deepEqual({ code, stderr }, { code: 1, stderr: 'Not ready: {"detail":"starting"}\n' });
+});
+
+test('healthcheck is 1 when nobody answers', async () => {
+  const silent = createSocketServer();
+  const port = await listen(silent);
+  const waited = await healthcheck({ TODO_ADMIN_PORT: port });
+  assert.equal(waited.code, 1);
+  assert.match(waited.stderr, /^Not ready: http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*\n$/);
+
+  silent.close();
+  const refused = await healthcheck({ TODO_ADMIN_PORT: port });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /ECONNREFUSED/);
+});
+
+test('healthcheck is 78 where there is no admin listener, or none whose port is known', async () => {
+  for (const [env, received] of [
+    [{}, 'nothing: there is no admin listener'],
+    [{ TODO_ADMIN_PORT: '' }, 'nothing: there is no admin listener'],
+    [{ TODO_ADMIN_PORT: '0' }, '"0": any port'],
+  ] as const) {
+    const { code, stderr } = await healthcheck(env);
+    assert.equal(code, 78);
+    assert.ok(stderr.includes(`TODO_ADMIN_PORT must name a port, received ${received}\n`), stderr);
+  }
+});
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return String((server.address() as AddressInfo).port);
+}
