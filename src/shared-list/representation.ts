@@ -1,5 +1,5 @@
 import { type EntityTag, entityTag } from './entity-tag.ts';
-import type { Todo } from './todo.ts';
+import { type Todo, todoJson } from './todo.ts';
 
 /** A todo as it goes over the wire: the `TodoResponse` as JSON text, and the tag of exactly this text. */
 export interface TodoRepresentation {
@@ -10,8 +10,7 @@ export interface TodoRepresentation {
   readonly etag: EntityTag;
 }
 
-/** Text and tag depend on the todo alone, so every instance and every start makes the same. */
-export function represent({ id, title, done, categoryId }: Todo): TodoRepresentation {
-  const json = JSON.stringify({ id, title, done, categoryId });
-  return { id, json, etag: entityTag(json) };
+export function represent(todo: Todo): TodoRepresentation {
+  const json = todoJson(todo);
+  return { id: todo.id, json, etag: entityTag(json) };
 }

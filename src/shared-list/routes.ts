@@ -9,7 +9,7 @@ import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import * as document from './document.ts';
 import type { Preconditions } from './entity-tag.ts';
-import type { ListRepresentation } from './list-version.ts';
+import type { ListRepresentation } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { Preconditions } from './entity-tag.ts';
-import type { ListRepresentation, ListWish } from './list-version.ts';
+import type { ListRepresentation, ListWish } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { NewTodo, Replacement } from './todo.ts';
 

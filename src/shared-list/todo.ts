@@ -20,6 +20,11 @@ export interface Todo {
   readonly categoryId: number;
 }
 
+/** The `TodoResponse` as JSON text. It depends on the todo alone, so every instance and every start makes the same. */
+export function todoJson({ id, title, done, categoryId }: Todo): string {
+  return JSON.stringify({ id, title, done, categoryId });
+}
+
 /** A parsed `CreateTodo`. A todo always begins with `done` false. */
 export interface NewTodo {
   readonly title: Title;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ListRepresentation } from '../../src/shared-list/list-version.ts';
+import type { ListRepresentation } from '../../src/shared-list/list/version.ts';
 import type { TodoRepresentation } from '../../src/shared-list/representation.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
 import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/shared-list/todo.ts';

@@ -1,8 +1,8 @@
 import { represent, type TodoRepresentation } from '../representation.ts';
-import type { Todo } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import { SELECTED, type TodoRow, todoOf } from './row.ts';
 
-const FIND = 'SELECT id, title, done, category_id AS "categoryId" FROM todos WHERE id = ANY($1)';
+const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 
 interface Waiting {
   readonly id: number;
@@ -23,8 +23,8 @@ export function findTogether(pool: ConnectionPool): (id: number) => Promise<Todo
     gathered = [];
     try {
       const ids = batch.map(({ id }) => id);
-      const rows = await pool.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
-      const found = new Map(rows.map((todo) => [todo.id, represent(todo)]));
+      const rows = await pool.read<TodoRow>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+      const found = new Map(rows.map((row) => [row.id, represent(todoOf(row))]));
       for (const { id, resolve } of batch) resolve(found.get(id));
     } catch (error) {
       for (const { reject } of batch) reject(error);

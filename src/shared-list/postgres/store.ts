@@ -1,5 +1,7 @@
-import type { EntityTags, Preconditions } from '../entity-tag.ts';
-import type { ListRepresentation, ListWish } from '../list-version.ts';
+import type { QueryConfig } from 'pg';
+import { valuesOf } from '../columns.ts';
+import { admitsWrite, type Preconditions } from '../entity-tag.ts';
+import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import type { Connections, TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
@@ -7,31 +9,14 @@ import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
 import { findTogether } from './find.ts';
 import type { PostgresList } from './list.ts';
+import { ADD, REPLACE, SELECTED, type TodoRow, todoOf } from './row.ts';
 
-const ADD = 'INSERT INTO todos (title, category_id) VALUES ($1, $2) RETURNING id';
-const REPLACE = 'UPDATE todos SET title = $2, done = $3, category_id = $4 WHERE id = $1 RETURNING id';
-const REMOVE = 'DELETE FROM todos WHERE id = $1 RETURNING id';
+const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
-// The tag of `represent`, from the same text. The row is locked first and looked at as it is then, so that of
-// writers with the same tag one wins; what fails first is said: todo, category, precondition.
-const TAG = `'"' || left(encode(sha256(convert_to('{"id":' || id || ',"title":' || to_json(title)::text ||
-  ',"done":' || done::text || ',"categoryId":' || category_id || '}', 'UTF8')), 'hex'), 32) || '"'`;
-const locked = (match: string, noneMatch: string): string => `todo AS MATERIALIZED (
-    SELECT id, ${TAG} AS tag FROM todos WHERE id = $1 FOR UPDATE
-  ), admitted AS MATERIALIZED (
-    SELECT id, (${match}::text[] IS NULL OR tag = ANY (${match}::text[])) AND
-      (${noneMatch}::text[] IS NULL OR NOT ARRAY[tag, '*'] && ${noneMatch}::text[]) AS ok FROM todo
-  )`;
-const REPLACE_IF = `WITH ${locked('$5', '$6')}, decided AS MATERIALIZED (
-    SELECT id, CASE WHEN NOT EXISTS (SELECT FROM categories WHERE id = $4) THEN 'category-missing'
-      WHEN ok THEN 'replaced' ELSE 'precondition-failed' END AS outcome FROM admitted
-  ), changed AS (
-    UPDATE todos SET title = $2, done = $3, category_id = $4 FROM decided
-    WHERE todos.id = decided.id AND outcome = 'replaced'
-  ) SELECT outcome FROM decided`;
-const REMOVE_IF = `WITH ${locked('$2', '$3')}, removed AS (
-    DELETE FROM todos USING admitted WHERE todos.id = admitted.id AND ok
-  ) SELECT ok FROM admitted`;
+// What preconditions are decided by. `xmin` tells the row from what a later write makes of it.
+const LOOK = `SELECT ${SELECTED}, xmin::text AS version,
+    $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
+  FROM todos WHERE id = $1`;
 
 /** The list in a PostgreSQL database, which other instances change as well. One statement is one round trip. */
 export class PostgresTodoStore implements TodoStore {
@@ -57,31 +42,31 @@ export class PostgresTodoStore implements TodoStore {
     return this.#find(id);
   }
 
-  async add({ title, categoryId }: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
+  async add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
     try {
-      const values = [title, categoryId];
+      const values = [...valuesOf({ ...todo, done: false })];
       const [added] = await this.#pool.write<{ id: number }>({ name: 'add', text: ADD, values });
       if (added === undefined) throw new Error('INSERT returned no id');
-      return represent({ id: added.id, title, done: false, categoryId });
+      return represent({ id: added.id, done: false, ...todo });
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       throw error;
     }
   }
 
-  async replace(id: number, { title, done, categoryId }: Replacement, preconditions: Preconditions = {}) {
-    const values = [id, title, done, categoryId];
+  async replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
+    const write = (version: string | null) =>
+      this.#change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
-      if (asksNothing(preconditions)) {
-        const rows = await this.#pool.write({ name: 'replace', text: REPLACE, values });
-        return rows.length === 0 ? 'todo-missing' : 'replaced';
+      if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
+      // Whoever wrote in between was the faster one; what they made of the todo is looked at next.
+      for (;;) {
+        const row = await this.#look(id, replacement.categoryId);
+        if (row === undefined) return 'todo-missing';
+        if (!row.category_found) return 'category-missing';
+        if (!admitsRow(preconditions, row)) return 'precondition-failed';
+        if (await write(row.version)) return 'replaced';
       }
-      const [row] = await this.#pool.write<{ outcome: Decided }>({
-        name: 'replace-if',
-        text: REPLACE_IF,
-        values: [...values, ...tagLists(preconditions)],
-      });
-      return row?.outcome ?? 'todo-missing';
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       throw error;
@@ -89,17 +74,15 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async remove(id: number, preconditions: Preconditions = {}) {
-    if (asksNothing(preconditions)) {
-      const rows = await this.#pool.write({ name: 'remove', text: REMOVE, values: [id] });
-      return rows.length === 0 ? 'todo-missing' : 'removed';
+    const write = (version: string | null) =>
+      this.#change({ name: 'remove', text: REMOVE, values: [id, version] });
+    if (asksNothing(preconditions)) return (await write(null)) ? 'removed' : 'todo-missing';
+    for (;;) {
+      const row = await this.#look(id, null);
+      if (row === undefined) return 'todo-missing';
+      if (!admitsRow(preconditions, row)) return 'precondition-failed';
+      if (await write(row.version)) return 'removed';
     }
-    const [row] = await this.#pool.write<{ ok: boolean }>({
-      name: 'remove-if',
-      text: REMOVE_IF,
-      values: [id, ...tagLists(preconditions)],
-    });
-    if (row === undefined) return 'todo-missing';
-    return row.ok ? 'removed' : 'precondition-failed';
   }
 
   async check(): Promise<void> {
@@ -110,28 +93,31 @@ export class PostgresTodoStore implements TodoStore {
     return this.#pool.counts();
   }
 
+  async #look(id: number, categoryId: number | null): Promise<LookedAt | undefined> {
+    const [row] = await this.#pool.read<LookedAt>({ name: 'look', text: LOOK, values: [id, categoryId] });
+    return row;
+  }
+
+  /** Whether a row was changed. */
+  async #change(query: QueryConfig): Promise<boolean> {
+    return (await this.#pool.write(query)).length > 0;
+  }
+
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#owned[Symbol.asyncDispose]();
   }
 }
 
-type Decided = 'replaced' | 'category-missing' | 'precondition-failed';
+interface LookedAt extends TodoRow {
+  readonly version: string;
+  readonly category_found: boolean;
+}
 
+/** `If-Match: *` asks nothing of a todo that is there. */
 function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
-  return ifMatch === undefined && ifNoneMatch === undefined;
+  return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
 }
 
-/**
- * `If-Match` compares strongly, so a weak tag stays one that no todo has, and `*` asks nothing of a todo that
- * is there; `If-None-Match` compares weakly, and its `*` stands for every tag (RFC 9110 §13.1).
- */
-function tagLists({ ifMatch, ifNoneMatch }: Preconditions): [match: unknown, noneMatch: unknown] {
-  return [
-    ifMatch === '*' || ifMatch === undefined ? null : ifMatch,
-    ifNoneMatch === undefined ? null : strong(ifNoneMatch),
-  ];
-}
-
-function strong(tags: EntityTags): readonly string[] {
-  return tags === '*' ? ['*'] : tags.map((tag) => tag.replace(/^W\//, ''));
+function admitsRow(preconditions: Preconditions, row: TodoRow): boolean {
+  return admitsWrite(preconditions, represent(todoOf(row)).etag);
 }

@@ -4,10 +4,8 @@ import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
-import { FIND, todoOf } from './row.ts';
+import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
 
-const ADD = 'INSERT INTO todos (title, category_id) VALUES (?, ?)';
-const REPLACE = 'UPDATE todos SET title = ?, done = ?, category_id = ? WHERE id = ?';
 const REMOVE = 'DELETE FROM todos WHERE id = ?';
 
 interface OfOneTodo {
@@ -39,7 +37,7 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
  */
 export class Batches {
   readonly #database: DatabaseSync;
-  readonly #find: StatementSync;
+  readonly #find: ReturnType<typeof prepareFind>;
   readonly #add: StatementSync;
   readonly #replace: StatementSync;
   readonly #remove: StatementSync;
@@ -52,7 +50,7 @@ export class Batches {
   constructor(database: DatabaseSync, lookElsewhere: () => void) {
     this.#database = database;
     this.#lookElsewhere = lookElsewhere;
-    this.#find = database.prepare(FIND);
+    this.#find = prepareFind(database);
     this.#add = database.prepare(ADD);
     this.#replace = database.prepare(REPLACE);
     this.#remove = database.prepare(REMOVE);
@@ -104,9 +102,9 @@ export class Batches {
     }
   }
 
-  #addOne({ title, categoryId }: NewTodo): Outcomes['add'] {
+  #addOne(todo: NewTodo): Outcomes['add'] {
     try {
-      return Number(this.#add.run(title, categoryId).lastInsertRowid);
+      return Number(this.#add.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       if (isIdsExhausted(error)) return 'ids-exhausted';
@@ -117,7 +115,7 @@ export class Batches {
   #replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
     const admitted = this.#admits(write);
     try {
-      const { changes } = this.#replace.run(write.title, write.done ? 1 : 0, write.categoryId, write.id);
+      const { changes } = this.#replace.run(...columnValues(write), write.id);
       if (changes === 0) return 'todo-missing';
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
@@ -140,7 +138,7 @@ export class Batches {
    */
   #admits({ id, preconditions }: OfOneTodo): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
-    const row = this.#find.get(id);
-    return row === undefined || admitsWrite(preconditions, represent(todoOf(row)).etag);
+    const todo = this.#find(id);
+    return todo === undefined || admitsWrite(preconditions, represent(todo).etag);
   }
 }

@@ -1,18 +1,18 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Failure, failureBy } from './failure.ts';
 import { type Service, serveThread } from './in-thread.ts';
-import { type Dirty, type ListChange, ListChunks } from './list-chunks.ts';
+import { type ListPart, prepareList, type ReadChunk } from './list-reader.ts';
 
-// The thread that builds the list.
-serveThread((file): Service<Dirty, ListChange | Failure> => {
+// The thread that reads the list.
+serveThread((file): Service<ListPart, readonly ReadChunk[] | Failure> => {
   const database = new DatabaseSync(file, { timeout: 0 });
   database.exec('PRAGMA query_only = ON');
-  const chunks = new ListChunks(database);
+  const read = prepareList(database);
   return {
-    answer: (dirty) => {
+    answer: (part) => {
       try {
-        const change = chunks.refresh(dirty);
-        return { answer: change, transfer: [...change.segments.values()].map(({ buffer }) => buffer) };
+        const chunks = read(part);
+        return { answer: chunks, transfer: chunks.flatMap(([, chunk]) => chunk?.json.buffer ?? []) };
       } catch (error) {
         return { answer: failureBy(error) };
       }

@@ -1,33 +1,34 @@
-import { chunkOf, type Segment } from '../list-json.ts';
-import { ListVersion } from '../list-version.ts';
-import { sharedRun } from '../shared-run.ts';
+import { chunkOf } from '../list/chunk.ts';
+import { ListChunks } from '../list/chunks.ts';
+import { singleFlight } from '../list/single-flight.ts';
+import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
 import { errorOf, type Failure } from './failure.ts';
-import type { Dirty, ListChange } from './list-chunks.ts';
+import type { ListPart, ReadChunk } from './list-reader.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 import type { Watcher } from './writer.ts';
 
 const THREAD = new URL('./list-thread.ts', import.meta.url);
 
 /**
- * The list, built once per change by a thread of its own, which starts when it is first asked for. From the
+ * The list, of which a thread reads what changed. The thread starts when the list is first asked for. From the
  * moment a batch is sent until it is done, its changes may be visible to some: whoever asks meanwhile gets what is
  * read then.
  */
 export class SqliteList implements Watcher, AsyncDisposable {
-  readonly #thread: Thread<Dirty, ListChange | Failure>;
-  #segments: ReadonlyMap<number, Segment> = new Map();
+  readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
+  readonly #chunks = new ListChunks();
   #version: ListVersion | undefined;
   /** Nothing has changed since the version was read, but for the batch that is under way. */
   #fresh = false;
   #changes = 0;
+  /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
   /** The chunks of the batch that is under way. */
   #underWay: readonly number[] | undefined;
 
   constructor(file: string) {
-    // A thread that is started anew knows nothing of what the one before it has told.
-    this.#thread = new Thread(THREAD, file, { ended: () => this.invalidate() });
+    this.#thread = new Thread(THREAD, file);
   }
 
   /** Never older than the call. */
@@ -63,25 +64,32 @@ export class SqliteList implements Watcher, AsyncDisposable {
     else if (this.#dirty !== 'all') for (const chunk of chunks) this.#dirty.add(chunk);
   }
 
-  readonly #renewed = sharedRun(async (): Promise<ListVersion> => {
+  readonly #renewed = singleFlight(async (): Promise<ListVersion> => {
     const kept = this.#kept();
     if (kept !== undefined) return kept;
-    this.#version = await this.#read();
-    return this.#version;
+    await this.#read();
+    const version = this.#chunks.version();
+    // What was changed back is what it was, its gzip copy too.
+    if (this.#version?.etag !== version.etag) this.#version = version;
+    return this.#version ?? version;
   });
 
-  async #read(): Promise<ListVersion> {
-    const dirty = this.#dirty === 'all' ? 'all' : new Set([...this.#dirty, ...(this.#underWay ?? [])]);
+  async #read(): Promise<void> {
+    const dirty = this.#dirty;
     const changes = this.#changes;
     this.#dirty = new Set();
-    const answer = await this.#thread.ask(dirty).catch(unavailable);
+    const part =
+      dirty === 'all'
+        ? { chunks: [], from: 0 }
+        : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
+    const answer = await this.#thread.ask(part).catch(unavailable);
     if ('failure' in answer) {
       this.invalidate();
       throw errorOf(answer);
     }
+    for (const [number, chunk] of answer) this.#chunks.set(number, chunk);
+    if (dirty === 'all') this.#chunks.keepOnly(new Set(answer.map(([number]) => number)));
     this.#fresh = changes === this.#changes;
-    this.#segments = new Map([...(dirty === 'all' ? [] : this.#segments), ...answer.segments]);
-    return new ListVersion(this.#segments, answer.etag);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Preconditions } from '../entity-tag.ts';
-import type { ListRepresentation, ListWish } from '../list-version.ts';
+import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import { IdsExhausted, StoreUnavailable, type TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { isMachineFault, messageOf } from './error.ts';
 import type { SqliteList } from './list.ts';
-import { FIND, todoOf } from './row.ts';
+import { prepareFind } from './row.ts';
 import type { Writer } from './writer.ts';
 
 const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
@@ -23,7 +23,7 @@ export interface StoreParts {
 
 /** The list in one SQLite file: reads on this thread, writes on another. */
 export class SqliteTodoStore implements TodoStore {
-  readonly #find: StatementSync;
+  readonly #find: ReturnType<typeof prepareFind>;
   readonly #highestId: StatementSync;
   readonly #cache: TodoCache;
   readonly #list: SqliteList;
@@ -32,7 +32,7 @@ export class SqliteTodoStore implements TodoStore {
 
   /** @param owned What ends with the store, its parts included. */
   constructor({ reader, cache, list, writer }: StoreParts, owned: AsyncDisposable) {
-    this.#find = reader.prepare(FIND);
+    this.#find = prepareFind(reader);
     this.#highestId = reader.prepare(HIGHEST_ID);
     this.#cache = cache;
     this.#list = list;
@@ -85,8 +85,8 @@ export class SqliteTodoStore implements TodoStore {
 
   #look(id: number): Known {
     if (this.#cache.wantsHighest) this.#cache.setHighest(Number(this.#highestId.get()?.seq ?? 0));
-    const row = this.#find.get(id);
-    const known = row === undefined ? 'missing' : represent(todoOf(row));
+    const todo = this.#find(id);
+    const known = todo === undefined ? 'missing' : represent(todo);
     this.#cache.set(id, known);
     return known;
   }

@@ -1,9 +1,9 @@
 /**
- * Runs a task for all who wait together. Who comes while it runs waits for the next run, because the one under
- * way may have looked at the data before: nobody gets a result that was begun before they asked. When a run
- * fails, those who wait for the next fail with it, so that nobody waits for two failures.
+ * Single flight: those who call together share one run of the task. Callers during a run join the next one, so that no
+ * result predates its call. When a run fails, those who wait for the next fail with it, so that nobody waits for two
+ * failures.
  */
-export function sharedRun<T>(task: () => Promise<T>): () => Promise<T> {
+export function singleFlight<T>(task: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sharedRun } from './shared-run.ts';
+import { singleFlight } from './single-flight.ts';
 
 /** A task whose runs end by hand, in order. */
 function byHand() {
   const runs: PromiseWithResolvers<number>[] = [];
-  const run = sharedRun(() => {
+  const run = singleFlight(() => {
     const one = Promise.withResolvers<number>();
     runs.push(one);
     return one.promise;
@@ -16,7 +16,7 @@ function byHand() {
 /** Lets everything that is ready to run do so. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('who comes while nothing runs gets a run at once', async () => {
+test('a caller while nothing runs gets a run at once', async () => {
   const { runs, run } = byHand();
   const first = run();
   assert.equal(runs.length, 1);
@@ -24,7 +24,7 @@ test('who comes while nothing runs gets a run at once', async () => {
   assert.equal(await first, 1);
 });
 
-test('all who come during a run share the one that begins after it', async () => {
+test('all callers during a run share the one that begins after it', async () => {
   const { runs, run } = byHand();
   const first = run();
   const others = [run(), run(), run()];
@@ -38,7 +38,7 @@ test('all who come during a run share the one that begins after it', async () =>
   assert.deepEqual(await Promise.all(others), [2, 2, 2]);
 });
 
-test('two runs never overlap, whoever comes between them', async () => {
+test('two runs never overlap, whoever calls between them', async () => {
   const { runs, run } = byHand();
   const first = run();
   const second = run();

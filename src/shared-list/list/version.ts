@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { type EntityTag, type EntityTags, matchesWeakly } from './entity-tag.ts';
-import { arrayOf, type Segment } from './list-json.ts';
+import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../entity-tag.ts';
+import type { Chunk } from './chunk.ts';
 
 /** What a client can read, and what it has already. */
 export interface ListWish {
@@ -23,7 +23,7 @@ export interface ListRepresentation {
 /** Bytes; what is not longer fits one packet anyway. */
 const WORTH_GZIP = 1024;
 
-/** Bytes up to which it costs less to have a list in one piece than to share pieces among versions. */
+/** Bytes up to which it costs less to have a list in one piece than to share chunks among versions. */
 const SHORT = 128 * 1024;
 
 /** Above 3, zlib takes more than twice the time and saves some 5 % of a list. */
@@ -37,12 +37,19 @@ export class ListVersion {
   #gzip: Promise<ListRepresentation> | undefined;
   #asked = false;
 
-  constructor(segments: ReadonlyMap<number, Segment>, etag: EntityTag) {
-    const array = arrayOf(segments);
+  /** @param chunks Ascending. Their bytes are not copied when the list is long. */
+  constructor(chunks: readonly Chunk[]) {
+    const array = arrayOf(chunks);
     this.#length = array.reduce((sum, { length }) => sum + length, 0);
     const pieces = this.#length <= SHORT ? [Buffer.concat(array)] : array;
+    const etag = entityTag(chunks.map((chunk) => chunk.etag).join());
     this.#identity = { pieces, coding: 'identity', etag };
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
+  }
+
+  /** Of the list as it is, not compressed. */
+  get etag(): EntityTag {
+    return this.#identity.etag;
   }
 
   /**
@@ -64,3 +71,13 @@ export class ListVersion {
     return { pieces: [Buffer.concat(await gzip.toArray())], coding: 'gzip', etag: this.#gzipTag };
   }
 }
+
+/** Chunks as one JSON array: the comma before the first makes way for the bracket. */
+function arrayOf(chunks: readonly Chunk[]): readonly Buffer[] {
+  const [first, ...rest] = chunks.map(({ json }) => Buffer.from(json.buffer));
+  return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
+}
+
+const EMPTY = Buffer.from('[]');
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');

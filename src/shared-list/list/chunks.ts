@@ -1,0 +1,41 @@
+import type { Chunk } from './chunk.ts';
+import { ListVersion } from './version.ts';
+
+/**
+ * The list, chunk by chunk: a change costs its chunk. What is set again and equal stays the chunk that it was, so
+ * that versions of the list share it.
+ */
+export class ListChunks {
+  readonly #chunks = new Map<number, Chunk>();
+  #highest = 0;
+
+  /** The highest number of a chunk that there ever was, 0 before the first. */
+  get highest(): number {
+    return this.#highest;
+  }
+
+  get(number: number): Chunk | undefined {
+    return this.#chunks.get(number);
+  }
+
+  /** @param chunk Undefined when no todo is left in it. */
+  set(number: number, chunk: Chunk | undefined): void {
+    if (chunk === undefined) {
+      this.#chunks.delete(number);
+    } else if (this.#chunks.get(number)?.etag !== chunk.etag) {
+      this.#chunks.set(number, chunk);
+      this.#highest = Math.max(this.#highest, number);
+    }
+  }
+
+  /** Drops every other chunk. */
+  keepOnly(numbers: ReadonlySet<number>): void {
+    for (const number of this.#chunks.keys()) if (!numbers.has(number)) this.#chunks.delete(number);
+  }
+
+  /** The list as it is now. */
+  version(): ListVersion {
+    const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
+    return new ListVersion(ascending.map(([, chunk]) => chunk));
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { entityTag } from '../entity-tag.ts';
+import type { Chunk } from './chunk.ts';
+import { ListVersion } from './version.ts';
+
+const CHUNKS = [chunk(',{"id":1}'.repeat(200)), chunk(',{"id":2}')];
+const BYTES = Buffer.from(`[${'{"id":1},'.repeat(200)}{"id":2}]`);
+const version = () => new ListVersion(CHUNKS);
+const TAG = version().etag;
+const TWIN = `${TAG.slice(0, -1)}-gzip"`;
+
+function chunk(text: string): Chunk {
+  const json = new TextEncoder().encode(text);
+  return { json, etag: entityTag(json) };
+}
+
+test('a version without chunks is the empty array', async () => {
+  assert.equal(String((await new ListVersion([]).select({ gzip: false })).pieces), '[]');
+});
+
+test('lists that differ have different tags, equal ones the same', () => {
+  assert.equal(version().etag, TAG);
+  assert.match(TAG, /^"[0-9a-f]{32}"$/);
+  assert.notEqual(new ListVersion([]).etag, TAG);
+  assert.notEqual(new ListVersion(CHUNKS.toReversed()).etag, TAG);
+});
+
+test('the first who asks gets the plain list, the second its gzip twin with a tag of its own', async () => {
+  const list = version();
+  assert.deepEqual(await list.select({ gzip: true }), { pieces: [BYTES], coding: 'identity', etag: TAG });
+  const twin = await list.select({ gzip: true });
+  assert.equal(twin.coding, 'gzip');
+  assert.equal(twin.etag, TWIN);
+  assert.deepEqual(gunzipSync(twin.pieces[0] ?? ''), BYTES);
+  assert.equal(twin.pieces.length, 1);
+});
+
+test('the twin is made once', async () => {
+  const list = version();
+  await list.select({ gzip: false });
+  const [one, other] = await Promise.all([list.select({ gzip: true }), list.select({ gzip: true })]);
+  assert.equal(one, other);
+});
+
+test('who cannot read gzip never gets it', async () => {
+  const list = version();
+  for (const _ of [1, 2, 3]) assert.equal((await list.select({ gzip: false })).coding, 'identity');
+});
+
+test('a list of up to 1024 bytes has no twin', async () => {
+  const list = new ListVersion([chunk(','.padEnd(1023))]);
+  for (const _ of [1, 2, 3]) assert.equal((await list.select({ gzip: true })).coding, 'identity');
+});
+
+test('a client that has one coding is offered that one', async () => {
+  const list = version();
+  assert.equal((await list.select({ gzip: true, ifNoneMatch: [TWIN] })).etag, TWIN);
+  assert.equal((await list.select({ gzip: true, ifNoneMatch: [`W/${TAG}`] })).etag, TAG);
+  assert.equal((await list.select({ gzip: false, ifNoneMatch: [TWIN] })).etag, TAG);
+});
+
+test('a list of up to 128 KiB is one piece', async () => {
+  const list = new ListVersion([chunk(','.padEnd(100_000)), chunk(','.padEnd(31_071))]);
+  const { pieces } = await list.select({ gzip: false });
+  assert.deepEqual(
+    pieces.map(({ length }) => length),
+    [131_072],
+  );
+});
+
+test('versions of a longer list share their chunks', async () => {
+  const [first, last] = [chunk(',"first"'.padEnd(70_000)), chunk(',"last"'.padEnd(70_000))];
+  const added = chunk(',"added"');
+  const [before, after] = await Promise.all(
+    [
+      [first, last],
+      [first, last, added],
+    ].map(async (chunks) => {
+      return (await new ListVersion(chunks).select({ gzip: false })).pieces;
+    }),
+  );
+  assert.deepEqual(JSON.parse(String(Buffer.concat(after ?? []))), ['first', 'last', 'added']);
+  assert.equal(before?.[2]?.buffer, last.json.buffer);
+  assert.equal(after?.[2]?.buffer, last.json.buffer);
+});
