@@ -68,7 +68,7 @@ const NOT_PRINTABLE_ASCII = /[^\n -~]/;
  * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
  * format and unassigned characters, lone surrogates, line separators, zero-width characters.
  */
-const HIDDEN = /[[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\n]]/gv;
+const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it

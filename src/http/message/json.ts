@@ -22,7 +22,7 @@ function positionOf(text: string, at: number): Position {
 
 const WHITE_SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
-const STRING = /"[[^"\\\p{Cc}]\x7f-\x9f]*(?:\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4})[[^"\\\p{Cc}]\x7f-\x9f]*)*"/vy;
+const STRING = /"[ !#-[\]-\u{10ffff}]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\u{10ffff}]*)*"/uy;
 
 /** What may come next: a value, a member name, or what follows a complete value. `…OrEnd` just after `[` or `{`. */
 type Expectation = 'value' | 'valueOrEnd' | 'name' | 'nameOrEnd' | 'next';
