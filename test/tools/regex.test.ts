@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from '../package/program.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../tools/regex/check.ts', import.meta.url));
+
+/** What the check makes of a module with these lines; the names of files are left out. */
+async function check(lines: readonly string[]): Promise<{ code: number | null; findings: string[] }> {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'module.ts');
+  await writeFile(path, `${lines.join('\n')}\n`);
+  const { code, stdout } = await run(process.execPath, [PROGRAM, path], { cwd: folder.path, env: {} });
+  const findings = stdout.split('\n').filter((line) => line.startsWith(path));
+  return { code, findings: findings.map((line) => line.slice(path.length + 1)) };
+}
+
+describe('The check of regular expressions', { concurrency: 2 }, () => {
+  test('passes what is linear', async () => {
+    const lines = [
+      'const a: RegExp = /^[a-z]+(?:-[a-z]+)*$/;',
+      'const b = new RegExp("^\\\\p{L}*$", "u");',
+      "const schema = { type: 'string', pattern: '^[0-9]{1,9}$' };",
+      'const c = /(?<!x)y/;',
+    ];
+    assert.deepEqual(await check(lines), { code: 0, findings: [] });
+  });
+
+  for (const [what, line, finding] of [
+    ['an exponential expression', 'const a = /^(a+)+$/;', '1: /^(a+)+$/ is exponential'],
+    ['a quadratic expression', 'const a = /\\s+$/;', '1: /\\s+$/ is 2nd degree polynomial'],
+    ['a quadratic look behind', 'const a = /(?<=a+)b/;', '1: /(?<=a+)b/ is 2nd degree polynomial'],
+    ['an argument of RegExp', "const a = RegExp('^(a|a)*$', 'i');", '1: /^(a|a)*$/i is exponential'],
+    [
+      'a pattern of a schema',
+      "const P = '^(a|a)*$'; const schema = { items: { pattern: P } };",
+      '1: /^(a|a)*$/u is exponential',
+    ],
+    ['flag v', 'const a = /[a--b]/v;', '1: /[a--b]/v has no proof'],
+    [
+      'an expression made at run time',
+      "const a = (b: string) => new RegExp(b + '$');",
+      '1: /…/ is made at run time',
+    ],
+  ] as const) {
+    test(`names ${what}, and fails`, async () => {
+      const { code, findings } = await check([line]);
+      assert.equal(code, 1);
+      assert.deepEqual(
+        findings.map((text) => text.slice(0, finding.length)),
+        [finding],
+      );
+    });
+  }
+});
