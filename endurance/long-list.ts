@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../test/sign.ts';
+import { signer } from '../conformance/src/sign.ts';
 import { runProgram, startService } from '../test/start.ts';
 import { temporaryFolder } from '../test/storage/folder.ts';
 import type { Watched } from './watch-process.ts';

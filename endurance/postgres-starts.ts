@@ -1,6 +1,6 @@
+import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { scriptFlags } from '../test/script-flags.ts';
-import { signer } from '../test/sign.ts';
 import { startService } from '../test/start.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { parseExposition, valuesOf } from '../test/operations/prometheus.ts';
 import { scriptFlags } from '../test/script-flags.ts';
-import { signer } from '../test/sign.ts';
 import { startService } from '../test/start.ts';
 import { slopePerHour } from './slope.ts';
 

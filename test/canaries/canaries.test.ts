@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { signer } from '../../conformance/src/sign.ts';
 import { testAuth } from '../operations/list.ts';
-import { signer } from '../sign.ts';
 import { type Canaries, keepCanaries } from './canaries.ts';
 import { watchSockets } from './sockets.ts';
 

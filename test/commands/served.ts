@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { type AuthSettings, type Running, type ServeOptions, startService } from '../start.ts';
 
 const auth: AuthSettings = {

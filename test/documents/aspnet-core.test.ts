@@ -6,8 +6,8 @@ const root = new URL('../../', import.meta.url);
 
 /** Every test source but this folder's, as one text. */
 async function testSources(): Promise<string> {
-  const files = await Array.fromAsync(glob(['{src,test}/**/*.ts'], { cwd: root }));
-  const sources = files.filter((file) => file.endsWith('.test.ts') || file.startsWith('test/'));
+  const files = await Array.fromAsync(glob(['{src,test}/**/*.ts', 'conformance/src/**/*.ts'], { cwd: root }));
+  const sources = files.filter((file) => file.endsWith('.test.ts') || !file.startsWith('src/'));
   return (await Promise.all(sources.map((file) => readFile(new URL(file, root), 'utf8')))).join('\n');
 }
 

@@ -1,4 +1,4 @@
-import type { Reply } from '../specification/http.ts';
+import type { Reply } from '../../conformance/src/http.ts';
 import type { Running } from '../start.ts';
 
 /** One request, for example `GET /todos`, and what came back. JSON is sent as `application/json`. */

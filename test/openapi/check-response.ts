@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { header, json, type Reply } from '../specification/http.ts';
+import { header, json, type Reply } from '../../conformance/src/http.ts';
 
 /** The parts of an OpenAPI 3.1 document that the check reads. */
 export interface Described {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { signer } from '../sign.ts';
-import { header, json } from '../specification/http.ts';
+import { header, json } from '../../conformance/src/http.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { ask } from './ask.ts';
 import { type CheckResponse, responseChecker } from './check-response.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { startService } from '../start.ts';
 import { testAuth } from './list.ts';
 

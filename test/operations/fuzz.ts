@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { anyRequest, type FuzzRequest, type Operation } from './fuzz-requests.ts';
 import { testAuth } from './list.ts';

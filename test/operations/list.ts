@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { signer } from '../../conformance/src/sign.ts';
 import { readConfig } from '../../src/config.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
-import { signer } from '../sign.ts';
 import { type AuthSettings, authVariables } from '../start.ts';
 
 /** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */

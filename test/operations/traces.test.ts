@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { runProgram, startService } from '../start.ts';
 import { testAuth } from './list.ts';
 import { startReceiver } from './receiver.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { signer } from '../../conformance/src/sign.ts';
 import { composeApp, type Parts } from '../../src/app.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
@@ -8,7 +9,6 @@ import { type Listeners, openListeners } from '../../src/http/transport/listener
 import type { Observer } from '../../src/observe/observer.ts';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
-import { signer } from '../sign.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { testAuth } from './list.ts';
 

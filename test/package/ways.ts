@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { type Sign, signer } from '../../conformance/src/sign.ts';
 import { startReceiver } from '../operations/receiver.ts';
-import { type Sign, signer } from '../sign.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import type { Finished, Serving } from './program.ts';
 import { create, read } from './todos.ts';

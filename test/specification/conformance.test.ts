@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { json } from '../../conformance/src/http.ts';
+import { makeTodo, send } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
-import { json } from './http.ts';
-import { makeTodo, send } from './target.ts';
 import { auth, sharedListOf } from './target-of.ts';
 
 test('conformance · a service of ours conforms, and is left as it was found', async () => {
@@ -91,7 +91,7 @@ test('conformance · wrong usage is explained, with exit code 2', async () => {
 });
 
 async function conformance(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const program = fileURLToPath(new URL('./conformance.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../../conformance/src/main.ts', import.meta.url));
   // With it, the program would report to this test's runner instead of to a person.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { assertRefused } from '../../conformance/src/chapters/authentication.ts';
+import { json } from '../../conformance/src/http.ts';
+import { assertProblem } from '../../conformance/src/problem.ts';
+import { makeTodo, readTodo, send, type Todo } from '../../conformance/src/target.ts';
 import { runProgram, startService } from '../start.ts';
-import { assertRefused } from './authentication.ts';
-import { json } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, send, type Todo } from './target.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
 test('What the service does 1 · the todos of the shared list survive a restart, their ids are not reused', async () => {

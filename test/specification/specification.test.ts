@@ -1,7 +1,8 @@
-import { after } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { checksFor } from '../../conformance/src/checks.ts';
+import { leaveAsFound, type Target } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
-import { specification } from './suites.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
 const services = new AsyncDisposableStack();
@@ -11,12 +12,24 @@ const server = services.use(await PostgresServer.start());
 
 for (const environment of ['development', 'production'] as const) {
   const list = services.use(await startService({ profile: 'shared-list', environment, auth }));
-  specification(`shared-list, ${environment}`, sharedListOf(list, environment));
+  hold(`shared-list, ${environment}`, sharedListOf(list, environment));
 
   const env = { TODO_DATABASE: await server.makeDatabase() };
   const shared = services.use(await startService({ profile: 'shared-list', environment, auth, env }));
-  specification(`shared-list on PostgreSQL, ${environment}`, sharedListOf(shared, environment));
+  hold(`shared-list on PostgreSQL, ${environment}`, sharedListOf(shared, environment));
 
   const demo = services.use(await startService({ profile: 'error-demo', environment }));
-  specification(`error-demo, ${environment}`, errorDemoOf(demo, environment));
+  hold(`error-demo, ${environment}`, errorDemoOf(demo, environment));
+}
+
+/** Every check of the conformance suite as a test of its own. */
+function hold(name: string, target: Target): void {
+  describe(name, () => {
+    after(() => leaveAsFound(target));
+    for (const [group, checks] of Map.groupBy(checksFor(target), (check) => check.group)) {
+      describe(group, () => {
+        for (const { name: sentence, run } of checks) test(sentence, run);
+      });
+    }
+  });
 }

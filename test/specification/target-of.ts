@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
+import type { ErrorDemo, SharedList } from '../../conformance/src/target.ts';
+import { assertDescribed } from '../openapi/described.ts';
 import type { Running } from '../start.ts';
-import type { ErrorDemo, SharedList } from './target.ts';
 
 /** What the services that these tests start trust: one HMAC secret, long enough for each of its algorithms. */
 export const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
@@ -30,6 +31,7 @@ function common(service: Running, environment: 'development' | 'production') {
     log: () => service.stdout() + service.stderr(),
     seen: [],
     created: new Set<string>(),
+    assertDescribed,
     leftOut: [],
   };
 }

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { signer } from '../sign.ts';
+import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { compileDisk, noDisk } from './disk.ts';
 import { temporaryFolder } from './folder.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bodies } from '../operations/fuzz-requests.ts';
+import { bodies } from '../../test/operations/fuzz-requests.ts';
 
 /** What is written to one connection, latin1. */
 export interface Conversation {

@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { type Sign, signer } from '../sign.ts';
-import { type AuthSettings, type Running, type ServeOptions, startService } from '../start.ts';
+import { type Sign, signer } from '../../conformance/src/sign.ts';
+import { type AuthSettings, type Running, type ServeOptions, startService } from '../../test/start.ts';
 import { type Difference, differencesOf, type Outcome, readOutcome } from './answers.ts';
 import { type Conversation, conversations, isWrite, type Known, LAST } from './requests.ts';
 
-const HELP = `Usage: tools/runtime/node test/wire/record.ts --before FOLDER --after FOLDER [flags]
+const HELP = `Usage: tools/runtime/node endurance/wire/record.ts --before FOLDER --after FOLDER [flags]
 
 Starts the service from two checkouts, each on a new data folder with the same secret, sends both the same generated
 connections (${'`'}--count${'`'} in each setting) and compares what comes back byte for byte: status lines, headers with

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, type Reply } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, type SharedList, send } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, type Reply } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, type SharedList, send } from '../target.ts';
 
 const anonymous = 'Bearer realm="todo-service"';
 const invalid = /^Bearer realm="todo-service", error="invalid_token", error_description="[^"\\]+"$/;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, type Reply } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, type SharedList, send, type Target } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, type Reply } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, type SharedList, send, type Target } from '../target.ts';
 
 /** Path → the `Allow` of its 405. */
 const known: Readonly<Record<Target['profile'], Readonly<Record<string, string>>>> = {

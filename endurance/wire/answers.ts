@@ -1,4 +1,4 @@
-import { parseExposition } from '../operations/prometheus.ts';
+import { parseExposition } from '../../test/operations/prometheus.ts';
 
 /** One answer, with what differs between any two taken out. Header names as written, in their order. */
 export interface WireAnswer {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, json } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, type SharedList, send, type Todo } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, json } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
 const good = '{"title":"Buy milk","categoryId":1}';
 

@@ -1,6 +1,7 @@
+import { after, describe, test } from 'node:test';
 import { parseArgs } from 'node:util';
+import { checksFor } from './checks.ts';
 import { header } from './http.ts';
-import { specification } from './suites.ts';
 import { leaveAsFound, send, type Target } from './target.ts';
 
 const HELP = `Usage: npm run conformance -- --base-url URL [flags]
@@ -107,7 +108,10 @@ else if ('wrong' in target) {
 }
 
 function hold(target: Target): void {
-  specification(`${target.profile} at ${target.baseUrl}`, target);
+  describe(`${target.profile} at ${target.baseUrl}`, () => {
+    after(() => leaveAsFound(target));
+    for (const { name, run } of checksFor(target)) test(name, run);
+  });
   process.once('exit', () => process.stdout.write(`\nLeft out: ${target.leftOut.join('; ')}\n`));
   for (const [signal, code] of [
     ['SIGINT', 130],

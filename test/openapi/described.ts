@@ -1,28 +1,7 @@
 import assert from 'node:assert/strict';
-import { responseChecker } from '../openapi/check-response.ts';
-import type { Exchange } from './target.ts';
-
-/** The parts of an OpenAPI 3.1 document that these tests read. */
-export interface OpenApi {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly securitySchemes?: Readonly<Record<string, { readonly type: string; readonly scheme: string }>>;
-  };
-}
-
-export interface Operation {
-  readonly responses: Readonly<Record<string, Response>>;
-}
-
-interface Response {
-  readonly content?: Readonly<Record<string, unknown>>;
-}
-
-/** The operations of a path item, without what it says for all of them. */
-export function operationsOf(pathItem: Readonly<Record<string, Operation>>): readonly Operation[] {
-  return Object.values(pathItem).filter((member) => 'responses' in member);
-}
+import type { OpenApi } from '../../conformance/src/open-api.ts';
+import type { Exchange } from '../../conformance/src/target.ts';
+import { responseChecker } from './check-response.ts';
 
 /** Before routing, whatever the path: these answers belong to no operation. */
 const beforeRouting = new Set([400, 408, 417, 431]);

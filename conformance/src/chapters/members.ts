@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { json } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, type SharedList, send, type Todo } from './target.ts';
+import { describe, test } from '../check.ts';
+import { json } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
 /** JSON texts that are no integer from 1 to 2147483647. */
 const notCategoryIds = [

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from '../check.ts';
+import { json } from '../http.ts';
+import { assertProblem } from '../problem.ts';
 import type { Sign } from '../sign.ts';
+import { makeTodo, readTodo, type SharedList, send } from '../target.ts';
 import { assertRefused } from './authentication.ts';
-import { json } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, type SharedList, send } from './target.ts';
 
 /**
  * What a token must hold, with tokens made at will. The service's configuration is an issuer, an audience and one

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, type Reply } from './http.ts';
-import { assertErrorHeaders, assertProblem } from './problem.ts';
-import { type ErrorDemo, send } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, type Reply } from '../http.ts';
+import { assertErrorHeaders, assertProblem } from '../problem.ts';
+import { type ErrorDemo, send } from '../target.ts';
 
 /** The words of a crash that no response may have, in any environment: specification, Errors 3. */
 const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stack/i;

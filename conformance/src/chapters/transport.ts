@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { exchange, type Reply } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { remember, send, type Target, write } from './target.ts';
+import { describe, test } from '../check.ts';
+import { exchange, type Reply } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { remember, send, type Target, write } from '../target.ts';
 
 /** What is answered before routing, byte for byte: contract, Order of checks 1. */
 export function transport(target: Target): void {

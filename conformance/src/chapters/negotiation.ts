@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, type Reply } from './http.ts';
-import { assertErrorHeaders, assertProblem, assertTextLine } from './problem.ts';
-import { provocations } from './provoke.ts';
-import { makeTodo, send, type Target } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, type Reply } from '../http.ts';
+import { assertErrorHeaders, assertProblem, assertTextLine } from '../problem.ts';
+import { provocations } from '../provoke.ts';
+import { makeTodo, send, type Target } from '../target.ts';
 
 const admitting: readonly (string | readonly string[])[] = [
   ...['', ',', 'garbage', 'json', 'application/', '???'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { send, type Target } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { send, type Target } from '../target.ts';
 
 /** A service that nobody has used yet: register it before all other suites. */
 export function firstStart(target: Target): void {

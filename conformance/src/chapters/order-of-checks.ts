@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, type SharedList, send } from './target.ts';
+import { describe, test } from '../check.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, readTodo, type SharedList, send } from '../target.ts';
 
 const tooLarge = ' '.repeat(65_537);
 const broken = { title: '', categoryId: 0 };

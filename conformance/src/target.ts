@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Sign } from '../sign.ts';
 import { exchange, header, json, type Reply } from './http.ts';
+import type { OpenApi } from './open-api.ts';
+import type { Sign } from './sign.ts';
 
 interface AnyTarget {
   /** With a path when the service is mounted below one. */
@@ -15,6 +16,8 @@ interface AnyTarget {
   readonly seen: Exchange[];
   /** Paths of the todos made and not yet deleted. */
   readonly created: Set<string>;
+  /** Asserts that the service's OpenAPI document describes every one of these exchanges with its operations. */
+  readonly assertDescribed?: (document: OpenApi, exchanges: readonly Exchange[]) => void;
   /** Clauses that this target cannot be held to, and why. */
   readonly leftOut: string[];
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertProblem } from './problem.ts';
-import { send, type Target } from './target.ts';
+import { describe, test } from '../check.ts';
+import { assertProblem } from '../problem.ts';
+import { send, type Target } from '../target.ts';
 
 /** What the service's own log says about requests: contract P5 and 500, specification, Errors 3. */
 export function log(target: Target, read: () => string): void {

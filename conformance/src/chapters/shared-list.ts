@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, json, type Reply } from './http.ts';
-import { assertProblem } from './problem.ts';
-import { makeTodo, readTodo, type SharedList, send, type Todo } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, json, type Reply } from '../http.ts';
+import { assertProblem } from '../problem.ts';
+import { makeTodo, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
 /** Profile A endpoint by endpoint: specification, Resources, States and transitions, Endpoints. */
 export function sharedList(target: SharedList): void {

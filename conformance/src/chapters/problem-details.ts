@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { header, json } from './http.ts';
-import { assertErrorHeaders, assertProblem } from './problem.ts';
-import { provocations } from './provoke.ts';
-import { exchangesOf, send, type Target } from './target.ts';
+import { describe, test } from '../check.ts';
+import { header, json } from '../http.ts';
+import { assertErrorHeaders, assertProblem } from '../problem.ts';
+import { provocations } from '../provoke.ts';
+import { exchangesOf, send, type Target } from '../target.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';

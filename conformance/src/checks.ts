@@ -1,0 +1,48 @@
+import { authentication } from './chapters/authentication.ts';
+import { bodies } from './chapters/bodies.ts';
+import { development } from './chapters/development.ts';
+import { errorDemo } from './chapters/error-demo.ts';
+import { firstStart } from './chapters/first-start.ts';
+import { log } from './chapters/log.ts';
+import { members } from './chapters/members.ts';
+import { negotiation } from './chapters/negotiation.ts';
+import { orderOfChecks } from './chapters/order-of-checks.ts';
+import { everyResponse, problemDetails } from './chapters/problem-details.ts';
+import { routes } from './chapters/routes.ts';
+import { sharedList } from './chapters/shared-list.ts';
+import { tokens } from './chapters/tokens.ts';
+import { transport } from './chapters/transport.ts';
+import { type Check, collect } from './check.ts';
+import type { Target } from './target.ts';
+
+/**
+ * Every check that this service can be held to, in the order in which they must run; `target.leftOut` tells of what
+ * it cannot. What they make is deleted by `leaveAsFound`.
+ */
+export function checksFor(target: Target): readonly Check[] {
+  return collect(() => chapters(target));
+}
+
+function chapters(target: Target): void {
+  if (target.startedByTest) firstStart(target);
+  else target.leftOut.push('D2, D5 (ids used up), D7 (a service just started)');
+  if (target.profile === 'error-demo') errorDemo(target);
+  routes(target);
+  transport(target);
+  problemDetails(target);
+  negotiation(target);
+  if (target.profile === 'shared-list') {
+    authentication(target);
+    if (target.sign === undefined) target.leftOut.push('A2, A5 to A11 (tokens made at will)');
+    else tokens(target, target.sign);
+    orderOfChecks(target);
+    bodies(target);
+    members(target);
+    sharedList(target);
+  }
+  if (target.log === undefined) target.leftOut.push('P5 and Errors 3 (the log)');
+  else log(target, target.log);
+  if (target.environment === undefined) target.leftOut.push('D3, Versioning 1 (the environment is unknown)');
+  else development(target, target.environment);
+  everyResponse(target);
+}
