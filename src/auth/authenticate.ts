@@ -1,23 +1,21 @@
 import type { Logger } from 'pino';
+import { and } from '../and.ts';
 import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
 import type { KeySet } from './keys/key-set.ts';
 import type { Keys } from './keys/keys.ts';
 import type { AuthSettings } from './settings.ts';
+import { type Fault, firstFault } from './token/checks.ts';
 import { readIdentity } from './token/identity-claims.ts';
-import { readToken } from './token/read-token.ts';
+import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import type { Refusal } from './token/refusal.ts';
-import {
-  checkAudience,
-  checkIssuer,
-  checkTimes,
-  readTimes,
-  type TokenTimes,
-} from './token/registered-claims.ts';
-import { findKey } from './token/verify-signature.ts';
+import { type Claims, checkTimes, timesOf } from './token/registered-claims.ts';
 
-/** Identifies a caller from the value of `Authorization`. Synchronous when the token is remembered. */
+/**
+ * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
+ * thread verifies the signature; never when the token is remembered.
+ */
 export interface Authenticate {
   (authorization: string | undefined): Authentication | Promise<Authentication>;
   /** Who sends a token that is remembered and still good, else undefined. Nothing is verified or logged. */
@@ -39,7 +37,7 @@ const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
 /** What is kept of a verified token: who it is, and until when. */
 interface Remembered {
   readonly authentication: Extract<Authentication, { outcome: 'identified' }>;
-  readonly times: TokenTimes;
+  readonly times: Claims;
 }
 
 /** Characters. A `kid` in the log is for people and may be anybody's text. */
@@ -63,6 +61,7 @@ export function authenticateWith(
   const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
     Math.max(authorization.length, LEAST_BYTES),
   );
+  const trust = { ...settings, keys, now };
   let rememberedSet: KeySet | undefined;
 
   function authenticate(authorization: string | undefined) {
@@ -86,33 +85,36 @@ export function authenticateWith(
     return memory.get(authorization);
   }
 
-  function checkTimesNow(times: TokenTimes): Refusal | undefined {
+  function checkTimesNow(times: Claims): Refusal | undefined {
     return checkTimes(times, now() / 1000, settings.clockTolerance);
   }
 
-  async function identify(authorization: string): Promise<Authentication> {
+  function identify(authorization: string): Authentication | Promise<Authentication> {
     const credentials = CREDENTIALS.exec(authorization)?.[1];
     if (credentials === undefined) return MISSING;
     const read = readToken(credentials);
     if (read.outcome === 'refused') return refuse(read.refusal, read.keyId);
     const { token } = read;
-    const found = await findKey(token, keys);
-    if (found.outcome === 'unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
-    if (found.outcome === 'refused') return refuse({ code: found.code }, token.keyId);
-    const stranger =
-      checkIssuer(token.claims, settings.issuer) ?? checkAudience(token.claims, settings.audience);
-    if (stranger !== undefined) return refuse(stranger, token.keyId);
-    const times = readTimes(token.claims);
-    if ('code' in times) return refuse(times, token.keyId);
-    const untimely = checkTimesNow(times);
-    if (untimely !== undefined) return refuse(untimely, token.keyId);
-    const authentication = {
-      outcome: 'identified',
-      identity: readIdentity(token.claims, settings.claims),
-    } as const;
     const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
-    if (spelledPlainly && found.set === rememberedSet) memory.set(authorization, { authentication, times });
-    return authentication;
+    const set = keys.current();
+    return and(firstFault(token, trust), (fault) => {
+      if (fault !== undefined) return answerTo(fault, token);
+      const authentication = {
+        outcome: 'identified',
+        identity: readIdentity(token.claims, settings.claims),
+      } as const;
+      // A set never comes back: it was this one all the time.
+      const verifiedWithRemembered = set !== undefined && set === keys.current() && set === rememberedSet;
+      if (spelledPlainly && verifiedWithRemembered) {
+        memory.set(authorization, { authentication, times: timesOf(token.claims) });
+      }
+      return authentication;
+    });
+  }
+
+  function answerTo(fault: Fault, { keyId }: UnverifiedToken): Authentication {
+    if (fault.code === 'keys-unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
+    return refuse(fault, keyId);
   }
 
   function refuse(refusal: Refusal, keyId: string | undefined): Authentication {

@@ -19,7 +19,7 @@ function request(argv: readonly string[]) {
 async function claimsOf(...argv: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const asked = request(argv);
   assert.ok(typeof asked === 'object', String(asked));
-  return (await signDevelopmentToken(asked.token, KEY, NOW)).claims;
+  return signDevelopmentToken(asked.token, KEY, NOW).claims;
 }
 
 test('one role is a string, several are a list, none is no claim', async () => {

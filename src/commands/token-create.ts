@@ -59,7 +59,7 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   const path = developmentKeyPath(read.dataDir);
   const file = await openDevelopmentKey(path);
   if (file.outcome !== 'read') return refuse(describeTrouble(path, file));
-  const token = await signDevelopmentToken(request.token, file.key, Date.now() / 1000);
+  const token = signDevelopmentToken(request.token, file.key, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
     return wrongUsage(

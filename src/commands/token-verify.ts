@@ -46,7 +46,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const token = given.TOKEN === '-' ? (await text(process.stdin)).trim() : given.TOKEN;
   try {
     await using keys = await openKeysToLook(auth);
-    const examination = await examineToken(token, keys, auth, Date.now() / 1000);
+    const examination = await examineToken(token, { ...auth, keys, now: Date.now });
     process.stdout.write(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
   } catch (error) {
@@ -79,7 +79,7 @@ const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {
   unavailable: 'The token cannot be verified now, because there are no keys: 503.',
 };
 
-function describe({ verdict, checks }: Examination): string {
-  const lines = checks.map(({ check, result, detail }) => `${MARKS[result]}${check.padEnd(10)} ${detail}`);
+function describe({ verdict, lines: said }: Examination): string {
+  const lines = said.map(({ check, result, detail }) => `${MARKS[result]}${check.padEnd(10)} ${detail}`);
   return `${[...lines, VERDICTS[verdict]].join('\n')}\n`;
 }

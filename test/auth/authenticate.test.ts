@@ -6,7 +6,7 @@ import type { Authentication } from '../../src/auth/authentication.ts';
 import type { KeySet } from '../../src/auth/keys/key-set.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { draft, forge, jwkOf, publicKey } from './forge.ts';
-import { issuerKeys, silent, TRUST, usable } from './trust.ts';
+import { issuerKeys, secretKeys, silent, TRUST, usable } from './trust.ts';
 
 const NOW = Date.now();
 
@@ -92,20 +92,31 @@ test('an ES256 token has two spellings: with (r, s), (r, n - s) verifies and say
   assert.deepEqual(second, await authenticate(`Bearer ${token}`));
 });
 
-test('a token that was verified is known at once the next time', async () => {
-  const authenticate = identifier();
-  const authorization = `Bearer ${forge(draft())}`;
-  const first = authenticate(authorization);
-  assert.ok(first instanceof Promise);
-  assert.deepEqual(authenticate(`${authorization.slice(0, -1)}`) instanceof Promise, true);
-  assert.equal(authenticate(authorization) instanceof Promise, true, 'nobody knows it before it is verified');
-  await first;
-  assert.deepEqual(authenticate(authorization), await first);
-});
+for (const name of ['rsa', 'p256', 'secret'] as const) {
+  test(`a good token that nobody has seen meets no promise: ${name}`, () => {
+    const keys = name === 'secret' ? secretKeys() : issuerKeys();
+    const authentication = identifier(keys)(`Bearer ${forge(draft(name))}`);
+    assert.ok(!(authentication instanceof Promise));
+    assert.equal(authentication.outcome, 'identified');
+  });
+}
+
+for (const name of ['p384', 'p521', 'ed'] as const) {
+  test(`what takes longer to verify is left to another thread, and known at once the next time: ${name}`, async () => {
+    const authenticate = identifier();
+    const authorization = `Bearer ${forge(draft(name))}`;
+    const first = authenticate(authorization);
+    assert.ok(first instanceof Promise);
+    assert.ok(authenticate(authorization) instanceof Promise, 'nobody knows it before it is verified');
+    const answer = await first;
+    assert.equal(answer.outcome, 'identified');
+    assert.equal(authenticate(authorization), answer);
+  });
+}
 
 test('a token that was refused is looked at again every time', async () => {
   const authenticate = identifier();
-  const made = draft();
+  const made = draft('p384');
   const authorization = `Bearer ${forge(made, { claims: { ...made.claims, aud: 'other' } })}`;
   await authenticate(authorization);
   assert.ok(authenticate(authorization) instanceof Promise);
@@ -113,7 +124,7 @@ test('a token that was refused is looked at again every time', async () => {
 
 test('a token is remembered in one spelling of the header only', async () => {
   const authenticate = identifier();
-  const authorization = `Bearer  ${forge(draft())}`;
+  const authorization = `Bearer  ${forge(draft('p384'))}`;
   await authenticate(authorization);
   assert.ok(authenticate(authorization) instanceof Promise, 'blanks must not multiply what is remembered');
 });
@@ -170,8 +181,8 @@ test('a remembered token is refused once its key has left the set, and good agai
 
 test('a token whose key leaves the set while it is verified is refused', async () => {
   const keys = changingKeys();
-  const pending = identifier(keys)(`Bearer ${forge(draft('p256'))}`);
-  keys.set = (keys.set ?? []).filter(({ keyId }) => keyId !== 'p256');
+  const pending = identifier(keys)(`Bearer ${forge(draft('p384'))}`);
+  keys.set = (keys.set ?? []).filter(({ keyId }) => keyId !== 'p384');
   assert.equal(codeOf(await pending), 'key-unknown');
 });
 

@@ -10,10 +10,11 @@ const keys = { issuer: issuerKeys(), secret: secretKeys() };
 
 /** The lines about one token by the name of the check. */
 async function examined(token: string, claims = {}) {
-  const { verdict, checks } = await examineToken(token, keys.issuer, { ...TRUST, claims }, Date.now() / 1000);
+  const expected = { ...TRUST, claims, keys: keys.issuer, now: Date.now };
+  const { verdict, lines } = await examineToken(token, expected);
   return {
     verdict,
-    lines: new Map(checks.map(({ check, result, detail }) => [check, `${result}: ${detail}`])),
+    lines: new Map(lines.map(({ check, result, detail }) => [check, `${result}: ${detail}`])),
   };
 }
 
@@ -30,13 +31,14 @@ test('token verify comes to the verdict of the service for every hostile token a
   for (const row of hostileTokens()) {
     const authenticate = authenticateWith(keys[row.keys], TRUST, { log: silent, now: Date.now });
     for (const token of [row.twin, row.token]) {
-      const { verdict, checks } = await examineToken(token, keys[row.keys], TRUST, Date.now() / 1000);
+      const expected = { ...TRUST, keys: keys[row.keys], now: Date.now };
+      const { verdict, lines } = await examineToken(token, expected);
       const accepted = verdict === 'accepted';
       const { outcome } = await authenticate(`Bearer ${token}`);
       assert.equal(accepted, outcome === 'identified', row.what);
       assert.equal(
         accepted,
-        checks.every(({ result }) => result === 'ok'),
+        lines.every(({ result }) => result === 'ok'),
         row.what,
       );
     }
@@ -109,9 +111,9 @@ test('an unknown key is told with the known ones', async () => {
 
 test('keys that cannot be had are no fault of the token, and are said', async () => {
   const down = { ...keys.issuer, current: () => undefined, describe: () => 'the issuer' };
-  const { verdict, checks } = await examineToken(forge(draft()), down, TRUST, Date.now() / 1000);
+  const { verdict, lines } = await examineToken(forge(draft()), { ...TRUST, keys: down, now: Date.now });
   assert.equal(verdict, 'unavailable');
-  assert.equal(checks.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
+  assert.equal(lines.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
 });
 
 const PASTED: readonly (readonly [string, RegExp])[] = [

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk, type VerificationKey } from '../../src/auth/keys/verification-key.ts';
-import { findKey } from '../../src/auth/token/verify-signature.ts';
+import { checkSignature } from '../../src/auth/token/verify-signature.ts';
 import { VECTORS, type Vector } from './rfc-vectors.ts';
 
 for (const vector of VECTORS) {
   test(`the ${vector.algorithm} signature of ${vector.section} is good`, async () => {
-    assert.equal((await verdict(vector, vector.segments[2])).outcome, 'verified');
+    assert.equal(await verdict(vector, vector.segments[2]), undefined);
   });
 
   test(`the ${vector.algorithm} signature of ${vector.section} is bad with one bit changed anywhere`, async () => {
@@ -16,15 +16,22 @@ for (const vector of VECTORS) {
       const changed = Buffer.from(signature);
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
       const found = await verdict(vector, changed.toString('base64url'));
-      assert.deepEqual(found, { outcome: 'refused', code: 'signature' }, `byte ${at}`);
+      assert.deepEqual(found, { code: 'signature' }, `byte ${at}`);
     }
   });
 }
 
 async function verdict({ algorithm, key, segments: [header, payload] }: Vector, signature: string) {
-  const compact = `${header}.${payload}.${signature}`;
+  const signingInput = `${header}.${payload}`;
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString());
-  return findKey({ compact, algorithm, keyId: kid, claims: {} }, fixedKeys([keyOf(key)], 'the standard'));
+  const token = {
+    signingInput,
+    signature: Buffer.from(signature, 'base64url'),
+    algorithm,
+    keyId: kid,
+    claims: {},
+  };
+  return checkSignature(token, fixedKeys([keyOf(key)], 'the standard'));
 }
 
 function keyOf(key: Vector['key']): VerificationKey {

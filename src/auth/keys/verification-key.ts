@@ -1,12 +1,13 @@
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Algorithm, readAlgorithm } from '../token/algorithm.ts';
+import { type Verify, verifyWith } from './verify.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
 export interface VerificationKey {
   /** Differs whenever the material, the `kid` or the admitted algorithms differ. Not a secret. */
   readonly id: string;
   readonly keyId: string | undefined;
-  readonly algorithms: ReadonlyMap<Algorithm, CryptoKey>;
+  readonly algorithms: ReadonlyMap<Algorithm, Verify>;
 }
 
 export type KeyResult =
@@ -41,10 +42,10 @@ const MAX_RSA_EXPONENT = 1n << 256n;
 const RSA_ALGORITHMS: readonly Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
 /** By the names that OpenSSL gives them. */
-const CURVES: Readonly<Record<string, { readonly algorithm: Algorithm; readonly webName: string }>> = {
-  prime256v1: { algorithm: 'ES256', webName: 'P-256' },
-  secp384r1: { algorithm: 'ES384', webName: 'P-384' },
-  secp521r1: { algorithm: 'ES512', webName: 'P-521' },
+const CURVES: Readonly<Record<string, Algorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
 };
 
 /** A public key from one member of a JWKS (RFC 7517 §4). */
@@ -89,7 +90,7 @@ export function fromPublicKey(material: KeyObject, keyId?: string, alg?: unknown
   }
   const spki = material.export({ type: 'spki', format: 'der' });
   const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
-  const algorithms = new Map(admitted.map((name) => [name, toCryptoKey(material, name)]));
+  const algorithms = new Map(admitted.map((name) => [name, verifyWith(material, name)]));
   const id = createHash('sha256').update(identity).digest('base64url');
   return { outcome: 'usable', key: { id, keyId, algorithms } };
 }
@@ -98,7 +99,7 @@ export function fromPublicKey(material: KeyObject, keyId?: string, alg?: unknown
 export function fromSecret(secret: Uint8Array, keyId?: string, alg?: Algorithm): VerificationKey {
   const material = createSecretKey(secret);
   const admitted = SECRET_LENGTHS.filter(([name, bytes]) => secret.length >= bytes && (alg ?? name) === name);
-  const algorithms = new Map(admitted.map(([name]) => [name, toCryptoKey(material, name)]));
+  const algorithms = new Map(admitted.map(([name]) => [name, verifyWith(material, name)]));
   return { id: 'secret', keyId, algorithms };
 }
 
@@ -116,33 +117,12 @@ function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
       return RSA_ALGORITHMS;
     }
     case 'ec': {
-      const curve = CURVES[details.namedCurve ?? ''];
-      return curve === undefined ? 'its curve must be P-256, P-384 or P-521' : [curve.algorithm];
+      const algorithm = CURVES[details.namedCurve ?? ''];
+      return algorithm === undefined ? 'its curve must be P-256, P-384 or P-521' : [algorithm];
     }
     case 'ed25519':
       return ['EdDSA'];
     default:
       return 'its type must be RSA, EC or Ed25519';
-  }
-}
-
-function toCryptoKey(key: KeyObject, algorithm: Algorithm): CryptoKey {
-  return key.toCryptoKey(webCryptoName(algorithm, key), false, ['verify']);
-}
-
-/** Names of the Web Cryptography API, §18 to §31, for those of RFC 7518 §3.1. */
-function webCryptoName(algorithm: Algorithm, key: KeyObject) {
-  const hash = `SHA-${algorithm.slice(2)}`;
-  switch (algorithm.slice(0, 2)) {
-    case 'RS':
-      return { name: 'RSASSA-PKCS1-v1_5', hash };
-    case 'PS':
-      return { name: 'RSA-PSS', hash };
-    case 'HS':
-      return { name: 'HMAC', hash };
-    case 'ES':
-      return { name: 'ECDSA', namedCurve: CURVES[key.asymmetricKeyDetails?.namedCurve ?? '']?.webName ?? '' };
-    default:
-      return { name: 'Ed25519' };
   }
 }

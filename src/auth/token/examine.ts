@@ -1,5 +1,5 @@
-import type { Keys } from '../keys/keys.ts';
 import { canWriteTodos } from '../policy.ts';
+import { CHECKS, type CheckName } from './checks.ts';
 import {
   type Expectations,
   explainAudience,
@@ -13,110 +13,101 @@ import {
 } from './explain.ts';
 import { readIdentity } from './identity-claims.ts';
 import { readToken, type UnverifiedToken } from './read-token.ts';
-import { describeRefusal, utcTime } from './refusal.ts';
-import { checkAudience, checkIssuer, checkTimes, readTimes } from './registered-claims.ts';
-import { findKey } from './verify-signature.ts';
+import { describeRefusal, type Refusal, utcTime } from './refusal.ts';
 
 /** One line of what `token verify` says. `unknown`: an earlier failure left nothing to look at. */
-export interface Check {
-  readonly check: CheckName;
+export interface Line {
+  readonly check: 'form' | 'key' | CheckName | 'name' | 'roles' | 'may write';
   readonly result: 'ok' | 'failed' | 'unknown';
   readonly detail: string;
 }
 
-export type CheckName =
-  | 'form'
-  | 'key'
-  | 'signature'
-  | 'issuer'
-  | 'audience'
-  | 'times'
-  | 'name'
-  | 'roles'
-  | 'may write';
-
 export interface Examination {
   /** What `authenticate` would make of it: the service knows the caller, or answers 401, or 503 without keys. */
   readonly verdict: 'accepted' | 'refused' | 'unavailable';
-  readonly checks: readonly Check[];
+  readonly lines: readonly Line[];
 }
 
+const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', 'roles', 'may write'] as const;
+
 /**
- * Every check on its own, so that a token with three faults shows all three. What is said after a failed
- * signature is what the token claims, not what is true. `now` in seconds since 1970.
+ * The checks of the service, of which none is left out, so that a token with three faults shows all three. What is
+ * said after a failed signature is what the token claims, not what is true.
  */
-export async function examineToken(
-  compact: string,
-  keys: Keys,
-  settings: Expectations,
-  now: number,
-): Promise<Examination> {
+export async function examineToken(compact: string, expected: Expectations): Promise<Examination> {
   const read = readToken(compact);
   if (read.outcome === 'refused') {
     const detail = `${describeRefusal(read.refusal)}. ${explainForm(compact)}`.trim();
-    return { verdict: 'refused', checks: [failed('form', detail), ...unknown(AFTER_FORM)] };
+    return { verdict: 'refused', lines: [failed('form', detail), ...AFTER_FORM.map(unknown)] };
   }
   const { token } = read;
-  const binding = [
+  const lines = [
     ok('form', `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`),
-    ...(await checkSignature(token, keys)),
-    checkOf(
-      'issuer',
-      checkIssuer(token.claims, settings.issuer) === undefined,
-      explainIssuer(token, settings),
-    ),
-    checkOf(
-      'audience',
-      checkAudience(token.claims, settings.audience) === undefined,
-      explainAudience(token, settings),
-    ),
-    examineTimes(token, settings.clockTolerance, now),
   ];
-  const accepted = binding.every(({ result }) => result === 'ok');
-  const verdict = accepted ? 'accepted' : keys.current() === undefined ? 'unavailable' : 'refused';
-  return { verdict, checks: [...binding, ...describeIdentity(token, settings, accepted)] };
+  let verdict: Examination['verdict'] = 'accepted';
+  for (const { name, fault: find } of CHECKS) {
+    const fault = await find(token, expected);
+    if (fault?.code === 'keys-unavailable') {
+      verdict = 'unavailable';
+      lines.push(
+        failed('key', `no keys could be had from ${expected.keys.describe()}`),
+        unknown('signature'),
+      );
+      continue;
+    }
+    if (fault !== undefined && verdict === 'accepted') verdict = 'refused';
+    lines.push(...EXPLANATIONS[name](fault, token, expected));
+  }
+  return { verdict, lines: [...lines, ...describeIdentity(token, expected, verdict === 'accepted')] };
 }
 
-const AFTER_FORM: readonly CheckName[] = [
-  'key',
-  'signature',
-  'issuer',
-  'audience',
-  'times',
-  'name',
-  'roles',
-  'may write',
-];
+type Explain = (
+  fault: Refusal | undefined,
+  token: UnverifiedToken,
+  expected: Expectations,
+) => readonly Line[];
 
-async function checkSignature(token: UnverifiedToken, keys: Keys): Promise<Check[]> {
-  const found = await findKey(token, keys);
-  if (found.outcome === 'verified') {
-    return [ok('key', `known, from ${keys.describe()}`), ok('signature', 'made with that key')];
-  }
-  if (found.outcome === 'unavailable') {
-    return [failed('key', `no keys could be had from ${keys.describe()}`), ...unknown(['signature'])];
-  }
-  if (found.code === 'signature') {
+/** What is said of each check, whether it has found a fault or not. */
+const EXPLANATIONS: Readonly<Record<CheckName, Explain>> = {
+  signature: explainSignature,
+  issuer: (fault, token, expected) => [lineOf('issuer', fault, explainIssuer(token, expected))],
+  audience: (fault, token, expected) => [lineOf('audience', fault, explainAudience(token, expected))],
+  times: explainTimes,
+};
+
+function explainSignature(
+  fault: Refusal | undefined,
+  token: UnverifiedToken,
+  { keys }: Expectations,
+): readonly Line[] {
+  const known = ok('key', `known, from ${keys.describe()}`);
+  if (fault === undefined) return [known, ok('signature', 'made with that key')];
+  if (fault.code === 'signature') {
     const detail = 'made with another key, or the token was changed after it was signed';
-    return [ok('key', `known, from ${keys.describe()}`), failed('signature', detail)];
+    return [known, failed('signature', detail)];
   }
-  return [failed('key', explainMissingKey(token, found.code, keys)), ...unknown(['signature'])];
+  return [failed('key', explainMissingKey(token, fault.code, keys)), unknown('signature')];
 }
 
-function examineTimes({ claims }: UnverifiedToken, tolerance: number, now: number): Check {
-  const times = readTimes(claims);
-  if ('code' in times) return failed('times', describeRefusal(times));
-  const refusal = checkTimes(times, now, tolerance);
-  const clock = `now it is ${utcTime(now)}, ${tolerance} s of tolerance`;
-  if (refusal !== undefined) return failed('times', `${describeRefusal(refusal)}; ${clock}`);
-  return ok('times', `valid until ${utcTime(times.exp) ?? 'the end of time'}; ${clock}`);
+function explainTimes(
+  fault: Refusal | undefined,
+  { claims }: UnverifiedToken,
+  expected: Expectations,
+): readonly Line[] {
+  const now = expected.now() / 1000;
+  const clock = `now it is ${utcTime(now)}, ${expected.clockTolerance} s of tolerance`;
+  if (fault === undefined) {
+    return [ok('times', `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`)];
+  }
+  const compared = fault.code !== 'expiration-missing' && fault.code !== 'time-form';
+  return [failed('times', `${describeRefusal(fault)}${compared ? `; ${clock}` : ''}`)];
 }
 
-function describeIdentity(token: UnverifiedToken, settings: Expectations, accepted: boolean): Check[] {
-  const identity = readIdentity(token.claims, settings.claims);
+function describeIdentity(token: UnverifiedToken, expected: Expectations, accepted: boolean): Line[] {
+  const identity = readIdentity(token.claims, expected.claims);
   const editor = canWriteTodos(identity);
   const roles = identity.roles.map(quote).join(', ');
-  const rolesDetail = roles === '' ? `none in ${nameRoleClaims(settings)}` : roles;
+  const rolesDetail = roles === '' ? `none in ${nameRoleClaims(expected)}` : roles;
   return [
     ok('name', identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name)),
     ok('roles', editor ? rolesDetail : `${rolesDetail}${explainMissingRole(token, identity.roles)}`),
@@ -126,18 +117,18 @@ function describeIdentity(token: UnverifiedToken, settings: Expectations, accept
   ];
 }
 
-function checkOf(check: CheckName, good: boolean, detail: string): Check {
-  return good ? ok(check, detail) : failed(check, detail);
+function lineOf(check: CheckName, fault: Refusal | undefined, detail: string): Line {
+  return fault === undefined ? ok(check, detail) : failed(check, detail);
 }
 
-function ok(check: CheckName, detail: string): Check {
+function ok(check: Line['check'], detail: string): Line {
   return { check, result: 'ok', detail };
 }
 
-function failed(check: CheckName, detail: string): Check {
+function failed(check: Line['check'], detail: string): Line {
   return { check, result: 'failed', detail };
 }
 
-function unknown(checks: readonly CheckName[]): Check[] {
-  return checks.map((check) => ({ check, result: 'unknown', detail: 'not reached' }));
+function unknown(check: Line['check']): Line {
+  return { check, result: 'unknown', detail: 'not reached' };
 }

@@ -1,14 +1,17 @@
 import { DEVELOPMENT_ISSUER } from '../development/key.ts';
 import type { Keys } from '../keys/keys.ts';
-import type { AuthSettings } from '../settings.ts';
+import type { Trust } from './checks.ts';
 import { claimAt } from './claim-path.ts';
+import type { IdentityClaims } from './identity-claims.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
 
-/** What a service expects of a token. */
-export type Expectations = Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>;
+/** What a service holds a token against, and where it reads who the caller is. */
+export interface Expectations extends Trust {
+  readonly claims: IdentityClaims;
+}
 
 /** What people paste by mistake; empty for anything else. */
 export function explainForm(compact: string): string {

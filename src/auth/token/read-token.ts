@@ -4,7 +4,9 @@ import { parseUniqueJson } from './unique-json.ts';
 
 /** A token whose form is beyond doubt and whose signature nobody has looked at yet. */
 export interface UnverifiedToken {
-  readonly compact: string;
+  /** What is signed, RFC 7515 §5.2: header and payload as they stand in the token. */
+  readonly signingInput: string;
+  readonly signature: Buffer;
   readonly algorithm: Algorithm;
   readonly keyId: string | undefined;
   /** The Claims Set. Says nothing until the signature is verified. */
@@ -27,11 +29,14 @@ const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 /** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
 const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
-const BASE64URL = /^[A-Za-z0-9_-]+$/;
+const BASE64URL = /^[\w-]+$/;
+
+/** By what is left after groups of four characters: the last one, without stray bits. One character is no byte. */
+const LAST_CHARACTERS = [/./, /^$/, /[AQgw]$/, /[AEIMQUYcgkosw048]$/] as const;
 
 /**
- * The strict look before any cryptography (contract A5), so that a token has one spelling only: `jose` decodes
- * padding, white space and stray bits. Does NOT say that anything in the token is true.
+ * The strict look before any cryptography (contract A5): what is signed has one spelling only, without padding, white
+ * space and stray bits. Does NOT say that anything in the token is true.
  */
 export function readToken(compact: string): ReadToken {
   if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
@@ -53,7 +58,8 @@ export function readToken(compact: string): ReadToken {
 
   const claims = readObject(payload);
   if (claims === undefined) return refuse('claims-form', keyId);
-  return { outcome: 'read', token: { compact, algorithm, keyId, claims } };
+  const signingInput = compact.slice(0, compact.lastIndexOf('.'));
+  return { outcome: 'read', token: { signingInput, signature, algorithm, keyId, claims } };
 }
 
 function refuse(code: RefusalCode, keyId?: string): ReadToken {
@@ -62,12 +68,11 @@ function refuse(code: RefusalCode, keyId?: string): ReadToken {
 
 /** Unpadded base64url of at least one byte with zero trailing bits (RFC 7515 §2, RFC 4648 §3.5). */
 function decodeCanonical(segment: string): Buffer | undefined {
-  if (!BASE64URL.test(segment)) return undefined;
-  const bytes = Buffer.from(segment, 'base64url');
-  return bytes.toString('base64url') === segment ? bytes : undefined;
+  const canonical = BASE64URL.test(segment) && LAST_CHARACTERS[segment.length % 4]?.test(segment);
+  return canonical ? Buffer.from(segment, 'base64url') : undefined;
 }
 
-function readObject(bytes: Uint8Array): Record<string, unknown> | undefined {
+function readObject(bytes: Buffer): Record<string, unknown> | undefined {
   const json = parseUniqueJson(bytes);
   return json.outcome === 'parsed' && isRecord(json.value) ? json.value : undefined;
 }

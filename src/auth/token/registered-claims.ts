@@ -1,13 +1,7 @@
 import type { Refusal } from './refusal.ts';
 
-/** The times of a token, Numeric Dates in seconds (RFC 7519 §4.1.4 to §4.1.6). */
-export interface TokenTimes {
-  readonly exp: number;
-  readonly nbf: number | undefined;
-  readonly iat: number | undefined;
-}
-
-type Claims = Readonly<Record<string, unknown>>;
+/** The Claims Set of a token, or a part of it. */
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** RFC 7519 §4.1.1: equal character by character, no normalization. */
 export function checkIssuer(claims: Claims, issuer: string): Refusal | undefined {
@@ -22,8 +16,17 @@ export function checkAudience(claims: Claims, audience: string): Refusal | undef
   return accepted ? undefined : { code: 'audience' };
 }
 
-/** `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). */
-export function readTimes(claims: Claims): TokenTimes | Refusal {
+/** The claims that `checkTimes` looks at, to look at them again later. */
+export function timesOf(claims: Claims): Claims {
+  return { exp: own(claims, 'exp'), nbf: own(claims, 'nbf'), iat: own(claims, 'iat') };
+}
+
+/**
+ * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clocks that differ.
+ * `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in
+ * seconds.
+ */
+export function checkTimes(claims: Claims, now: number, tolerance: number): Refusal | undefined {
   const exp = own(claims, 'exp');
   const nbf = own(claims, 'nbf');
   const iat = own(claims, 'iat');
@@ -31,18 +34,9 @@ export function readTimes(claims: Claims): TokenTimes | Refusal {
   if (!isNumericDate(exp)) return { code: 'time-form' };
   if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
   if (iat !== undefined && !isNumericDate(iat)) return { code: 'time-form' };
-  return { exp, nbf, iat };
-}
-
-/**
- * `now` and `tolerance` in seconds. The bounds are those of RFC 7519: valid before `exp` and from `nbf` on,
- * each moved by the tolerance for clocks that differ.
- */
-export function checkTimes(times: TokenTimes, now: number, tolerance: number): Refusal | undefined {
-  if (now >= times.exp + tolerance) return { code: 'expired', time: times.exp };
-  if (times.nbf !== undefined && now < times.nbf - tolerance)
-    return { code: 'not-yet-valid', time: times.nbf };
-  if (times.iat !== undefined && now < times.iat - tolerance) return { code: 'issued-later' };
+  if (now >= exp + tolerance) return { code: 'expired', time: exp };
+  if (nbf !== undefined && now < nbf - tolerance) return { code: 'not-yet-valid', time: nbf };
+  if (iat !== undefined && now < iat - tolerance) return { code: 'issued-later' };
   return undefined;
 }
 

@@ -1,69 +1,67 @@
+import { isUtf8 } from 'node:buffer';
+
 /** `malformed` is no JSON at all, `duplicate` is JSON in which an object has two members of one name. */
 export type UniqueJson =
   | { readonly outcome: 'parsed'; readonly value: unknown }
   | { readonly outcome: 'malformed' | 'duplicate' };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const QUOTATION_MARK = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 
 /**
  * JSON of which every reader makes the same value: strict UTF-8 without a byte order mark, and no two members
  * of one name in any object (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.6). Lets unpaired surrogates pass.
  */
-export function parseUniqueJson(bytes: Uint8Array): UniqueJson {
-  let text: string;
+export function parseUniqueJson(bytes: Buffer): UniqueJson {
+  if (!isUtf8(bytes)) return { outcome: 'malformed' };
+  const text = bytes.toString('utf8');
   let value: unknown;
   try {
-    text = utf8.decode(bytes);
     value = JSON.parse(text);
   } catch {
     return { outcome: 'malformed' };
   }
-  return hasDuplicateMember(text) ? { outcome: 'duplicate' } : { outcome: 'parsed', value };
+  // Of two members of one name the value has one, and none of what was in the other.
+  return membersIn(value) === membersWritten(text) ? { outcome: 'parsed', value } : { outcome: 'duplicate' };
 }
 
-/** Walks text that `JSON.parse` has accepted; names are compared after their escapes are resolved. */
-function hasDuplicateMember(json: string): boolean {
-  const open: (Set<string> | undefined)[] = [];
-  let names: Set<string> | undefined;
-  let atName = false;
-  for (let at = 0; at < json.length; at += 1) {
-    switch (json[at]) {
-      case '{':
-        names = new Set();
-        open.push(names);
-        atName = true;
-        break;
-      case '[':
-        names = undefined;
-        open.push(names);
-        break;
-      case '}':
-      case ']':
-        open.pop();
-        names = open.at(-1);
-        atName = false;
-        break;
-      case ',':
-        atName = names !== undefined;
-        break;
-      case '"': {
-        const end = endOfString(json, at);
-        if (atName && names !== undefined) {
-          const name = String(JSON.parse(json.slice(at, end)));
-          if (names.has(name)) return true;
-          names.add(name);
-          atName = false;
-        }
-        at = end - 1;
-        break;
-      }
+/** How many members the objects in a value have, however deep. */
+function membersIn(value: unknown): number {
+  let count = 0;
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (Array.isArray(next)) left.push(...next.filter(isObject));
+    else if (isObject(next)) {
+      const members = Object.values(next);
+      count += members.length;
+      left.push(...members.filter(isObject));
     }
   }
-  return false;
+  return count;
 }
 
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** How many members are written in text that `JSON.parse` has accepted: as many as colons outside of strings. */
+function membersWritten(json: string): number {
+  let count = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charCodeAt(at);
+    if (character === COLON) count += 1;
+    else if (character === QUOTATION_MARK) at = endOfString(json, at);
+  }
+  return count;
+}
+
+/** The index of the quotation mark that ends the string which begins at `start`. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
+  for (let character = json.charCodeAt(at); character !== QUOTATION_MARK; character = json.charCodeAt(at)) {
+    at += character === BACKSLASH ? 2 : 1;
+  }
+  return at;
 }

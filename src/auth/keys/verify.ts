@@ -1,0 +1,75 @@
+import {
+  constants,
+  createHmac,
+  type KeyObject,
+  timingSafeEqual,
+  type VerifyKeyObjectInput,
+  verify,
+} from 'node:crypto';
+import type { Algorithm } from '../token/algorithm.ts';
+
+/** Whether a signature over the signing input (RFC 7515 §5.2) is right. A promise when another thread does the arithmetic. */
+export type Verify = (signingInput: string, signature: Buffer) => boolean | Promise<boolean>;
+
+/** Bits. Verifying takes 20 µs with 2048 and 65 µs with 4096, and four times as long with twice as many. */
+const MAX_QUICK_RSA_BITS = 4096;
+
+/** Also takes part in how long verifying takes: the usual exponent has two bits set. */
+const QUICK_RSA_EXPONENT = 65_537n;
+
+/**
+ * How `node:crypto` verifies signatures of an algorithm with a key that admits it: the parameters of RFC 7518 §3 and
+ * RFC 8037 §3.1, and nothing that a token says. What takes less than about 100 µs is done at once: to have it done
+ * by another thread costs this one 10 to 20 µs, and the process 10 to 50 µs more.
+ */
+export function verifyWith(key: KeyObject, algorithm: Algorithm): Verify {
+  if (algorithm.startsWith('HS')) return hmac(key, `sha${algorithm.slice(2)}`);
+  const hash = algorithm === 'EdDSA' ? null : `sha${algorithm.slice(2)}`;
+  const input = parameters(key, algorithm);
+  if (isQuick(key)) {
+    return (signingInput, signature) => verify(hash, Buffer.from(signingInput, 'latin1'), input, signature);
+  }
+  return (signingInput, signature) =>
+    new Promise((resolve, reject) => {
+      verify(hash, Buffer.from(signingInput, 'latin1'), input, signature, (error, good) => {
+        if (error === null) resolve(good);
+        else reject(error);
+      });
+    });
+}
+
+function parameters(key: KeyObject, algorithm: Algorithm): VerifyKeyObjectInput {
+  switch (algorithm.slice(0, 2)) {
+    case 'RS':
+      return { key, padding: constants.RSA_PKCS1_PADDING };
+    // RFC 7518 §3.5: the salt is as long as the hash, which is that of the mask too.
+    case 'PS':
+      return {
+        key,
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      };
+    // RFC 7518 §3.4: R and S as they are, each as long as the order; never DER.
+    case 'ES':
+      return { key, dsaEncoding: 'ieee-p1363' };
+    default:
+      return { key };
+  }
+}
+
+function isQuick({ asymmetricKeyType, asymmetricKeyDetails: details = {} }: KeyObject): boolean {
+  if (asymmetricKeyType === 'ec') return details.namedCurve === 'prime256v1';
+  return (
+    asymmetricKeyType === 'rsa' &&
+    (details.modulusLength ?? Number.POSITIVE_INFINITY) <= MAX_QUICK_RSA_BITS &&
+    details.publicExponent === QUICK_RSA_EXPONENT
+  );
+}
+
+/** RFC 7518 §3.2: the whole output of the hash, compared in a time that tells nothing. */
+function hmac(secret: KeyObject, hash: string): Verify {
+  return (signingInput, signature) => {
+    const expected = createHmac(hash, secret).update(signingInput, 'latin1').digest();
+    return signature.length === expected.length && timingSafeEqual(signature, expected);
+  };
+}

@@ -1,0 +1,49 @@
+import { and } from '../../and.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { UnverifiedToken } from './read-token.ts';
+import type { Refusal } from './refusal.ts';
+import { checkAudience, checkIssuer, checkTimes } from './registered-claims.ts';
+import { checkSignature, type KeysMissing } from './verify-signature.ts';
+
+/** What a token is held against. */
+export interface Trust {
+  readonly keys: Keys;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Seconds. */
+  readonly clockTolerance: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Why a token is refused, or cannot be verified yet. */
+export type Fault = Refusal | KeysMissing;
+
+export type CheckName = 'signature' | 'issuer' | 'audience' | 'times';
+
+interface Check {
+  readonly name: CheckName;
+  /** What is wrong; undefined when nothing is. Asks nothing of the checks before it. */
+  fault(token: UnverifiedToken, trust: Trust): Fault | undefined | Promise<Fault | undefined>;
+}
+
+/** Every check of a token that could be read, in their order. There is no other. */
+export const CHECKS: readonly Check[] = [
+  { name: 'signature', fault: (token, { keys }) => checkSignature(token, keys) },
+  { name: 'issuer', fault: ({ claims }, { issuer }) => checkIssuer(claims, issuer) },
+  { name: 'audience', fault: ({ claims }, { audience }) => checkAudience(claims, audience) },
+  {
+    name: 'times',
+    fault: ({ claims }, { now, clockTolerance }) => checkTimes(claims, now() / 1000, clockTolerance),
+  },
+];
+
+/** The fault of the first check that finds one; undefined for a good token. The checks behind it are not made. */
+export function firstFault(
+  token: UnverifiedToken,
+  trust: Trust,
+  [check, ...more]: readonly Check[] = CHECKS,
+): Fault | undefined | Promise<Fault | undefined> {
+  if (check === undefined) return undefined;
+  return and(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, more));
+}
