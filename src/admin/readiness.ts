@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { StoreNotWritable } from '../shared-list/store.ts';
 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */
 export type Condition = () => true | string | Promise<true | string>;
@@ -31,14 +32,17 @@ async function firstReason(conditions: readonly Condition[]): Promise<true | str
   return true;
 }
 
-/** The database answers a query soon. What it says otherwise is for the log of the requests that meet it. */
+/** The database answers a query soon, and takes writes. What it says otherwise is for the log of the requests. */
 export function databaseAnswers(check: () => Promise<void>): Condition {
   return async () => {
     const { promise: tooLate, resolve } = Promise.withResolvers<string>();
     const timer = setTimeout(resolve, PATIENCE, 'The database does not answer in time.');
     const answered = check().then(
       () => true as const,
-      () => 'The database does not answer.',
+      (error: unknown) =>
+        error instanceof StoreNotWritable
+          ? 'The database takes no writes: it is read-only or a standby.'
+          : 'The database does not answer.',
     );
     return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer));
   };

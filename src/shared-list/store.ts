@@ -40,7 +40,10 @@ export interface TodoStore extends AsyncDisposable {
     preconditions?: Preconditions,
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
-  /** One cheap query to the database itself. Rejects when it does not answer: the service is not ready then. */
+  /**
+   * One cheap query to the database itself. Rejects when it does not answer, with `StoreNotWritable` when it takes no
+   * writes: the service is not ready then.
+   */
   check(): Promise<void>;
 
   /** How many connections there are, and how many operations wait for one; only where there is a pool. */
@@ -65,6 +68,9 @@ export class IdsExhausted extends Error {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
+
+/** The database answers, and takes no writes: nothing of it is served either, because it may be behind. */
+export class StoreNotWritable extends StoreUnavailable {}
 
 /** Nobody knows whether the write was made; it is never repeated behind the client's back (contract D9). */
 export class OutcomeUnknown extends Error {

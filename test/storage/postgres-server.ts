@@ -67,6 +67,26 @@ export class PostgresServer implements AsyncDisposable {
     return { owner, url: url.href };
   }
 
+  /** Changes a setting of the whole server, for sessions that are open as well. `undefined` brings the default back. */
+  async set(name: string, value: string | undefined): Promise<void> {
+    const url = this.#urlOf('postgres');
+    const change =
+      value === undefined ? `ALTER SYSTEM RESET ${name}` : `ALTER SYSTEM SET ${name} = '${value}'`;
+    // One session: it must be able to write when the next one is not.
+    const client = new Client({ connectionString: url, options: '-c default_transaction_read_only=off' });
+    await client.connect();
+    await client.query(change);
+    await client.query('SELECT pg_reload_conf()');
+    await client.end();
+  }
+
+  /** Changes a setting of the sessions to come with one database. `undefined` brings the default back. */
+  async setForDatabase(url: string, name: string, value: string | undefined): Promise<void> {
+    const change = value === undefined ? `RESET ${name}` : `SET ${name} = '${value}'`;
+    const database = new URL(url).pathname.slice(1);
+    await this.execute(this.#urlOf('postgres'), `ALTER DATABASE ${database} ${change}`);
+  }
+
   /** How many connections a role may have; -1 for as many as it likes. Those that it has stay. */
   async limitConnections(role: string, limit: number): Promise<void> {
     await this.execute(this.#urlOf('postgres'), `ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);

@@ -138,18 +138,6 @@ test('a write that a stalled server has in hand is of unknown outcome', async ()
   await assert.rejects(store.remove(1), unknown);
 });
 
-test('a database that becomes read-only goes on reading and refuses writes', async () => {
-  const url = await server.makeDatabase();
-  await using store = await openPostgresStore(url);
-  await addedTo(store, 'a');
-  const database = new URL(url).pathname.slice(1);
-  await server.execute(url, `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
-  await server.terminate(url);
-  await noConnectionIsIdle(store);
-  await assert.rejects(store.remove(1), unavailable);
-  assert.equal((await listed(store)).length, 1);
-});
-
 test('what another instance changes is in the next list and the next read', async () => {
   const url = await server.makeDatabase();
   await using here = await openPostgresStore(url);

@@ -1,34 +1,145 @@
-import { Client, type PoolConfig } from 'pg';
+import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { userInfo } from 'node:os';
+import type { ConnectionOptions } from 'node:tls';
+import type { ClientConfig } from 'pg';
 import { StoreNotOpened } from '../store.ts';
+import { type ConnectionString, readConnectionString } from './connection-string.ts';
+
+/** One server of a list, of which one at a time takes writes. */
+export interface Host {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Where a database is, and how to reach it. */
 export interface Address {
   /** For people: `postgres://host:5432/todos`, without user and password. */
   readonly name: string;
-  readonly config: PoolConfig;
+  /** At least one, in the order in which they are tried. */
+  readonly hosts: readonly Host[];
+  readonly user: string;
+  readonly database: string;
+  /** What is the same for each host. */
+  readonly config: ClientConfig;
 }
 
+/** libpq's names for a server that this service can work with: whichever is meant, it has to take writes. */
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'];
+
+/** Variables of libpq that choose a server or make a connection safer, and that this service does not understand. */
+const REFUSED_VARIABLES = [
+  'PGSERVICE',
+  'PGHOSTADDR',
+  'PGLOADBALANCEHOSTS',
+  'PGCHANNELBINDING',
+  'PGREQUIREAUTH',
+  'PGREQUIREPEER',
+  'PGSSLCRL',
+  'PGSSLCRLDIR',
+  'PGSSLMINPROTOCOLVERSION',
+  'PGSSLMAXPROTOCOLVERSION',
+];
+
+const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full'];
+
+type Variables = NodeJS.ProcessEnv;
+
 /**
- * Reads a connection string; what it leaves open comes from the usual variables (`PGHOST`, `PGPASSWORD`, …).
- * TLS by `sslmode` and `sslrootcert`, as the driver understands them.
+ * Reads a connection string; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …).
  *
- * @throws {StoreNotOpened} when it is no connection string, or names a file that cannot be read.
+ * @throws {StoreNotOpened} when it is none, asks for what is not supported, or names a file that cannot be read. The
+ * message never quotes user, password or another value of the string, except the path of that file.
  */
-export function addressOf(connectionString: string): Address {
-  const config = { connectionString, application_name: 'todo-service' };
-  try {
-    const { host, port, database } = new Client(config);
-    return { name: `postgres://${host}:${port}/${database}`, config };
-  } catch (error) {
-    // Other messages may quote the connection string.
-    const why = isFromFile(error) ? `: ${error.message}` : '';
-    throw new StoreNotOpened(
-      'unusable',
-      `Cannot open the database: its connection string cannot be read${why}`,
+export function addressOf(connectionString: string, env: Variables = process.env): Address {
+  const read = readConnectionString(connectionString);
+  if (typeof read === 'string') throw refused(read);
+  const variable = REFUSED_VARIABLES.find((name) => env[name]);
+  if (variable !== undefined) throw refused(`the variable ${variable} is not supported`);
+  const { parameters } = read;
+  const attributes = parameters.target_session_attrs ?? (env.PGTARGETSESSIONATTRS || 'any');
+  if (!SESSION_ATTRIBUTES.includes(attributes)) {
+    throw refused(
+      '"target_session_attrs" must be "any", "read-write" or "primary": the service needs a server that takes writes',
     );
+  }
+  const user = read.user ?? (env.PGUSER || userInfo().username);
+  const database = read.database ?? (env.PGDATABASE || user);
+  const hosts = hostsOf(read, env);
+  const config = {
+    user,
+    database,
+    ssl: tlsOf(parameters, env),
+    sslnegotiation: negotiationOf(parameters, env),
+    application_name: parameters.application_name ?? (env.PGAPPNAME || 'todo-service'),
+    password: read.password ?? env.PGPASSWORD,
+    options: parameters.options ?? env.PGOPTIONS,
+  };
+  return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, user, database, config };
+}
+
+/** `host:5432`, for people. */
+export function nameOf({ host, port }: Host): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+function hostsOf(read: ConnectionString, env: Variables): readonly Host[] {
+  const names = read.hosts.length > 0 ? read.hosts : (env.PGHOST || 'localhost').split(',');
+  const ports = read.ports.some((port) => port !== '') ? read.ports : (env.PGPORT || '5432').split(',');
+  if (ports.length !== 1 && ports.length !== names.length) {
+    throw refused('it must have one port for all hosts, or one for each');
+  }
+  return names.map((name, index) => {
+    const host = name === '' ? 'localhost' : name;
+    if (!/^(?:[\w.-]+|[0-9A-Fa-f:.]+(?:%[\w.]+)?|\/[^\0]*)$/.test(host))
+      throw refused('the name of a host cannot be read');
+    const port = ports[ports.length === 1 ? 0 : index] || '5432';
+    if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
+      throw refused('a port must be a number from 1 to 65535');
+    }
+    return { host, port: Number(port) };
+  });
+}
+
+/** False for none. Any mode that asks for TLS verifies the certificate and its name, but `no-verify`. */
+function tlsOf(parameters: ConnectionString['parameters'], env: Variables): false | ConnectionOptions {
+  if (parameters.ssl !== undefined && parameters.ssl !== 'true') {
+    throw refused('"ssl" must be "true": use "sslmode"');
+  }
+  const { sslrootcert, sslcert, sslkey } = parameters;
+  const asked = parameters.ssl ?? sslrootcert ?? sslcert ?? sslkey;
+  const mode = parameters.sslmode ?? (asked === undefined ? env.PGSSLMODE || 'disable' : 'verify-full');
+  if (!['disable', 'no-verify', ...VERIFIED].includes(mode)) {
+    throw refused(
+      '"sslmode" must be "verify-full", "verify-ca", "require", "prefer", "no-verify" or "disable"',
+    );
+  }
+  if (mode === 'disable') return false;
+  return {
+    rejectUnauthorized: mode !== 'no-verify',
+    ...fileAt('ca', sslrootcert ?? env.PGSSLROOTCERT),
+    ...fileAt('cert', sslcert ?? env.PGSSLCERT),
+    ...fileAt('key', sslkey ?? env.PGSSLKEY),
+  };
+}
+
+function negotiationOf(parameters: ConnectionString['parameters'], env: Variables): 'postgres' | 'direct' {
+  const asked = parameters.sslnegotiation ?? (env.PGSSLNEGOTIATION || 'postgres');
+  if (asked === 'postgres' || asked === 'direct') return asked;
+  throw refused('"sslnegotiation" must be "postgres" or "direct"');
+}
+
+function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): ConnectionOptions {
+  // "system" is libpq's word for the authorities of the machine.
+  if (!path || path === 'system') return {};
+  try {
+    return { [option]: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : 'a file of it cannot be read');
   }
 }
 
-function isFromFile(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'path' in error;
+function refused(why: string): StoreNotOpened {
+  return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
 }

@@ -1,68 +1,75 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError } from 'pg';
 import { StoreNotOpened, unusable } from '../store.ts';
-import { type Address, addressOf } from './address.ts';
+import { type Cluster, NoServer } from './cluster.ts';
+import type { Connection } from './connection.ts';
 import { messageOf } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
-const CONNECTION_WAIT = 2_000;
-const RETRY_INTERVAL = 250;
+const CONNECTION_WAIT_MS = 2_000;
+const RETRY_INTERVAL_MS = 250;
 
-/** Milliseconds that a statement may take, for example a migration, the wait for another instance's included. */
-const STATEMENT_WAIT = 60_000;
+/** Milliseconds that a statement of the start may take, for example a migration, the wait for another instance's included. */
+export const STATEMENT_WAIT_MS = 60_000;
 
-/** It is starting or stopping, or has no connection left. */
-const LATER = ['57P03', '53300'];
-
-/** A connection that is ready for statements. Whoever asked for it ends it. */
-export interface Connected {
-  readonly client: Client;
-  readonly address: Address;
+export interface Start {
+  /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
+  readonly patienceMs: number;
+  /** Milliseconds that the server must give every statement of the service at the most; else it is refused. */
+  readonly strictMs?: number;
+  /** What is wrong with the database, for people, or undefined. */
+  readonly faultOf: (connection: Connection) => Promise<string | undefined>;
 }
 
 /**
- * Connects, and looks whether the database will do.
+ * Connects, and looks whether the database will do. Whoever asked for the connection ends it.
  *
- * @param patience Milliseconds to wait for a server that cannot be reached yet.
- * @param faultOf What is wrong with the database, for people, or undefined.
  * @throws {StoreNotOpened} for whatever goes wrong, with one line for people, without the password.
  */
 export async function connect(
-  connectionString: string,
-  patience: number,
-  faultOf: (client: Client) => Promise<string | undefined>,
-): Promise<Connected> {
-  const address = addressOf(connectionString);
+  cluster: Cluster,
+  { patienceMs, strictMs, faultOf }: Start,
+): Promise<Connection> {
+  const { name } = cluster.address;
   await using parts = new AsyncDisposableStack();
   try {
-    const client = parts.adopt(await reach(address, patience), (opened) => opened.end());
-    const fault = await faultOf(client);
-    if (fault !== undefined) throw unusable(address.name, fault);
+    const wanted = { statementMs: strictMs ?? STATEMENT_WAIT_MS, strict: strictMs !== undefined };
+    const connection = parts.adopt(await reach(cluster, wanted, patienceMs), (opened) => opened.leave());
+    const fault = await faultOf(connection);
+    if (fault !== undefined) throw unusable(name, fault);
     parts.move();
-    return { client, address };
+    return connection;
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(address.name, messageOf(error), error);
+    throw error instanceof StoreNotOpened ? error : unusable(name, messageOf(error), error);
   }
 }
 
 /** A server that cannot be reached, or refuses for now, may be there in a moment; other refusals are final. */
-async function reach(address: Address, patience: number): Promise<Client> {
-  const deadline = performance.now() + patience;
+async function reach(
+  cluster: Cluster,
+  wanted: { readonly statementMs: number; readonly strict: boolean },
+  patienceMs: number,
+): Promise<Connection> {
+  const deadline = performance.now() + patienceMs;
   for (;;) {
-    const client = new Client({
-      ...address.config,
-      connectionTimeoutMillis: CONNECTION_WAIT,
-      statement_timeout: STATEMENT_WAIT,
-      query_timeout: STATEMENT_WAIT,
-    });
-    // Without a listener, a connection that is lost between two statements would end the process.
-    client.on('error', () => {});
     try {
-      return await client.connect();
+      return await cluster.open({ ...wanted, withinMs: CONNECTION_WAIT_MS }, () => () => {});
     } catch (error) {
-      const final = error instanceof DatabaseError && !LATER.includes(error.code ?? '');
-      if (final || performance.now() >= deadline) throw error;
+      if ((error instanceof NoServer && error.final) || performance.now() >= deadline) throw error;
     }
-    await sleep(RETRY_INTERVAL);
+    await sleep(RETRY_INTERVAL_MS);
+  }
+}
+
+/** Runs `work` in one transaction, whose statements may take long whatever the role's own limit is. */
+export async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  const run = (text: string) => connection.run({ text }, STATEMENT_WAIT_MS);
+  await run(`BEGIN; SET LOCAL statement_timeout = ${STATEMENT_WAIT_MS}`);
+  try {
+    const made = await work();
+    await run('COMMIT');
+    return made;
+  } catch (error) {
+    await run('ROLLBACK').catch(() => {});
+    throw error;
   }
 }

@@ -1,40 +1,94 @@
-import { Pool, type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
-import { type Connections, StoreUnavailable } from '../store.ts';
-import { errorOf, isAnswer, mayBeRetried, messageOf } from './error.ts';
+import type { QueryConfig, QueryResultRow } from 'pg';
+import { type Connections, StoreNotWritable, StoreUnavailable } from '../store.ts';
+import type { Host } from './address.ts';
+import { type Cluster, NoServer } from './cluster.ts';
+import { CLIENT_CHECK_INTERVAL_MS, type Connection, type Wanted } from './connection.ts';
+import { errorOf, isConnectionState, isReadOnly, isStalePlan, mayBeRetried, messageOf } from './error.ts';
 
-/** How long to wait, in milliseconds. */
+/** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {
+  /** The most connections that a server has from this pool, those that it has not let go of yet among them. */
+  readonly connections: number;
   /** For a connection: one that is free, or a new one. */
-  readonly connection: number;
+  readonly connectionMs: number;
   /** Until the server gives up a statement; then it is certain that nothing was changed. */
-  readonly statement: number;
+  readonly statementMs: number;
   /** For an answer. */
-  readonly answer: number;
+  readonly answerMs: number;
+  /** The most that a connection serves: a name may lead to another server by then. Each has 80 to 100 % of it. */
+  readonly lifetimeMs: number;
 }
 
-/** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
-const KEEP_ALIVE_DELAY = 10_000;
+/** Sends a statement. With `silenceMs`, it may take its time as long as parts of the answer come. */
+export type Ask = <Row extends QueryResultRow>(
+  query: QueryConfig,
+  silenceMs?: number,
+) => Promise<readonly Row[]>;
 
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
 
-/** A bounded pool of connections, with a bounded wait for one and for its answer. */
-export class ConnectionPool implements AsyncDisposable {
-  readonly #pool: Pool;
+/** Milliseconds to connect, log in and look. Who waits for a connection may give up before. */
+const OPEN_MS = 3_000;
 
-  /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
-  constructor(config: PoolConfig, limits: Limits, onLost: (error: Error) => void) {
-    this.#pool = new Pool({
-      ...config,
-      connectionTimeoutMillis: limits.connection,
-      statement_timeout: limits.statement,
-      query_timeout: limits.answer,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
-    });
-    // Without a listener each of these would end the process.
-    this.#pool.on('error', onLost);
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+/** Milliseconds after which a connection that nobody needs is closed. */
+const IDLE_MS = 10_000;
+
+/** Milliseconds between two looks for such connections. */
+const SWEEP_MS = 1_000;
+
+/** Milliseconds between two tries to connect, one at a time, while no server will do. */
+const RETRY_MS = 100;
+
+/** Milliseconds for the server to let go of the connections, at the end. */
+const END_MS = 2_000;
+
+const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+
+type Taken = (refusal: StoreUnavailable | undefined, connection?: Connection) => void;
+
+interface Waiting {
+  readonly taken: Taken;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Idle {
+  readonly connection: Connection;
+  readonly since: number;
+}
+
+/** A bounded pool of connections to the server that takes writes, with a bounded wait for one and for its answer. */
+export class ConnectionPool implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
+  readonly #wanted: Wanted;
+  readonly #onLost: (error: Error) => void;
+  /** Ends what a server has not let go of when the pool ends. */
+  readonly #end = new AbortController();
+  /** In use or idle, and when its life is over. */
+  readonly #connections = new Map<Connection, number>();
+  /** The one that was used last is used first. */
+  readonly #idle: Idle[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** How many connections each server has not let go of. */
+  readonly #held = new Map<Host, number>();
+  readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  #opening = 0;
+  /** Why the last try to open a connection failed; until one succeeds, there is one try at a time. */
+  #failure: StoreUnavailable | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #released = (): void => {};
+  #ending = false;
+
+  /**
+   * @param strict Whether the server must keep the limit of a statement for every one; `transaction` brings its own.
+   * @param onLost Hears why an idle connection ended; a new one is opened when it is needed.
+   */
+  constructor(cluster: Cluster, limits: Limits, strict: boolean, onLost: (error: Error) => void) {
+    this.#cluster = cluster;
+    this.#limits = limits;
+    this.#wanted = { statementMs: limits.statementMs, strict, withinMs: OPEN_MS, signal: this.#end.signal };
+    this.#onLost = onLost;
   }
 
   /** The rows of a statement that changes nothing. */
@@ -50,76 +104,248 @@ export class ConnectionPool implements AsyncDisposable {
     return this.#run(query, 'write');
   }
 
-  /**
-   * As `read`, for rows that take their time.
-   *
-   * @param silence Milliseconds without any part of the answer after which the server counts as stalled.
-   */
-  async readMany<Row extends QueryResultRow>(query: QueryConfig, silence: number): Promise<readonly Row[]> {
-    const client = await this.#pool.connect().catch(unavailable);
-    const { stream } = client.connection;
-    const silent = setTimeout(() => stream.destroy(), silence);
-    const heard = (): void => {
-      silent.refresh();
-    };
-    stream.on('data', heard);
+  /** What `work` makes of statements that change nothing. They see the database as it is at one moment. */
+  async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    this.#take((refusal, taken) => (taken === undefined ? reject(refusal) : resolve(taken)));
+    const connection = await promise;
+    const { statementMs, answerMs } = this.#limits;
+    const prepare = this.#cluster.prepares(connection);
+    const ask: Ask = (query, silenceMs) =>
+      new Promise((answered, failed) => {
+        const wait = { prepare, withinMs: silenceMs ?? answerMs, parts: silenceMs !== undefined };
+        connection.ask(query, wait, (error, rows: readonly never[]) => {
+          if (error === undefined) return answered(rows);
+          this.#learn(error);
+          failed(errorOf(error, 'read'));
+        });
+      });
     try {
-      const { rows } = await client.query<Row>(query);
-      client.release();
-      return rows;
+      await ask({ text: beginOf(statementMs) });
+      const made = await work(ask);
+      await ask({ text: 'COMMIT' });
+      this.#put(connection);
+      return made;
     } catch (error) {
-      close(client);
-      throw errorOf(error, 'read');
-    } finally {
-      clearTimeout(silent);
-      stream.off('data', heard);
+      this.#drop(connection);
+      throw error;
     }
   }
 
-  counts(): Connections {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  /** Rejects when the database does not answer, or takes no writes: then no connection of now is used again. */
+  async check(): Promise<void> {
+    const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
+    if (state?.readOnly !== true) return;
+    this.#cluster.retire();
+    throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#pool.end();
+  counts(): Connections {
+    const idle = this.#idle.length;
+    return { used: this.#connections.size - idle, idle, waiting: this.#waiting.length };
+  }
+
+  /** Waits for what is under way, and for the server to let go. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending = true;
+    clearInterval(this.#sweeper);
+    clearTimeout(this.#pause);
+    this.#refuse(unavailable('it is closed'));
+    for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
+    const timer = setTimeout(() => this.#end.abort(), END_MS);
+    while (this.#heldInAll() > 0) {
+      await new Promise<void>((resolve) => {
+        this.#released = resolve;
+      });
+    }
+    clearTimeout(timer);
   }
 
   // Callbacks: with promises the driver captures a stack for each statement.
   #run<Row extends QueryResultRow>(query: QueryConfig, kind: 'read' | 'write'): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       let tries = 0;
-      const attempt = (): void => {
+      let repeated = kind === 'write';
+      const attempt: Taken = (refusal, connection) => {
+        if (connection === undefined) return reject(refusal);
         tries += 1;
-        this.#pool.connect((refusal, client) => {
-          if (client === undefined) return reject(unreachable(refusal));
-          client.query<Row>(query, (error, result) => {
-            if (error) {
-              if (isAnswer(error)) client.release();
-              else close(client);
-              if (mayBeRetried(error) && tries < TRIES) return attempt();
-              return reject(errorOf(error, kind));
+        const wait = { prepare: this.#cluster.prepares(connection), withinMs: this.#limits.answerMs };
+        connection.ask<Row>(query, wait, (error, rows) => {
+          if (error === undefined) {
+            this.#put(connection);
+            return resolve(rows);
+          }
+          this.#learn(error);
+          if (isConnectionState(error)) {
+            this.#drop(connection);
+            if (!repeated) {
+              repeated = true;
+              return this.#take(attempt);
             }
-            client.release();
-            resolve(result.rows);
-          });
+          } else this.#put(connection);
+          if (mayBeRetried(error) && tries < TRIES) return this.#take(attempt);
+          reject(errorOf(error, kind));
         });
       };
-      attempt();
+      this.#take(attempt);
     });
+  }
+
+  /** What an error says of the other connections. */
+  #learn(error: unknown): void {
+    if (isReadOnly(error) || isStalePlan(error)) this.#cluster.retire();
+  }
+
+  #take(taken: Taken): void {
+    const idle = this.#takeIdle();
+    if (idle === undefined) this.#wait(taken);
+    else taken(undefined, idle);
+  }
+
+  #takeIdle(): Connection | undefined {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (this.#isUsable(idle.connection)) return idle.connection;
+      this.#drop(idle.connection);
+    }
+    return undefined;
+  }
+
+  #wait(taken: Taken): void {
+    const { connectionMs } = this.#limits;
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      taken(this.#failure ?? unavailable(`none was free in ${connectionMs} ms`));
+    }, connectionMs);
+    const waiting: Waiting = { taken, timer };
+    this.#waiting.push(waiting);
+    this.#grow();
+  }
+
+  /** Takes a connection back, for whoever waits for one. */
+  #put(connection: Connection): void {
+    if (!this.#isUsable(connection) || connection.inTransaction) {
+      this.#drop(connection);
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      this.#idle.push({ connection, since: performance.now() });
+    } else {
+      clearTimeout(next.timer);
+      next.taken(undefined, connection);
+    }
+  }
+
+  #isUsable(connection: Connection): boolean {
+    return (
+      connection.lost === undefined &&
+      !this.#cluster.isRetired(connection) &&
+      performance.now() < (this.#connections.get(connection) ?? 0) &&
+      !this.#ending
+    );
+  }
+
+  /** It serves no longer; its place is free when the server has let go of it. */
+  #drop(connection: Connection): void {
+    this.#connections.delete(connection);
+    void connection.leave();
+    this.#grow();
+  }
+
+  /** Opens connections for those that wait, as far as there is room. */
+  #grow(): void {
+    const { connections } = this.#limits;
+    while (this.#waiting.length > this.#opening && this.#connections.size + this.#opening < connections) {
+      const probing = this.#failure !== undefined && this.#opening > 0;
+      if (this.#ending || this.#pause !== undefined || probing || !this.#hasRoom()) return;
+      void this.#open();
+    }
+  }
+
+  async #open(): Promise<void> {
+    this.#opening += 1;
+    try {
+      const connection = await this.#cluster.open(this.#wanted, (host) => this.#hold(host));
+      this.#opening -= 1;
+      this.#failure = undefined;
+      const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
+      this.#connections.set(connection, performance.now() + life);
+      void connection.closed.then(() => this.#lost(connection));
+      this.#put(connection);
+    } catch (error) {
+      this.#opening -= 1;
+      this.#failure = unreachable(error);
+      this.#pause ??= setTimeout(() => {
+        this.#pause = undefined;
+        this.#grow();
+      }, RETRY_MS);
+      if (this.#connections.size + this.#opening === 0) this.#refuse(this.#failure);
+    }
+  }
+
+  #refuse(refusal: StoreUnavailable): void {
+    for (const { taken, timer } of this.#waiting.splice(0)) {
+      clearTimeout(timer);
+      taken(refusal);
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#cluster.address.hosts.some((host) => this.#heldBy(host) < this.#limits.connections);
+  }
+
+  #heldBy(host: Host): number {
+    return this.#held.get(host) ?? 0;
+  }
+
+  #heldInAll(): number {
+    return this.#held.values().reduce((sum, held) => sum + held, 0);
+  }
+
+  #hold(host: Host): (() => void) | undefined {
+    if (this.#heldBy(host) >= this.#limits.connections) return undefined;
+    this.#held.set(host, this.#heldBy(host) + 1);
+    return () => {
+      this.#held.set(host, this.#heldBy(host) - 1);
+      this.#released();
+      this.#grow();
+    };
+  }
+
+  /** A connection has ended by itself. Who uses it hears of it from its statement. */
+  #lost(connection: Connection): void {
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    this.#drop(connection);
+    this.#onLost(connection.lost ?? new Error('the connection ended'));
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const over = this.#idle.filter(
+      ({ connection, since }) => now - since > IDLE_MS || !this.#isUsable(connection),
+    );
+    for (const idle of over) {
+      this.#idle.splice(this.#idle.indexOf(idle), 1);
+      this.#drop(idle.connection);
+    }
   }
 }
 
-/** A stalled server would never answer a polite farewell. */
-function close(client: PoolClient): void {
-  client.connection.stream.destroy();
-  client.release(true);
+/** Settings for one transaction hold behind a pooler, too. */
+function beginOf(statementMs: number): string {
+  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${statementMs};
+    SET LOCAL idle_in_transaction_session_timeout = ${statementMs};
+    SET LOCAL client_connection_check_interval = ${CLIENT_CHECK_INTERVAL_MS}`;
 }
 
 function unreachable(error: unknown): StoreUnavailable {
-  return new StoreUnavailable(`No connection to the database: ${messageOf(error)}`, { cause: error });
+  const message = `No connection to the database: ${messageOf(error)}`;
+  if (error instanceof NoServer && error.readOnly) return new StoreNotWritable(message, { cause: error });
+  return new StoreUnavailable(message, { cause: error });
 }
 
-function unavailable(error: unknown): never {
-  throw unreachable(error);
+function unavailable(why: string): StoreUnavailable {
+  return new StoreUnavailable(`No connection to the database: ${why}`);
 }

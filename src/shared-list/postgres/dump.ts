@@ -1,5 +1,5 @@
-import { Client, type ClientConfig } from 'pg';
 import { shellWord } from '../../shell-word.ts';
+import { type Address, addressOf } from './address.ts';
 
 /**
  * The call of `pg_dump`, for a shell, that copies a database to `file`. Without the password: `pg_dump` asks for it.
@@ -7,19 +7,22 @@ import { shellWord } from '../../shell-word.ts';
  * @returns undefined when it is no connection string. Why is not told: the driver's message may quote it.
  */
 export function dumpCommand(connectionString: string, file: string): string | undefined {
-  const client = clientOf({ connectionString });
-  if (client === undefined) return undefined;
-  const { host, port, user, database } = client;
-  const settings = Object.entries({ host, port, username: user, dbname: database, file });
-  const flags = settings.map(([name, value]) =>
-    value === undefined ? '' : ` --${name}=${shellWord(String(value))}`,
-  );
-  return `pg_dump --format=custom${flags.join('')}`;
+  const address = addressFrom(connectionString);
+  if (address === undefined) return undefined;
+  const { hosts, user, database } = address;
+  const settings = Object.entries({
+    host: hosts.map(({ host }) => host).join(','),
+    port: hosts.map(({ port }) => port).join(','),
+    username: user,
+    dbname: database,
+    file,
+  });
+  return `pg_dump --format=custom${settings.map(([name, value]) => ` --${name}=${shellWord(value)}`).join('')}`;
 }
 
-function clientOf(config: ClientConfig): Client | undefined {
+function addressFrom(connectionString: string): Address | undefined {
   try {
-    return new Client(config);
+    return addressOf(connectionString);
   } catch {
     return undefined;
   }

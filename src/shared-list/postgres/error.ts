@@ -9,44 +9,87 @@ const DEADLOCK_DETECTED = '40P01';
 const QUERY_CANCELED = '57014';
 const READ_ONLY_SQL_TRANSACTION = '25006';
 const LOCK_NOT_AVAILABLE = '55P03';
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Among others: a plan that a change of a table has made useless. */
+const FEATURE_NOT_SUPPORTED = '0A000';
+
+/** Also a prepared statement that is gone, one that is there already, and a transaction that was left open. */
+const CONNECTION_STATES = [FEATURE_NOT_SUPPORTED, '26000', '42P05', '25P02'];
 
 /** Connection exception, insufficient resources, operator intervention, system error. */
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
-const MACHINE_FAULTS = [QUERY_CANCELED, READ_ONLY_SQL_TRANSACTION, LOCK_NOT_AVAILABLE];
+const MACHINE_FAULTS = [
+  QUERY_CANCELED,
+  READ_ONLY_SQL_TRANSACTION,
+  LOCK_NOT_AVAILABLE,
+  SERIALIZATION_FAILURE,
+  DEADLOCK_DETECTED,
+  ...CONNECTION_STATES,
+];
+
+/** A statement was sent, and no answer came that says what became of it. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+/** The server made a change and gave up waiting for its standby: a failover may lose it. */
+export class CommitNotReplicated extends Error {
+  override readonly name = 'CommitNotReplicated';
+  constructor() {
+    super('the wait for a synchronous standby was cancelled');
+  }
+}
 
 /** The statement names a category that does not exist. */
 export function isForeignKeyRefusal(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === FOREIGN_KEY_VIOLATION;
+  return codeOf(error) === FOREIGN_KEY_VIOLATION;
+}
+
+/** The role has no right to do what the statement says. */
+export function isPrivilegeRefusal(error: unknown): boolean {
+  return codeOf(error) === INSUFFICIENT_PRIVILEGE;
 }
 
 /** The server undid the statement for the sake of another one: it may be sent again. */
 export function mayBeRetried(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(error.code ?? '')
-  );
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
-/**
- * The server said, on a connection that lives on, that it did not do what was asked. FATAL is said by a
- * connection that ends, and what it did before is not certain.
- */
-export function isAnswer(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && error.severity === 'ERROR';
+/** The server, or the session with it, has become read-only: it may be a primary no longer. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY_SQL_TRANSACTION;
+}
+
+/** What is wrong is the state of the connection; the statement may do on another. */
+export function isConnectionState(error: unknown): boolean {
+  return CONNECTION_STATES.includes(codeOf(error));
+}
+
+/** Every connection that knows the statement has the same useless plan. */
+export function isStalePlan(error: unknown): boolean {
+  return codeOf(error) === FEATURE_NOT_SUPPORTED;
+}
+
+/** Empty when the server said nothing. */
+function codeOf(error: unknown): string {
+  return error instanceof DatabaseError ? (error.code ?? '') : '';
 }
 
 /** What the store rejects with when a statement was sent and this came back (contract D5, D9). */
 export function errorOf(error: unknown, kind: 'read' | 'write'): unknown {
-  if (!isAnswer(error)) {
+  if (error instanceof CommitNotReplicated) return new OutcomeUnknown(error.message, { cause: error });
+  if (!(error instanceof DatabaseError)) {
     const message = `The connection to the database was lost: ${messageOf(error)}`;
     if (kind === 'read') return new StoreUnavailable(message, { cause: error });
     return new OutcomeUnknown(message, { cause: error });
   }
-  const { code = '' } = error;
+  const code = codeOf(error);
   if (code === SEQUENCE_GENERATOR_LIMIT_EXCEEDED) return new IdsExhausted();
   if (MACHINE_FAULT_CLASSES.includes(code.slice(0, 2)) || MACHINE_FAULTS.includes(code)) {
     return new StoreUnavailable(messageOf(error), { cause: error });
   }
-  return mayBeRetried(error) ? new StoreUnavailable(messageOf(error), { cause: error }) : error;
+  return error;
 }
 
 /** What the driver or the server said, for people. A name with several addresses fails once for each. */

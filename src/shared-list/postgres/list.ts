@@ -39,7 +39,9 @@ export class PostgresList {
 
   async #build() {
     const query = { name: 'list', text: READ_LIST };
-    const rows = await this.#patient.readMany<TodoRow & { snapshot: string }>(query, SILENCE);
+    const rows = await this.#patient.transaction((ask) =>
+      ask<TodoRow & { snapshot: string }>(query, SILENCE),
+    );
     const [{ snapshot } = { snapshot: '' }] = rows;
     const numbers = new Map<number, TodoRow[]>();
     for (const row of rows) {

@@ -1,14 +1,16 @@
 import type { TodoStore } from '../store.ts';
+import { addressOf } from './address.ts';
+import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
-import { ConnectionPool, type Limits } from './connection-pool.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { PostgresList } from './list.ts';
-import { migrate, schemaFault, serverFault } from './schema.ts';
+import { migrate, rightsFault, schemaFault, serverFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
-const FOR_ONE_TODO: Limits = { connection: 1_000, statement: 1_200, answer: 1_400 };
+const FOR_ONE_TODO = { connectionMs: 1_000, statementMs: 1_200, answerMs: 1_400, lifetimeMs: 300_000 };
 
-const FOR_THE_LIST: Limits = { connection: 1_000, statement: 60_000, answer: 60_000 };
+const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000, answerMs: 60_000 };
 
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
 const START_PATIENCE = 7_000;
@@ -18,6 +20,8 @@ export interface PostgresOptions {
   readonly migrate?: boolean;
   /** Connections for single todos, 10 by default; the list has one more. */
   readonly connections?: number;
+  /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
+  readonly prepare?: boolean;
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patience?: number;
   /** Hears why an idle connection ended. The message holds no password. */
@@ -34,16 +38,18 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const schema = options.migrate === false ? schemaFault : migrate;
-  const { client, address } = await connect(
-    connectionString,
-    options.patience ?? START_PATIENCE,
-    async (opened) => (await serverFault(opened)) ?? (await schema(opened)),
-  );
-  await client.end();
+  const cluster = new Cluster(addressOf(connectionString), options.prepare);
+  const connection = await connect(cluster, {
+    patienceMs: options.patience ?? START_PATIENCE,
+    strictMs: FOR_ONE_TODO.statementMs,
+    faultOf: async (opened) =>
+      (await serverFault(opened)) ?? (await rightsFault(opened)) ?? (await schema(opened)),
+  });
+  await connection.leave();
   const lost = options.onConnectionLost ?? (() => {});
   await using parts = new AsyncDisposableStack();
-  const max = options.connections ?? 10;
-  const quick = parts.use(new ConnectionPool({ ...address.config, max }, FOR_ONE_TODO, lost));
-  const patient = parts.use(new ConnectionPool({ ...address.config, max: 1 }, FOR_THE_LIST, lost));
+  const limits = { ...FOR_ONE_TODO, connections: options.connections ?? 10 };
+  const quick = parts.use(new ConnectionPool(cluster, limits, true, lost));
+  const patient = parts.use(new ConnectionPool(cluster, FOR_THE_LIST, false, lost));
   return new PostgresTodoStore(quick, new PostgresList(quick, patient), parts.move());
 }

@@ -1,8 +1,11 @@
-import type { Client } from 'pg';
+import { DatabaseError, type QueryResultRow } from 'pg';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
-import { connect } from './connect.ts';
-import { errorOf, isAnswer, messageOf } from './error.ts';
+import { addressOf } from './address.ts';
+import { Cluster } from './cluster.ts';
+import { connect, inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
+import type { Connection } from './connection.ts';
+import { errorOf, messageOf } from './error.ts';
 import { LOCK, migrate, schemaFault, schemaVersion, serverFault } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
@@ -19,7 +22,7 @@ const INVALID = `SELECT conname AS name FROM pg_constraint
     WHERE indrelid IN ('todos'::regclass, 'categories'::regclass) AND NOT indisvalid`;
 
 /** Milliseconds to wait for a server. An operator sees that it is not there, and tries again. */
-const PATIENCE = 0;
+const PATIENCE_MS = 0;
 
 /**
  * Connects to a database that instances may be using.
@@ -27,10 +30,11 @@ const PATIENCE = 0;
  * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresOperator(connectionString: string): Promise<Operator> {
-  const { client } = await connect(connectionString, PATIENCE, async (opened) => {
-    return (await serverFault(opened)) ?? (await schemaFault(opened));
+  const connection = await connect(new Cluster(addressOf(connectionString)), {
+    patienceMs: PATIENCE_MS,
+    faultOf: async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
   });
-  return new PostgresOperator(client);
+  return new PostgresOperator(connection);
 }
 
 /**
@@ -40,61 +44,72 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  */
 export async function migratePostgres(connectionString: string): Promise<Migrated> {
   const versions: number[] = [];
-  const { client } = await connect(connectionString, PATIENCE, async (opened) => {
-    versions.push(await schemaVersion(opened));
-    const fault = (await serverFault(opened)) ?? (await migrate(opened));
-    versions.push(await schemaVersion(opened));
-    return fault;
+  const connection = await connect(new Cluster(addressOf(connectionString)), {
+    patienceMs: PATIENCE_MS,
+    faultOf: async (opened) => {
+      versions.push(await schemaVersion(opened));
+      const fault = (await serverFault(opened)) ?? (await migrate(opened));
+      versions.push(await schemaVersion(opened));
+      return fault;
+    },
   });
-  await client.end();
+  await connection.leave();
   const [from = 0, to = 0] = versions;
   return { from, to };
 }
 
 class PostgresOperator implements Operator {
-  readonly #client: Client;
+  readonly #connection: Connection;
 
-  constructor(client: Client) {
-    this.#client = client;
+  constructor(connection: Connection) {
+    this.#connection = connection;
   }
 
   async listCategories(): Promise<readonly Category[]> {
-    return (await told('read', this.#client.query<Category>(LIST_CATEGORIES))).rows;
+    return asStoreError('read', this.#ask<Category>(LIST_CATEGORIES));
   }
 
   async addCategory(name: string): Promise<Category | 'name-taken'> {
-    // Two of one name, added at the same moment, would not see each other without the lock.
-    await told('read', this.#client.query('BEGIN'));
-    await told('read', this.#client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]));
-    const { rows } = await told('read', this.#client.query<Category>(ADD_CATEGORY, [name]));
-    await told('write', this.#client.query('COMMIT'));
-    return rows[0] ?? 'name-taken';
+    const added = inTransaction(this.#connection, async () => {
+      // Two of one name, added at the same moment, would not see each other without the lock.
+      await this.#ask('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      return this.#ask<Category>(ADD_CATEGORY, [name]);
+    });
+    const [category] = await asStoreError('write', added);
+    return category ?? 'name-taken';
   }
 
   async inspect(): Promise<Inspection> {
-    const { rows } = await told('read', this.#client.query<Inspection['facts']>(FACTS));
-    const invalid = await told('read', this.#client.query<{ name: string }>(INVALID));
-    const facts = rows[0] ?? {};
+    const looked = inTransaction(this.#connection, async () => ({
+      facts: (await this.#ask<Inspection['facts']>(FACTS))[0] ?? {},
+      invalid: await this.#ask<{ name: string }>(INVALID),
+    }));
+    const { facts, invalid } = await asStoreError('read', looked);
     const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
     return {
       facts,
       faults: [
         ...off.map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`),
-        ...invalid.rows.map(({ name }) => `${name} is not valid`),
+        ...invalid.map(({ name }) => `${name} is not valid`),
       ],
     };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#client.end();
+    return this.#connection.leave();
+  }
+
+  #ask<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<readonly Row[]> {
+    return this.#connection.run<Row>({ text, ...(values && { values }) }, STATEMENT_WAIT_MS);
   }
 }
 
 /** What the server refuses, a permission for one, is a line for the operator. */
-async function told<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
+async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw isAnswer(error) ? new StoreUnavailable(messageOf(error), { cause: error }) : errorOf(error, kind);
+    if (error instanceof DatabaseError) throw new StoreUnavailable(messageOf(error), { cause: error });
+    throw errorOf(error, kind);
   }
 }

@@ -1,5 +1,8 @@
-import type { Client } from 'pg';
+import type { QueryResultRow } from 'pg';
 import { Migrations } from '../migrations.ts';
+import { inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
+import type { Connection } from './connection.ts';
+import { isPrivilegeRefusal, messageOf } from './error.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
@@ -17,9 +20,20 @@ const READ_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM todo_sche
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
+/** What an instance does with each table, and needs a right for. */
+const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+  todos: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+  categories: ['SELECT'],
+  todo_schema: ['SELECT'],
+};
+const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text[]) AS needed ("table", "right")
+  WHERE NOT has_table_privilege(to_regclass("table"), "right")`;
+const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
+const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
+
 /** What is wrong with the server, for people, or undefined. */
-export async function serverFault(client: Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ major: number; encoding: string; commit: string }>(SERVER);
+export async function serverFault(connection: Connection): Promise<string | undefined> {
+  const rows = await run<{ major: number; encoding: string; commit: string }>(connection, SERVER);
   const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
   if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
   if (encoding !== 'UTF8') return `its encoding must be "UTF8", received "${encoding}"`;
@@ -29,54 +43,114 @@ export async function serverFault(client: Client): Promise<string | undefined> {
     : undefined;
 }
 
+/** Which rights an instance lacks on the tables that are there, for people, with what grants them; or undefined. */
+export async function rightsFault(connection: Connection): Promise<string | undefined> {
+  const needed = Object.entries(RIGHTS).flatMap(([table, rights]) =>
+    rights.map((right) => ({ table, right })),
+  );
+  const values = [needed.map(({ table }) => table), needed.map(({ right }) => right)];
+  const missing = await run<{ table: string; right: string }>(connection, MISSING_RIGHTS, values);
+  if (missing.length === 0) return undefined;
+  return `its role lacks rights: ${grants(missing, (await whoAmI(connection)).role)}`;
+}
+
 /**
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
  * where there is none (contract D7). One transaction under one lock: of several instances that start
- * together, one does it and the others find it done.
+ * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
  *
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
-export async function migrate(client: Client): Promise<string | undefined> {
-  await client.query('BEGIN');
+export async function migrate(connection: Connection): Promise<string | undefined> {
+  const migrations = new Migrations(MIGRATIONS);
+  const version = await schemaVersion(connection);
+  if (version > migrations.version) return migrations.faultOf(version);
+  if (version === migrations.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
   try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    await client.query(MAKE_VERSION);
-    const fault = await applyMigrations(client);
-    if (fault === undefined) await client.query(FIRST_CATEGORIES);
-    await client.query(fault === undefined ? 'COMMIT' : 'ROLLBACK');
-    return fault;
+    return await inTransaction(connection, async () => {
+      await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      if (!(await find(connection, FIND_VERSION_TABLE))) await run(connection, MAKE_VERSION);
+      const fault = await applyMigrations(connection);
+      if (fault === undefined) await run(connection, FIRST_CATEGORIES);
+      return fault;
+    });
   } catch (error) {
-    await client.query('ROLLBACK');
+    if (isPrivilegeRefusal(error))
+      return `${messageOf(error)}. ${await rightsToMigrate(connection, version)}`;
     throw error;
   }
 }
 
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
-export async function schemaFault(client: Client): Promise<string | undefined> {
+export async function schemaFault(connection: Connection): Promise<string | undefined> {
   const migrations = new Migrations(MIGRATIONS);
-  const version = await schemaVersion(client);
+  const version = await schemaVersion(connection);
   if (version >= migrations.version) return migrations.faultOf(version);
   return `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`;
 }
 
 /** 0 when there is no schema. */
-export async function schemaVersion(client: Client): Promise<number> {
-  const { rows } = await client.query<{ found: boolean }>(FIND_VERSION_TABLE);
-  return rows[0]?.found === true ? versionOf(client) : 0;
+export async function schemaVersion(connection: Connection): Promise<number> {
+  return (await find(connection, FIND_VERSION_TABLE)) ? versionOf(connection) : 0;
 }
 
-async function applyMigrations(client: Client): Promise<string | undefined> {
+async function applyMigrations(connection: Connection): Promise<string | undefined> {
   const migrations = new Migrations(MIGRATIONS);
-  const version = await versionOf(client);
-  for (const sql of migrations.from(version)) await client.query(sql);
+  const version = await versionOf(connection);
+  for (const sql of migrations.from(version)) await run(connection, sql);
   if (version < migrations.version) {
-    await client.query('DELETE FROM todo_schema');
-    await client.query('INSERT INTO todo_schema (version) VALUES ($1)', [migrations.version]);
+    await run(connection, 'DELETE FROM todo_schema');
+    await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [migrations.version]);
   }
   return migrations.faultOf(version);
 }
 
-async function versionOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ version: number }>(READ_VERSION);
-  return rows[0]?.version ?? 0;
+async function versionOf(connection: Connection): Promise<number> {
+  const [row] = await run<{ version: number }>(connection, READ_VERSION);
+  return row?.version ?? 0;
+}
+
+/** What to grant to a role that migrates, and how it goes with less. */
+async function rightsToMigrate(connection: Connection, version: number): Promise<string> {
+  const { role, schema } = await whoAmI(connection);
+  const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
+  const needed = Object.entries(RIGHTS).flatMap(([table, rights]) =>
+    rights.map((right) => ({ table, right })),
+  );
+  return (
+    `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
+    `and serve with --no-migrate, which needs less: ${grants(needed, role)}`
+  );
+}
+
+interface Right {
+  readonly table: string;
+  readonly right: string;
+}
+
+/** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
+function grants(rights: readonly Right[], role: string): string {
+  const byTable = Object.entries(Object.groupBy(rights, ({ table }) => table));
+  return byTable
+    .map(([table, of = []]) => `GRANT ${of.map(({ right }) => right).join(', ')} ON ${table} TO ${role}`)
+    .join('; ');
+}
+
+async function whoAmI(connection: Connection): Promise<{ readonly role: string; readonly schema: string }> {
+  const [who] = await run<{ role: string; schema: string }>(connection, WHO);
+  if (who === undefined) throw new Error('The server did not say who asks');
+  return who;
+}
+
+async function find(connection: Connection, text: string): Promise<boolean> {
+  const [row] = await run<{ found: boolean }>(connection, text);
+  return row?.found === true;
+}
+
+function run<Row extends QueryResultRow>(
+  connection: Connection,
+  text: string,
+  values?: unknown[],
+): Promise<readonly Row[]> {
+  return connection.run<Row>({ text, ...(values && { values }) }, STATEMENT_WAIT_MS);
 }

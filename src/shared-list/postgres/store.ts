@@ -86,7 +86,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async check(): Promise<void> {
-    await this.#pool.read({ name: 'check', text: 'SELECT 1' });
+    await this.#pool.check();
   }
 
   connections(): Connections {

@@ -1,0 +1,79 @@
+import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+
+/** A server process, and what it takes to speak to it. */
+export interface Cancellable {
+  /** The address that the connection itself reached: a name may mean another server by now. */
+  readonly target: NetConnectOpts;
+  /** What the certificate must be for. */
+  readonly host: string;
+  readonly tls: false | ConnectionOptions;
+  readonly negotiation: 'postgres' | 'direct';
+  readonly processId: number;
+  readonly secretKey: number;
+}
+
+/** Milliseconds for one request: the server reads it, sends a signal, and closes the connection. */
+const CANCEL_WAIT_MS = 2_000;
+
+// https://www.postgresql.org/docs/current/protocol-message-formats.html
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const CANCEL_REQUEST_CODE = 80_877_102;
+
+/**
+ * Asks a server to give up what one of its processes does, over a connection of its own, encrypted where the first is.
+ *
+ * @returns `delivered`: the server has read it, and its signal is sent. `unreachable`: no connection could be made.
+ * `unanswered`: there is a connection, and the server does not react.
+ */
+export function cancel(process: Cancellable): Promise<'delivered' | 'unreachable' | 'unanswered'> {
+  return new Promise((resolve) => {
+    let reached = false;
+    let delivered = false;
+    const socket = connectTcp(process.target);
+    const timer = setTimeout(() => socket.destroy(), CANCEL_WAIT_MS);
+    const send = (stream: Socket): void => {
+      // The server says nothing: it closes the connection when its signal is sent.
+      stream
+        .on('error', () => {})
+        .once('end', () => {
+          delivered = true;
+        });
+      stream.resume().write(requestOf(process));
+    };
+    const encrypt = (tls: ConnectionOptions): void => {
+      const { host, negotiation } = process;
+      const name = isIP(host) === 0 ? { servername: host } : {};
+      const alpn = negotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {};
+      const stream = connectTls({ ...tls, ...name, ...alpn, host, socket }, () => send(stream));
+      stream.on('error', () => socket.destroy());
+    };
+    socket.once('connect', () => {
+      reached = true;
+      const { tls } = process;
+      if (tls === false) return send(socket);
+      if (process.negotiation === 'direct') return encrypt(tls);
+      // Whatever is not "S" is no TLS, and a key is never sent in the clear.
+      socket.once('data', (answer) => {
+        if (answer.toString('latin1') === 'S') encrypt(tls);
+        else socket.destroy();
+      });
+      socket.write(SSL_REQUEST);
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      clearTimeout(timer);
+      if (delivered) resolve('delivered');
+      else resolve(reached ? 'unanswered' : 'unreachable');
+    });
+  });
+}
+
+function requestOf({ processId, secretKey }: Cancellable): Buffer {
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(CANCEL_REQUEST_CODE, 4);
+  request.writeInt32BE(processId, 8);
+  request.writeInt32BE(secretKey, 12);
+  return request;
+}

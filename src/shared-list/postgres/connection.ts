@@ -1,0 +1,349 @@
+import { type NetConnectOpts, Socket } from 'node:net';
+import { Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
+import type { Address, Host } from './address.ts';
+import { cancel } from './cancel.ts';
+import { CommitNotReplicated, ConnectionLost } from './error.ts';
+
+/** Milliseconds between two looks of the server, while it works on a statement, whether its client is still there. */
+export const CLIENT_CHECK_INTERVAL_MS = 2_000;
+
+/** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
+const KEEP_ALIVE_DELAY_MS = 10_000;
+
+/** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
+const FAREWELL_MS = 1_000;
+
+/** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
+const REPLICATION_WAIT = 'SyncRepWaitForLSN';
+
+/** A pooler's answer to settings in the startup packet: https://www.pgbouncer.org/config.html#ignore_startup_parameters */
+const PROTOCOL_VIOLATION = '08P01';
+
+const LOOK = `SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
+  current_setting('transaction_read_only') = 'on' AS "readOnly", current_setting('client_min_messages') AS messages,
+  (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement,
+  (extract(epoch FROM current_setting('client_connection_check_interval')::interval) * 1000)::int AS check`;
+
+interface Look {
+  readonly pid: number;
+  readonly role: string;
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly messages: string;
+  readonly statement: number;
+  readonly check: number;
+}
+
+/** Why a server, or what stands before it, will not do. */
+export class ServerUnfit extends Error {
+  override readonly name = 'ServerUnfit';
+  /** It may take writes later: it is a standby, or read-only for now. */
+  readonly readOnly: boolean;
+  constructor(message: string, readOnly: boolean) {
+    super(message);
+    this.readOnly = readOnly;
+  }
+}
+
+/** How a connection is to be. */
+export interface Wanted {
+  /** Milliseconds after which the server gives up a statement. */
+  readonly statementMs: number;
+  /** Whether the server must keep that limit for every statement, a pooler between or not. */
+  readonly strict: boolean;
+  /** Milliseconds to connect, log in and look. */
+  readonly withinMs: number;
+  /** Ends the connection on this side, whatever the server does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Called before a connection is opened: `undefined` when it must not be, else what hears that it is gone. */
+export type Hold = (host: Host) => (() => void) | undefined;
+
+/**
+ * Opens one connection, and looks whether its server takes writes and keeps the settings.
+ *
+ * @param bare Without settings in the startup packet, which a pooler may refuse.
+ * @throws {ServerUnfit} when it does not; what the driver says when there is no connection.
+ */
+export async function openConnection(
+  address: Address,
+  host: Host,
+  wanted: Wanted,
+  hold: Hold,
+  bare: boolean,
+): Promise<Connection> {
+  const gone = hold(host);
+  if (gone === undefined) throw new Error('it has not let go of earlier connections');
+  const options = `${address.config.options ?? ''}${bare ? '' : settingsOf(wanted)}`.trim();
+  const client = new Client({
+    ...address.config,
+    ...host,
+    ...(options === '' ? {} : { options }),
+    connectionTimeoutMillis: wanted.withinMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+  });
+  const connection = new Connection(client, host, address, gone);
+  const end = (): void => connection.destroy();
+  wanted.signal?.addEventListener('abort', end);
+  void connection.closed.then(() => wanted.signal?.removeEventListener('abort', end));
+  try {
+    await client.connect();
+    await connection.look(wanted);
+    return connection;
+  } catch (error) {
+    void connection.leave();
+    if (bare || !isPoolerRefusal(error)) throw error;
+    return openConnection(address, host, wanted, hold, true);
+  }
+}
+
+function isPoolerRefusal(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === PROTOCOL_VIOLATION &&
+    error.message.includes('startup parameter')
+  );
+}
+
+function settingsOf({ statementMs }: Wanted): string {
+  const settings = {
+    statement_timeout: statementMs,
+    client_connection_check_interval: CLIENT_CHECK_INTERVAL_MS,
+    client_min_messages: 'warning',
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => ` -c ${name}=${value}`)
+    .join('');
+}
+
+type Settled<Row> = (error: unknown, rows: readonly Row[]) => void;
+
+/** A connection to one server. It works on one statement at a time. */
+export class Connection {
+  readonly host: Host;
+  readonly client: Client;
+  /** Something between answers for several servers' processes: what is made for a session may be lost. */
+  pooled = false;
+  readonly openedAt = performance.now();
+  readonly #address: Address;
+  #key: { readonly processID: number; readonly secretKey: number } | undefined;
+  /** Where the connection itself leads: a name may lead elsewhere by now. */
+  #target: NetConnectOpts | undefined;
+  /** A statement was sent, and the server has not said that it is ready for another. */
+  #working = false;
+  #refused: (() => void) | undefined;
+  #replicated = true;
+  #lost: Error | undefined;
+  readonly #gone: () => void;
+  #leaving: Promise<void> | undefined;
+  #ended = false;
+  #given = false;
+  #changed = (): void => {};
+  /** Resolves when there is no connection any more. */
+  readonly closed: Promise<void>;
+
+  /** @param gone Hears once that the server has let go of the connection. */
+  constructor(client: Client, host: Host, address: Address, gone: () => void) {
+    this.#gone = gone;
+    this.client = client;
+    this.host = host;
+    this.#address = address;
+    const { connection } = client;
+    connection.once('connect', () => {
+      const { stream } = connection;
+      if (host.host.startsWith('/')) this.#target = { path: `${host.host}/.s.PGSQL.${host.port}` };
+      else if (stream instanceof Socket && stream.remoteAddress !== undefined) {
+        this.#target = { host: stream.remoteAddress, port: host.port };
+      }
+    });
+    connection.once('backendKeyData', (key: { processID: number; secretKey: number }) => {
+      this.#key = key;
+    });
+    // Before the driver's own listener, which may send the next statement at once.
+    connection.prependListener('readyForQuery', () => {
+      this.#working = false;
+      const refused = this.#refused;
+      this.#refused = undefined;
+      refused?.();
+      this.#changed();
+    });
+    client.on('notice', ({ routine }) => {
+      if (routine === REPLICATION_WAIT) this.#replicated = false;
+    });
+    // Without a listener, a connection that is lost between two statements would end the process.
+    client.on('error', (error) => {
+      this.#lost ??= error;
+    });
+    this.closed = new Promise((resolve) => {
+      connection.once('end', () => {
+        this.#ended = true;
+        this.#changed();
+        resolve();
+      });
+    });
+  }
+
+  /** Why it can be used no more, or undefined. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  /** Whether a transaction is open. */
+  get inTransaction(): boolean {
+    return this.client.getTransactionStatus() !== 'I';
+  }
+
+  /**
+   * Sends a statement. An error other than the server's refusal means that nobody knows what the server does: the
+   * connection is of no more use than to `leave`.
+   *
+   * @param prepare Whether the server keeps a statement with a name, and its plan.
+   * @param withinMs Until the answer is there; with `parts`, until the next part of it is.
+   */
+  ask<Row extends QueryResultRow>(
+    query: QueryConfig,
+    { prepare = false, withinMs, parts = false }: { prepare?: boolean; withinMs: number; parts?: boolean },
+    settled: Settled<Row>,
+  ): void {
+    const { client } = this;
+    const { stream } = client.connection;
+    let heard = false;
+    const tell = (error: unknown, rows: readonly Row[] = []): void => {
+      if (heard) return;
+      heard = true;
+      clearTimeout(timer);
+      if (parts) stream.off('data', refresh);
+      settled(error, rows);
+    };
+    const lose = (why: string, cause?: unknown): void => {
+      this.#lost ??= new ConnectionLost(why, { cause });
+      tell(this.#lost);
+    };
+    const timer = setTimeout(() => lose(`no answer in ${withinMs} ms`), withinMs);
+    const refresh = (): void => {
+      timer.refresh();
+    };
+    if (parts) stream.on('data', refresh);
+    this.#working = true;
+    this.#replicated = true;
+    const { text, values } = query;
+    client.query<Row>(prepare ? query : { text, ...(values && { values }) }, (error, result) => {
+      if (error instanceof DatabaseError) this.#afterRefusal(error, tell, lose);
+      else if (error) lose(error.message, error);
+      // Of several statements in one text, the driver gives a list of results.
+      else tell(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
+    });
+  }
+
+  /** As `ask`, for what is not asked often. */
+  run<Row extends QueryResultRow>(query: QueryConfig, withinMs: number): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      this.ask<Row>(query, { withinMs }, (error, rows) => (error ? reject(error) : resolve(rows)));
+    });
+  }
+
+  /**
+   * Looks whether the server takes writes, and whether the settings of the session hold.
+   *
+   * @throws {ServerUnfit} when not.
+   */
+  async look({ statementMs, strict, withinMs }: Wanted): Promise<void> {
+    const [look] = await this.run<Look>({ text: LOOK }, withinMs);
+    if (look === undefined) throw new Error('The server said nothing of itself');
+    this.pooled = look.pid !== this.#key?.processID;
+    if (look.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);
+    if (look.readOnly) throw new ServerUnfit('it is read-only', true);
+    const missing = [
+      ...(isWithin(look.statement, statementMs) ? [] : [`statement_timeout = '${statementMs}ms'`]),
+      ...(isWithin(look.check, CLIENT_CHECK_INTERVAL_MS)
+        ? []
+        : [`client_connection_check_interval = '${CLIENT_CHECK_INTERVAL_MS}ms'`]),
+      ...(look.messages === 'error' ? ['client_min_messages = warning'] : []),
+    ];
+    if (!strict || missing.length === 0) return;
+    const alter = missing.map((setting) => `ALTER ROLE ${look.role} SET ${setting}`).join('; ');
+    throw new ServerUnfit(
+      `settings cannot be made through the pooler, so its role must bring them: ${alter}`,
+      false,
+    );
+  }
+
+  /**
+   * Ends the connection: politely, or with a request to cancel what the server works on. A server that is slow to let
+   * go is asked again and again.
+   *
+   * @returns a promise for the moment when the server has let go of it, or cannot be reached.
+   */
+  leave(): Promise<void> {
+    this.#leaving ??= this.#leave().then(this.#gone);
+    return this.#leaving;
+  }
+
+  async #leave(): Promise<void> {
+    for (let farewell = false; !this.#given; ) {
+      if (this.#working || farewell) {
+        const outcome = await this.#cancel();
+        if (outcome === 'unreachable' || (this.#ended && outcome === 'delivered')) break;
+      }
+      if (!this.#working && !farewell) {
+        farewell = true;
+        void this.client.end();
+      }
+      if (this.#ended && !this.#working) return;
+      await this.#change();
+      if (this.#ended && !this.#working) return;
+    }
+    this.destroy();
+  }
+
+  /** Ends the connection on this side, whatever the server does. */
+  destroy(): void {
+    this.#given = true;
+    this.client.connection.stream.destroy();
+    this.#changed();
+  }
+
+  /** Resolves when something has happened, and after a while. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, FAREWELL_MS).unref();
+      this.#changed = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language. */
+  #afterRefusal(
+    error: DatabaseError,
+    tell: (error: unknown) => void,
+    lose: (why: string, cause: unknown) => void,
+  ): void {
+    this.#refused = () => tell(error);
+    this.client.connection.once('end', () => {
+      if (this.#refused === undefined) return;
+      this.#working = false;
+      lose(error.message, error);
+    });
+  }
+
+  async #cancel(): Promise<Awaited<ReturnType<typeof cancel>>> {
+    if (this.#target === undefined || this.#key === undefined) return 'unreachable';
+    const { ssl, sslnegotiation } = this.#address.config;
+    return cancel({
+      target: this.#target,
+      host: this.host.host,
+      tls: typeof ssl === 'object' ? ssl : false,
+      negotiation: sslnegotiation ?? 'postgres',
+      processId: this.#key.processID,
+      secretKey: this.#key.secretKey,
+    });
+  }
+}
+
+function isWithin(value: number, limit: number): boolean {
+  return value > 0 && value <= limit;
+}
