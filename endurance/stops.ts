@@ -1,8 +1,16 @@
 import { stopWhileBusy } from '../test/operations/busy-stop.ts';
-import { readCount } from '../test/operations/count.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 
-/** `npm run stops -- [runs]`: stops a busy service so many times (50) and counts lost requests. */
-const runs = readCount(process.argv[2], 50, 'npm run stops -- [runs]');
+const HELP = `Usage: npm run stops -- [flags]
+
+Stops a service that 40 clients keep busy, again and again, and counts requests without a complete answer. One of them, or
+a stop that fails, makes the exit code 1.
+
+  --runs N  default 50
+  --help
+`;
+
+const { runs } = scriptFlags(HELP, { runs: 50 });
 let answered = 0;
 let lost = 0;
 for (let run = 1; run <= runs; run += 1) {

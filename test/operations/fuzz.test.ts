@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fuzz } from './fuzz.ts';
+import { fuzzTime } from './fuzz-time.ts';
 
 for (const [profile, statuses] of [
   ['shared-list', [200, 201, 204, 400, 401, 403, 404, 405, 412, 413, 415]],
@@ -11,3 +12,9 @@ for (const [profile, statuses] of [
     for (const status of statuses) assert.ok(counts.has(status), `no ${status} among the answers`);
   });
 }
+
+test('no repetition in a header, a target or a body costs more than 50 ms of the processor', {
+  skip: process.platform === 'linux' ? false : 'needs the processor time of a thread that Linux counts',
+}, async () => {
+  assert.ok((await fuzzTime({ runs: 500, seed: 20261121 })).length > 0);
+});

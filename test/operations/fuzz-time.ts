@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import fc from 'fast-check';
+import { signer } from '../../conformance/src/sign.ts';
+import { mainThreadMs } from '../process-figures.ts';
+import { type Running, startService } from '../start.ts';
+import { anyHostile, everyAtom, type Hostile } from './hostile-headers.ts';
+import { testAuth } from './list.ts';
+
+/**
+ * Milliseconds of the main thread for one answer. What is linear needs less than 5; what is quadratic in 16 KiB needs
+ * more than 100.
+ */
+const BOUND_MS = 50;
+
+/** Milliseconds of the main thread after which nobody waits any longer. */
+const HOPELESS_MS = 2_000;
+
+const ORIGIN = 'https://app.example';
+
+/** One answer, and what it cost. */
+export interface Timed {
+  readonly hostile: Hostile;
+  /** Of the main thread. */
+  readonly milliseconds: number;
+}
+
+/**
+ * Sends every atom in every field, and `runs` values made of several, one after the other, and measures what each
+ * answer costs. The slowest come first. Linux only.
+ *
+ * @throws {Error} with the value, when an answer costs more than the bound three times in a row.
+ */
+export async function fuzzTime({ runs, seed }: { runs: number; seed: number }): Promise<readonly Timed[]> {
+  const auth = testAuth();
+  const editor = `Bearer ${signer(auth)({ name: 'ada', role: 'editor' })}`;
+  await using service = await startService({ auth, env: { TODO_CORS_ORIGINS: ORIGIN } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let slowest: Timed[] = [];
+  try {
+    // The first answers cost more: their code is compiled.
+    const plain = { field: 'accept', begin: '*/*', repeated: '', times: 0, end: '' };
+    for (let n = 0; n < 100; n += 1) await ask(service, requestOf(plain, editor), agent);
+    for (const hostile of [...everyAtom(), ...fc.sample(anyHostile(), { numRuns: runs, seed })]) {
+      const milliseconds = await cost(service, hostile, editor, agent);
+      slowest = [...slowest, { hostile, milliseconds }]
+        .sort((a, b) => b.milliseconds - a.milliseconds)
+        .slice(0, 10);
+    }
+    return slowest;
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** The least of three, because the collector of garbage or another compilation may fall into one. */
+async function cost(service: Running, hostile: Hostile, editor: string, agent: Agent): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let time = 0; time < 3 && least > BOUND_MS; time += 1) {
+    least = Math.min(
+      least,
+      await ask(service, requestOf(hostile, editor), agent).catch((error) => {
+        throw new Error(`${describeHostile(hostile)}: ${error}`);
+      }),
+    );
+  }
+  if (least <= BOUND_MS) return least;
+  throw new Error(`${describeHostile(hostile)} costs ${Math.round(least)} ms`);
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A request that comes to where the value is read. */
+function requestOf({ field, begin, repeated, times, end }: Hostile, editor: string): Sent {
+  const value = begin + repeated.repeat(times) + end;
+  const headers = { authorization: editor, 'content-type': 'application/json', [field]: value };
+  const body = '{"title":"x","categoryId":1}';
+  switch (field) {
+    case ':target':
+      return { method: 'GET', path: value, headers: {} };
+    case ':body':
+      return {
+        method: 'POST',
+        path: '/todos',
+        headers: { authorization: editor, 'content-type': 'application/json' },
+        body: value,
+      };
+    case 'content-type':
+    case 'content-encoding':
+    case 'idempotency-key':
+      return { method: 'POST', path: '/todos', headers, body };
+    case 'if-match':
+      return { method: 'PUT', path: '/todos/1', headers, body };
+    case 'accept-encoding':
+    case 'authorization':
+    case 'if-none-match':
+      return { method: 'GET', path: '/todos', headers };
+    case 'access-control-request-headers':
+    case 'access-control-request-method':
+      return {
+        method: 'OPTIONS',
+        path: '/todos',
+        headers: { origin: ORIGIN, 'access-control-request-method': 'PUT', [field]: value },
+      };
+    default:
+      return { method: 'GET', path: '/none', headers: { [field]: value } };
+  }
+}
+
+/** What the answer cost the main thread, in milliseconds. A connection that is closed without an answer is one, too. */
+async function ask(
+  { baseUrl, pid, stop }: Running,
+  { method, path, headers, body }: Sent,
+  agent: Agent,
+): Promise<number> {
+  const before = mainThreadMs(pid);
+  const { hostname, port } = new URL(baseUrl);
+  const sent = httpRequest({ hostname, port, method, path, headers, agent });
+  // A connection may break after its answer, too.
+  sent.on('error', () => {});
+  const hopeless = new AbortController();
+  const watch = setInterval(() => {
+    if (mainThreadMs(pid) - before > HOPELESS_MS) hopeless.abort();
+  }, 100);
+  try {
+    sent.end(body);
+    const [response] = (await once(sent, 'response', { signal: hopeless.signal })) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end', { signal: hopeless.signal });
+  } catch {
+    sent.destroy();
+    if (!hopeless.signal.aborted) return mainThreadMs(pid) - before;
+    await stop('SIGKILL');
+    throw new Error(`no answer after ${HOPELESS_MS} ms of the processor`);
+  } finally {
+    clearInterval(watch);
+  }
+  return mainThreadMs(pid) - before;
+}
+
+/** For people: `accept: "a/b" + "; " × 7500 + "!"`. */
+export function describeHostile({ field, begin, repeated, times, end }: Hostile): string {
+  return `${field}: ${JSON.stringify(begin)} + ${JSON.stringify(repeated)} × ${times} + ${JSON.stringify(end)}`;
+}
