@@ -2,11 +2,11 @@
  * Makes `dist/`, which the npm package carries: Node.js strips no types under `node_modules`, so a user needs
  * JavaScript. A clone runs `src/` as it is and needs none of this.
  */
-import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commitOf } from './commit.ts';
+import { run } from './command.ts';
+import { commitOf } from './origin.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -15,11 +15,7 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
-const { status, error } = spawnSync(tsc, ['--project', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
-if (error !== undefined) throw error;
-if (status !== 0) process.exit(status ?? 1);
+run(tsc, '--project', join(root, 'tsconfig.build.json'));
 
 // tsc copies nothing that it does not compile: the migrations, for one.
 cpSync(src, dist, { recursive: true, filter: (path) => !/\.(ts|js)$/.test(path) });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { commitOf } from '../../tools/commit.ts';
+import { commitOf } from '../../tools/origin.ts';
 import { plainEnvironment, project } from './npm.ts';
 import { run, serve } from './program.ts';
 import { servesAsInstalled, type Way } from './ways.ts';
@@ -21,6 +21,7 @@ describe('The executable', () => {
     // Nothing is on the path: no Node.js, no shell.
     const place = { cwd: folder, env: { PATH: '/nonexistent' } };
     way = {
+      folder,
       serve: (env) => serve(program, ['serve', '--port', '0'], { ...place, env: { ...place.env, ...env } }),
       run: (args, env) => run(program, args, { ...place, env: { ...place.env, ...env } }),
       keepSecret: async (secret) => {

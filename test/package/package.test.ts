@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { commitOf } from '../../tools/commit.ts';
+import { commitOf } from '../../tools/origin.ts';
 import { authVariables } from '../start.ts';
 import { install, installNode, type PackedFile, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings, serve } from './program.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 /** Milliseconds. Longer than any start on a slow machine; reached only when a program hangs. */
@@ -9,6 +10,8 @@ const PATIENCE = 30_000;
 export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program stays the parent of the one that serves, and hands on its exit code but no signal. */
+  readonly isParent?: boolean;
 }
 
 /** What a program that ran to its end left behind. */
@@ -51,7 +54,7 @@ export interface Serving extends AsyncDisposable {
 export async function serve(
   file: string,
   args: readonly string[],
-  { cwd, env }: Surroundings,
+  { cwd, env, isParent = false }: Surroundings,
 ): Promise<Serving> {
   const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { promise: printed, resolve, reject } = Promise.withResolvers<string>();
@@ -68,7 +71,8 @@ export async function serve(
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
-    child.kill(signal);
+    if (!isParent) child.kill(signal);
+    else for (const pid of childrenOf(child.pid)) process.kill(pid, signal);
     await ended;
     clearTimeout(impatient);
     return child.exitCode;
@@ -89,4 +93,11 @@ export async function serve(
   } finally {
     clearTimeout(impatient);
   }
+}
+
+/** The ids of the children of a process that is alive, else none. Linux. */
+function childrenOf(pid = 0): readonly number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number);
 }

@@ -15,6 +15,8 @@ export interface Way {
   serve(env: Variables): Promise<Serving>;
   /** Runs a command to its end. */
   run(args: readonly string[], env?: Variables): Promise<Finished>;
+  /** A folder where the service may write, by the path that it sees. */
+  readonly folder: string;
   /** Writes a secret for the service alone, and gives the path by which the service reads it. */
   keepSecret(secret: Buffer): Promise<string>;
 }
@@ -73,6 +75,17 @@ export function servesAsInstalled(way: () => Way): void {
     assert.ok(await receiver.span(({ name }) => name === 'GET /todos/:id'));
   });
 
+  test('tells by "healthcheck" whether it can answer', async () => {
+    const demo = { TODO_PROFILE: 'error-demo', TODO_ADMIN_PORT: '0' };
+    await using service = await way().serve(demo);
+    const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.output())?.[1] ?? '';
+    const healthcheck = () => way().run(['healthcheck'], { TODO_ADMIN_PORT: port });
+    const ready = await healthcheck();
+    assert.equal(ready.code, 0, ready.stderr);
+    await service.stop();
+    assert.equal((await healthcheck()).code, 1);
+  });
+
   test('explains each of its commands', async () => {
     const { stdout: help } = await way().run(['--help']);
     const commands = Array.from(help.matchAll(/^ {2}(\w+(?: \w+)?) {2,}/gm), ([, words = '']) => words);
@@ -88,7 +101,7 @@ export function servesAsInstalled(way: () => Way): void {
     for (const [args, env] of [
       [['migrate'], {}],
       [['check'], {}],
-      [['backup', `copy-${randomBytes(4).toString('hex')}`], {}],
+      [['backup', `${way().folder}/copy`], {}],
       [['migrate'], { TODO_DATABASE: await postgres.makeDatabase() }],
     ] as const) {
       const { code, stdout, stderr } = await way().run(args, env);

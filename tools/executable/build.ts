@@ -1,9 +1,9 @@
 /** Makes `build/todo-service`: the pinned Node.js and the service in one file, for the machine that builds it. */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commitOf } from '../commit.ts';
+import { run } from '../command.ts';
+import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
 import { bundle } from './bundle.ts';
 import { licensesOf } from './licenses.ts';
@@ -44,12 +44,6 @@ writeFileSync('build/LICENSES.txt', licensesOf(packages));
 
 // The code cache has the hashes of strings in it: with a seed of its own, each build would be another file. The
 // seed of the executable is random all the same.
-run(process.execPath, ['--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config))]);
+run(process.execPath, '--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config)));
 // macOS runs no executable whose signature does not fit.
-if (process.platform === 'darwin') run('codesign', ['--force', '--sign', '-', OUTPUT]);
-
-function run(file: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(file, args, { stdio: 'inherit' });
-  if (error !== undefined) throw error;
-  if (status !== 0) process.exit(status ?? 1);
-}
+if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', OUTPUT);

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../program.ts';
+
+/** What an engine makes of the image: https://github.com/opencontainers/image-spec/blob/main/config.md */
+export interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly Volumes: Readonly<Record<string, object>>;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+}
+
+interface Descriptor {
+  readonly digest: string;
+}
+
+/** Unpacks the layers of an OCI archive into `root`, as an engine does, and gives the configuration. */
+export async function unpackImage(archive: string, folder: string, root: string): Promise<ImageConfig> {
+  const layout = join(folder, 'layout');
+  await untar(archive, layout);
+  const blob = ({ digest }: Descriptor) => join(layout, 'blobs', ...digest.split(':'));
+  const parse = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
+  const { manifests }: { manifests: Descriptor[] } = await parse(join(layout, 'index.json'));
+  const [first] = manifests;
+  assert.ok(first);
+  const { config, layers }: { config: Descriptor; layers: Descriptor[] } = await parse(blob(first));
+  for (const layer of layers) await untar(blob(layer), root);
+  return (await parse(blob(config))).config;
+}
+
+async function untar(archive: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const words = ['--extract', '--same-permissions', '--same-owner', '--file', archive];
+  const { code, stderr } = await run('tar', words, { cwd: folder, env: { PATH: process.env.PATH } });
+  assert.equal(code, 0, stderr);
+}
