@@ -3,6 +3,7 @@ import { bodies } from './chapters/bodies.ts';
 import { development } from './chapters/development.ts';
 import { errorDemo } from './chapters/error-demo.ts';
 import { firstStart } from './chapters/first-start.ts';
+import { issuedTokens } from './chapters/issued-tokens.ts';
 import { log } from './chapters/log.ts';
 import { members } from './chapters/members.ts';
 import { negotiation } from './chapters/negotiation.ts';
@@ -33,8 +34,11 @@ function chapters(target: Target): void {
   negotiation(target);
   if (target.profile === 'shared-list') {
     authentication(target);
-    if (target.sign === undefined) target.leftOut.push('A2, A5 to A11 (tokens made at will)');
+    if (target.sign === undefined) target.leftOut.push('A2, A5 to A10 (tokens made at will)');
     else tokens(target, target.sign);
+    if (target.makeToken === undefined)
+      target.leftOut.push('Authentication 6 to 8 (several tokens of each kind)');
+    else issuedTokens(target, target.makeToken);
     orderOfChecks(target);
     bodies(target);
     members(target);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { holdsToContract } from './problem.ts';
 import { makeTodo, type Request, send, type Target } from './target.ts';
 
 /** A request that is answered with an error, and what is special about that answer. */
@@ -14,12 +15,22 @@ export interface Provocation {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Statuses that only the contract knows. */
+const ofTheContract = [405, 413, 415];
+
 /**
  * One request for every error between 400 and 499 that routing, authentication, the body and the endpoints of
  * this profile can say. They change nothing: ids of todos that must not exist are negative, for a positive one
  * may be somebody's todo.
  */
 export async function provocations(target: Target): Promise<Provocation[]> {
+  const all = await everyProvocation(target);
+  return holdsToContract()
+    ? all
+    : all.filter(({ status, detail }) => !ofTheContract.includes(status) && detail === undefined);
+}
+
+async function everyProvocation(target: Target): Promise<Provocation[]> {
   const notFound = { status: 404, phrase: 'Not Found' } as const;
   const unmatched = { line: 'GET /nope', request: {}, ...notFound };
   if (target.profile === 'error-demo') {

@@ -28,6 +28,8 @@ export interface SharedList extends AnyTarget {
   readonly tokens: { readonly editor: string; readonly reader: string };
   /** Makes tokens that the service's configuration accepts, and others. The tolerance is that of an issuer: 30 s. */
   readonly sign?: Sign;
+  /** Makes a token that the service accepts, as its developer tool does (specification, Authentication 9). */
+  readonly makeToken?: (name: string, role?: string) => Promise<string>;
 }
 
 /** A service of profile B. */

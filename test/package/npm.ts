@@ -24,14 +24,15 @@ export interface PackedFile {
   readonly mode: number;
 }
 
-/** Packs the project into `folder`. */
+/** Packs the project, or another package of its workspace, into `folder`. */
 export async function pack(
   folder: string,
+  packed = project,
 ): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
-  const stdout = await npm(['pack', '--json', '--pack-destination', folder], project);
-  const [packed] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[];
-  assert.ok(packed);
-  return { tarball: join(folder, packed.filename), files: packed.files };
+  const stdout = await npm(['pack', '--json', '--pack-destination', folder], packed);
+  const [tarball] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[];
+  assert.ok(tarball);
+  return { tarball: join(folder, tarball.filename), files: tarball.files };
 }
 
 /** Installs a package of the registry, or a tarball, into `folder`. */

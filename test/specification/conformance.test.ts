@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { json } from '../../conformance/src/http.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
+import { type Fault, startAnother } from './another-implementation.ts';
 import { auth, sharedListOf } from './target-of.ts';
 
 test('conformance · a service of ours conforms, and is left as it was found', async () => {
@@ -18,7 +21,8 @@ test('conformance · a service of ours conforms, and is left as it was found', a
   const tokens = ['--editor-token', editor, '--reader-token', reader];
   const run = await conformance('--base-url', service.baseUrl, '--environment', 'development', ...tokens);
   assert.equal(run.code, 0, run.output);
-  assert.match(run.output, /^Left out: .*A5 to A11 \(tokens made at will\).*$/m);
+  assert.match(run.output, /^Left out: .*A5 to A10 \(tokens made at will\).*$/m);
+  assert.match(run.output, /^ {2}ok {4}Errors +\d+ of \d+$/m);
   assert.deepEqual(json(await send(target, 'GET /todos', { token: reader })), before);
 });
 
@@ -57,7 +61,7 @@ test('conformance · todos are deleted also when tests fail', async () => {
 test('conformance · a service that cannot be reached, or refuses a token, is one clear message', async () => {
   const tokens = ['--editor-token', 'a.b.c', '--reader-token', 'a.b.c'];
   const nowhere = await conformance('--base-url', 'http://127.0.0.1:9', ...tokens);
-  assert.equal(nowhere.code, 1);
+  assert.equal(nowhere.code, 69);
   assert.match(
     nowhere.output,
     /^Cannot test http:\/\/127\.0\.0\.1:9\/: connect ECONNREFUSED .*Is the service running/,
@@ -65,11 +69,21 @@ test('conformance · a service that cannot be reached, or refuses a token, is on
 
   await using service = await startService({ environment: 'development', auth });
   const refused = await conformance('--base-url', service.baseUrl, ...tokens);
-  assert.equal(refused.code, 1);
-  assert.match(refused.output, /^Cannot test .*--editor-token answered 401: Bearer .*invalid_token/);
+  assert.equal(refused.code, 69);
+  assert.match(refused.output, /^Cannot test .*token of the editor answered 401: Bearer .*invalid_token/);
+
+  const silent = await conformance(
+    '--base-url',
+    service.baseUrl,
+    '--token-command',
+    'echo nothing >&2; false',
+  );
+  assert.equal(silent.code, 69);
+  assert.match(silent.output, /^Cannot test .*--name Ada --role editor: exit code 1: nothing/);
 });
 
 test('conformance · wrong usage is explained, with exit code 2', async () => {
+  const secret = ['--base-url', 'http://a', '--issuer', 'x', '--audience', 'x'];
   const wrong: readonly (readonly [RegExp, ...string[]])[] = [
     [/--base-url is missing/],
     [/Unknown option '--colour'/, '--base-url', 'http://127.0.0.1:9', '--colour'],
@@ -77,6 +91,10 @@ test('conformance · wrong usage is explained, with exit code 2', async () => {
     [/--profile must be shared-list or error-demo, received "x"/, '--base-url', 'http://a', '--profile', 'x'],
     [/--environment must be development or production/, '--base-url', 'http://a', '--environment', 'x'],
     [/needs --editor-token and --reader-token/, '--base-url', 'http://a', '--editor-token', 'x'],
+    [/--output must be text or tap or junit/, '--base-url', 'http://a', '--output', 'html'],
+    [/--only must be spec, received "contract"/, '--base-url', 'http://a', '--only', 'contract'],
+    [/--secret-file needs --issuer and --audience/, '--base-url', 'http://a', '--secret-file', 'x'],
+    [/--secret-file: ENOENT/, ...secret, '--secret-file', '/nowhere'],
   ];
   for (const [message, ...args] of wrong) {
     const run = await conformance(...args);
@@ -88,6 +106,79 @@ test('conformance · wrong usage is explained, with exit code 2', async () => {
     assert.equal(help.code, 0);
     assert.match(help.output, /Examples:/);
   }
+});
+
+/** Prints `token.<name>-<role>.signed`, which the other implementation takes. */
+const TOKEN_COMMAND = ['--token-command', 'f() { echo "token.$2-$4.signed"; }; f'];
+
+for (const profile of ['shared-list', 'error-demo'] as const) {
+  const flags = ['--profile', profile, ...(profile === 'shared-list' ? TOKEN_COMMAND : [])];
+
+  test(`conformance · another implementation of ${profile} conforms to the specification, and not to our contract`, async () => {
+    await using another = await startAnother(profile);
+    const specified = await conformance('--base-url', another.url, ...flags, '--only', 'spec');
+    assert.equal(specified.code, 0, specified.output);
+    assert.doesNotMatch(specified.output, /^Contract$/m);
+    const contracted = await conformance('--base-url', another.url, ...flags);
+    assert.equal(contracted.code, 1);
+    assert.match(contracted.output, /^Contract$/m);
+  });
+}
+
+const FAULTS: readonly (readonly [Fault, 'shared-list' | 'error-demo', RegExp])[] = [
+  ['bare 404', 'shared-list', /FAIL {2}Errors 1 · /],
+  ['one traceId for all', 'shared-list', /FAIL {2}Problem Details body · /],
+  ['PUT looks at the category first', 'shared-list', /FAIL {2}Order 5, Endpoints A, rule 2 · /],
+  ['role in other letters', 'shared-list', /FAIL {2}Authentication 3 · /],
+  ['todo without done', 'shared-list', /FAIL {2}Resources, TodoResponse · /],
+  ['no errors', 'shared-list', /FAIL {2}Limits · a title that is empty/],
+  ['HTML gets JSON', 'error-demo', /FAIL {2}Errors 4 · a client that asks for text\/html/],
+  ['stack in the 500', 'error-demo', /FAIL {2}Errors 3 · neither the message/],
+];
+for (const [fault, profile, failing] of FAULTS) {
+  test(`conformance · an implementation with the fault "${fault}" does not conform to the specification`, async () => {
+    await using another = await startAnother(profile, fault);
+    const flags = ['--profile', profile, ...(profile === 'shared-list' ? TOKEN_COMMAND : [])];
+    const run = await conformance('--base-url', another.url, ...flags, '--only', 'spec');
+    assert.equal(run.code, 1, run.output);
+    assert.match(run.output, failing);
+  });
+}
+
+test('conformance · a failure tells what was expected, what was received and what was asked last', async () => {
+  await using another = await startAnother('shared-list', 'todo without done');
+  const { output } = await conformance('--base-url', another.url, ...TOKEN_COMMAND, '--only', 'spec');
+  const failure = /FAIL {2}Resources, TodoResponse · [\s\S]+?(?=\n {2}(?:ok|FAIL))/.exec(output)?.[0] ?? '';
+  assert.match(failure, /expected {2}\{ id: \d+, title: 'Shape', done: false, categoryId: 1 \}/);
+  assert.match(failure, /received {2}\{ id: \d+, title: 'Shape', categoryId: 1 \}/);
+  assert.match(failure, /asked {5}GET \/todos\/\d+\n +HTTP 200\n/);
+});
+
+test('conformance · TAP has a line for each check, and JUnit a case', async () => {
+  await using another = await startAnother('error-demo', 'stack in the 500');
+  const flags = ['--base-url', another.url, '--profile', 'error-demo', '--only', 'spec', '--output'];
+  const tap = (await conformance(...flags, 'tap')).output;
+  const planned = Number(/^TAP version 14\n# .*\n1\.\.(\d+)\n/.exec(tap)?.[1]);
+  assert.equal(tap.match(/^(?:not )?ok \d+ - /gm)?.length, planned, tap);
+  assert.match(
+    tap,
+    /^not ok \d+ - Errors 3 · neither .*\n {2}---\n {2}duration_ms: [\d.]+\n {2}message: \|-\n {4}\S/m,
+  );
+  const junit = (await conformance(...flags, 'junit')).output;
+  assert.equal(junit.match(/<testcase /g)?.length, planned, junit);
+  assert.match(junit, /^<testsuites name="error-demo at [^"]+" tests="\d+" failures="1" time="[\d.]+">$/m);
+  assert.match(junit, /<failure message="[^"<]+">/);
+});
+
+test('conformance · with the secret of the service, what a token must hold is checked too', async () => {
+  await using service = await startService({ environment: 'production', auth });
+  const file = join(service.dataDir, 'secret');
+  await writeFile(file, `base64:${auth.secret.toString('base64')}\n`);
+  const trust = ['--secret-file', file, '--issuer', auth.issuer, '--audience', auth.audience];
+  const run = await conformance('--base-url', service.baseUrl, ...trust);
+  assert.equal(run.code, 0, run.output);
+  assert.match(run.output, /^ {2}ok {4}A6 · the algorithm/m);
+  assert.match(run.output, /^ {2}ok {4}A11, Authentication 7 · /m);
 });
 
 async function conformance(...args: readonly string[]): Promise<{ code: number | null; output: string }> {

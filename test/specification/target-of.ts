@@ -15,7 +15,8 @@ export function sharedListOf(service: Running, environment: 'development' | 'pro
     editor: sign({ sub: 'ada', name: 'Ada', role: 'editor' }),
     reader: sign({ sub: 'bob', name: 'Bob' }),
   };
-  return { profile: 'shared-list', tokens, sign, ...common(service, environment) };
+  const makeToken = async (name: string, role?: string) => sign({ sub: name, name, role });
+  return { profile: 'shared-list', tokens, sign, makeToken, ...common(service, environment) };
 }
 
 /** An error demo that the tests started, as a target. */

@@ -8,6 +8,12 @@ import { exchangesOf, send, type Target } from '../target.ts';
 const documentPath = '/openapi/v1.json';
 const pagePath = '/scalar';
 
+/** The paths of each profile, sorted. */
+const known = {
+  'shared-list': ['/me', '/todos', '/todos/{id}'],
+  'error-demo': ['/crash', '/todos/{id}', '/todos/{id}/complete'],
+} as const;
+
 /** Specification, What the service does 6, Development-only endpoints, Versioning 1; contract D3, R8. */
 export function development(target: Target, environment: 'development' | 'production'): void {
   describe('Documents', () => {
@@ -28,16 +34,20 @@ export function development(target: Target, environment: 'development' | 'produc
       return;
     }
 
-    test('D3, Versioning 1 · the OpenAPI document v1 is served without a token and says 3.1', async () => {
+    test('Versioning 1, What the service does 6 · the OpenAPI document v1 has the paths of the profile', async () => {
+      const reply = await send(target, `GET ${documentPath}`);
+      assert.equal(reply.status, 200);
+      const { openapi, paths } = json(reply) as OpenApi;
+      assert.match(openapi, /^3\./);
+      for (const path of known[target.profile]) assert.ok(path in paths, path);
+    });
+
+    test('D3 · the document is served without a token, says 3.1 and has no other paths', async () => {
       const reply = await send(target, `GET ${documentPath}`);
       assert.equal(reply.status, 200);
       assert.match(header(reply, 'content-type') ?? '', /^application\/json(?:; ?charset=utf-8)?$/);
       const { openapi, paths } = json(reply) as OpenApi;
       assert.match(openapi, /^3\.1\.\d+$/);
-      const known = {
-        'shared-list': ['/me', '/todos', '/todos/{id}'],
-        'error-demo': ['/crash', '/todos/{id}', '/todos/{id}/complete'],
-      };
       assert.deepEqual(Object.keys(paths).sort(), known[target.profile]);
     });
 

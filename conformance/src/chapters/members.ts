@@ -75,7 +75,14 @@ export function members(target: SharedList): void {
       }
     });
 
-    test('B9, Limits · a categoryId that is no integer from 1 to 2147483647 is a validation failure', async () => {
+    test('Limits · a categoryId below 1 or above 2147483647, or none, is a validation failure', async () => {
+      for (const value of ['0', '-1', '2147483648']) {
+        await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
+      }
+      await assertRefused('{"title":"Buy milk"}', ['categoryId']);
+    });
+
+    test('B9 · a categoryId that is no integer from 1 to 2147483647 is a validation failure', async () => {
       for (const value of notCategoryIds) {
         await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
       }
@@ -87,11 +94,28 @@ export function members(target: SharedList): void {
       assertProblem(reply, 400, { title: 'Category not found' });
     });
 
-    test('B10, Limits · a title that is empty, white, too long, ill-formed or no string is a validation failure', async () => {
+    test('Limits · a title that is empty, missing or longer than 100 characters is a validation failure', async () => {
+      for (const title of ['""', JSON.stringify('a'.repeat(101))]) {
+        await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
+      }
+      await assertRefused('{"categoryId":1}', ['title']);
+    });
+
+    test('Limits · a title of 1 to 100 characters is stored', async () => {
+      for (const title of ['a', 'a'.repeat(100), 'Käse kaufen']) {
+        const todos = await store(JSON.stringify({ title, categoryId: 1 }));
+        assert.deepEqual(
+          todos.map((todo) => todo.title),
+          [title, title],
+        );
+      }
+    });
+
+    test('B10 · a title that is empty, white, too long, ill-formed or no string is a validation failure', async () => {
       for (const title of notTitles) await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
     });
 
-    test('B10, Limits · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
+    test('B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
       const titles = [
         ...['a', '0', ' a ', '\ta\n', 'a'.repeat(100), '😀'.repeat(100), `${' '.repeat(99)}a`],
         ...[

@@ -32,7 +32,16 @@ const refusing: readonly (string | readonly string[])[] = [
 /** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */
 export function negotiation(target: Target): void {
   describe('Negotiation', () => {
-    test('N1, Errors 4 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
+    test('Errors 4 · a problem is JSON when Accept is missing or */*, and an unmatched route is text for text/html', async () => {
+      assertProblem(await send(target, 'GET /nope'), 404);
+      for (const accept of ['*/*', 'application/json', 'application/problem+json']) {
+        assertProblem(await send(target, 'GET /nope', { accept }), 404);
+      }
+      const reply = await send(target, 'GET /nope', { accept: 'text/html' });
+      assertTextLine(reply, 404, 'Status Code: 404; Not Found');
+    });
+
+    test('N1 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
       assertProblem(await send(target, 'GET /nope'), 404);
       for (const accept of admitting) {
         const reply = await send(target, 'GET /nope', { headers: { Accept: accept } });
@@ -41,7 +50,7 @@ export function negotiation(target: Target): void {
       }
     });
 
-    test('N2, Errors 4 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
+    test('N2 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
       for (const accept of refusing) {
         const reply = await send(target, 'GET /nope', { headers: { Accept: accept } });
         assert.equal(header(reply, 'content-type'), 'text/plain', `Accept: ${accept}`);

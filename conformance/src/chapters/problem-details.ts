@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from '../check.ts';
 import { header, json } from '../http.ts';
-import { assertErrorHeaders, assertProblem } from '../problem.ts';
+import { assertErrorHeaders, assertProblem, mediaType } from '../problem.ts';
 import { provocations } from '../provoke.ts';
 import { exchangesOf, send, type Target } from '../target.ts';
 
@@ -11,13 +11,19 @@ const parentId = '00f067aa0ba902b7';
 /** The shape that every error has, on either profile. What each endpoint says stands with the endpoint. */
 export function problemDetails(target: Target): void {
   describe('Problem Details', () => {
-    test('P1, P2, P4, P6, Errors · every error is application/problem+json with the members in order and its own title', async () => {
+    test('P1, P2, P4, P6 · every error is application/problem+json with the members in order and its own title', async () => {
       for (const { line, request, status, ...expected } of await provocations(target)) {
         assertProblem(await send(target, line, request), status, expected);
       }
     });
 
-    test('P3, Problem Details body · type points at the section of RFC 9110 for the status', async () => {
+    test('Problem Details body · every error has type, title, status and a traceId of its own', async () => {
+      for (const { line, request, status, ...expected } of await provocations(target)) {
+        assertProblem(await send(target, line, request), status, expected);
+      }
+    });
+
+    test('P3 · type points at the section of RFC 9110 for the status', async () => {
       const base = 'https://tools.ietf.org/html/rfc9110';
       const sections: Readonly<Record<number, string>> = {
         400: `${base}#section-15.5.1`,
@@ -93,8 +99,7 @@ export function problemDetails(target: Target): void {
 
     test('Errors 6 · a client can tell an error from a success by the content type', async () => {
       for (const { line, request } of await provocations(target)) {
-        const type = header(await send(target, line, request), 'content-type');
-        assert.equal(type, 'application/problem+json');
+        assert.equal(mediaType(await send(target, line, request)), 'application/problem+json');
       }
     });
   });

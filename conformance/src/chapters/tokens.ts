@@ -11,8 +11,6 @@ import { assertRefused } from './authentication.ts';
  * HMAC secret of at least 64 bytes without `kid` or `alg`; keys of other kinds are tested beside the code.
  */
 export function tokens(target: SharedList, sign: Sign): void {
-  const good = { title: 'Buy milk', categoryId: 1 };
-
   async function assertAccepted(token: string, why: string): Promise<void> {
     const reply = await send(target, 'GET /todos', { token });
     assert.equal(reply.status, 200, `${why}: ${JSON.stringify(reply.headers)}`);
@@ -231,7 +229,7 @@ export function tokens(target: SharedList, sign: Sign): void {
       }
     });
 
-    test('A10, Authentication 3, 4 · the role editor comes from the claims role and roles together', async () => {
+    test('A10 · the role editor comes from the claims role and roles together', async () => {
       const editors = [
         { role: 'editor' },
         { roles: 'editor' },
@@ -243,7 +241,7 @@ export function tokens(target: SharedList, sign: Sign): void {
       for (const claims of editors) assert.ok(await mayWrite(claims), JSON.stringify(claims));
     });
 
-    test('A10, Authentication 3 · roles are compared exactly and never split', async () => {
+    test('A10 · roles are compared exactly and never split', async () => {
       const others = [
         ...['Editor', 'EDITOR', 'editor ', ' editor', 'editors', 'reader editor', 'editor,reader', ''],
         ...[null, true, 5, {}, { editor: true }, [], ['Editor'], [['editor']], [{ role: 'editor' }]],
@@ -260,30 +258,6 @@ export function tokens(target: SharedList, sign: Sign): void {
       ]) {
         assert.ok(!(await mayWrite(claims)), JSON.stringify(claims));
       }
-    });
-
-    test('A11, Authentication 7 · an editor may change any todo', async () => {
-      const ada = sign({ sub: 'ada', role: 'editor' });
-      const bob = sign({ sub: 'bob', role: 'editor' });
-      const made = await send(target, 'POST /todos', { token: ada, json: good });
-      const { id } = json(made) as { id: number };
-      assert.equal((await send(target, `PUT /todos/${id}`, { token: bob, json: good })).status, 204);
-      assert.equal((await send(target, `DELETE /todos/${id}`, { token: bob })).status, 204);
-    });
-
-    test('Authentication 6 · another token with the same permissions gets the same 403', async () => {
-      for (const sub of ['ada', 'bob', 'ada']) {
-        const token = sign({ sub, role: 'reader' });
-        assertProblem(await send(target, 'POST /todos', { token, json: good }), 403);
-      }
-    });
-
-    test('Authentication 8 · what an issued token may do stays as it is when another is issued', async () => {
-      const before = sign({ sub: 'ada', role: 'editor' });
-      const after = sign({ sub: 'ada', role: 'reader' });
-      assertProblem(await send(target, 'POST /todos', { token: after, json: good }), 403);
-      assert.equal((await send(target, 'POST /todos', { token: before, json: good })).status, 201);
-      assertProblem(await send(target, 'POST /todos', { token: after, json: good }), 403);
     });
   });
 }
