@@ -8,6 +8,7 @@ import { ListVersion } from './version.ts';
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
   #highest = 0;
+  #version: ListVersion | undefined;
 
   /** The highest number of a chunk that there ever was, 0 before the first. */
   get highest(): number {
@@ -33,9 +34,11 @@ export class ListChunks {
     for (const number of this.#chunks.keys()) if (!numbers.has(number)) this.#chunks.delete(number);
   }
 
-  /** The list as it is now. */
+  /** The list as it is now; what was changed back is the version that it was, with its copy in gzip. */
   version(): ListVersion {
     const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
-    return new ListVersion(ascending.map(([, chunk]) => chunk));
+    const version = new ListVersion(ascending.map(([, chunk]) => chunk));
+    if (this.#version?.etag !== version.etag) this.#version = version;
+    return this.#version ?? version;
   }
 }

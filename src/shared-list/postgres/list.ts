@@ -1,61 +1,151 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { chunkOf, makeChunk } from '../list/chunk.ts';
+import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
-import type { ConnectionPool } from './connection-pool.ts';
-import { SELECTED, type TodoRow, todoOf } from './row.ts';
-
-const SNAPSHOT = 'SELECT pg_current_snapshot()::text AS snapshot';
-
-const READ_LIST = `SELECT pg_current_snapshot()::text AS snapshot, ${SELECTED}
-  FROM (VALUES (0)) AS one LEFT JOIN todos ON true ORDER BY id`;
+import type { Todo } from '../todo.ts';
+import {
+  type ChangeRow,
+  KEEP_TABLE,
+  type Moment,
+  MOST_CHANGES,
+  PART_SIZE,
+  PURGE,
+  READ_CHANGES,
+  READ_MOMENT,
+  READ_PART,
+  sinceSnapshot,
+} from './changes.ts';
+import type { Ask, ConnectionPool } from './connection-pool.ts';
+import { type TodoRow, todoOf } from './row.ts';
 
 /** Milliseconds without a part of the list after which the server counts as stalled. */
-const SILENCE = 1_400;
+const SILENCE_MS = 1_400;
+
+/** Milliseconds after which a list that nobody asked for is read anew. Tombstones stay for a day. */
+const LONGEST_KEPT_MS = 3_600_000;
+
+const PURGE_INTERVAL_MS = 3_600_000;
+
+/** How many chunks are changed before other requests have their turn: a few milliseconds. */
+const CHUNKS_A_TURN = 16;
+
+interface Kept extends Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
 
 /**
- * The list, built once per change. As long as the server has the same snapshot, no transaction has committed,
- * by whatever instance: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ * The list, of which each look reads what changed since the last, by whomever: another instance, or `psql`. What
+ * else the server does costs nothing.
  */
-export class PostgresList {
+export class PostgresList implements Disposable {
   readonly #quick: ConnectionPool;
   readonly #patient: ConnectionPool;
+  readonly #now: () => number;
+  readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
-  #kept: { readonly snapshot: string; readonly version: ListVersion } | undefined;
+  /** The moment whose list the chunks are, when they are one that can be kept. */
+  #kept: Kept | undefined;
 
-  /** @param patient May take longer for an answer than is right for one todo. */
-  constructor(quick: ConnectionPool, patient: ConnectionPool) {
+  /**
+   * @param patient May take longer for an answer than is right for one todo.
+   * @param now Milliseconds since 1970.
+   */
+  constructor(quick: ConnectionPool, patient: ConnectionPool, now: () => number = Date.now) {
     this.#quick = quick;
     this.#patient = patient;
+    this.#now = now;
+    this.#purge();
+    this.#purging = setInterval(() => this.#purge(), PURGE_INTERVAL_MS).unref();
   }
 
   /** Never older than the call. */
   readonly current = singleFlight(async (): Promise<ListVersion> => {
-    const [now] = await this.#quick.read<{ snapshot: string }>({ name: 'snapshot', text: SNAPSHOT });
-    if (this.#kept === undefined || this.#kept.snapshot !== now?.snapshot) this.#kept = await this.#build();
-    return this.#kept.version;
+    const at = this.#now();
+    const kept = this.#kept;
+    const young = kept !== undefined && at - kept.at < LONGEST_KEPT_MS;
+    const moment = (young ? await this.#readChanges(kept) : undefined) ?? (await this.#readAll());
+    this.#kept = moment.tracked ? { ...moment, at } : undefined;
+    return this.#chunks.version();
   });
 
-  async #build() {
-    const query = { name: 'list', text: READ_LIST };
-    const rows = await this.#patient.transaction((ask) =>
-      ask<TodoRow & { snapshot: string }>(query, SILENCE),
-    );
-    const [{ snapshot } = { snapshot: '' }] = rows;
-    const numbers = new Map<number, TodoRow[]>();
+  [Symbol.dispose](): void {
+    clearInterval(this.#purging);
+  }
+
+  /** Undefined when the whole list must be read. */
+  async #readChanges({ snapshot, life }: Kept): Promise<Moment | undefined> {
+    const query = { name: 'changes', text: READ_CHANGES, values: sinceSnapshot(snapshot) };
+    const rows = await this.#quick.read<ChangeRow>(query);
+    const [now] = rows;
+    if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES) return undefined;
+    const changes = new Map<number, Map<number, Todo | undefined>>();
     for (const row of rows) {
-      if (row.id === null) continue;
-      const number = chunkOf(row.id);
-      const chunk = numbers.get(number);
-      if (chunk === undefined) numbers.set(number, [row]);
-      else chunk.push(row);
+      if (row.unseen === null) continue;
+      const number = chunkOf(row.unseen);
+      const ofChunk = changes.get(number) ?? new Map<number, Todo | undefined>();
+      changes.set(number, ofChunk.set(row.unseen, row.id === null ? undefined : todoOf(row)));
     }
-    for (const [number, chunk] of numbers) {
-      await turn();
-      this.#chunks.set(number, makeChunk(chunk.map(todoOf)));
+    await this.#apply(changes);
+    return now;
+  }
+
+  async #apply(changes: ReadonlyMap<number, ReadonlyMap<number, Todo | undefined>>): Promise<void> {
+    let done = 0;
+    for (const [number, ofChunk] of changes) {
+      const chunk = this.#chunks.get(number);
+      const todos = new Map(chunk === undefined ? [] : todosOf(chunk).map((todo) => [todo.id, todo]));
+      for (const [id, todo] of ofChunk) {
+        if (todo === undefined) todos.delete(id);
+        else todos.set(id, todo);
+      }
+      this.#chunks.set(number, makeChunk([...todos.values()].sort((one, other) => one.id - other.id)));
+      done += 1;
+      if (done % CHUNKS_A_TURN === 0) await turn();
     }
-    this.#chunks.keepOnly(new Set(numbers.keys()));
-    return { snapshot, version: this.#chunks.version() };
+  }
+
+  /** As it is at one moment, in parts: the server is never silent for long, and little is on its way at a time. */
+  async #readAll(): Promise<Moment> {
+    this.#kept = undefined;
+    return this.#patient.transaction(async (ask) => {
+      await ask({ text: KEEP_TABLE }, SILENCE_MS);
+      const [moment] = await ask<Moment & Record<string, unknown>>({ text: READ_MOMENT }, SILENCE_MS);
+      if (moment === undefined) throw new Error('The server did not say what moment it is');
+      await this.#readParts(ask);
+      return moment;
+    });
+  }
+
+  async #readParts(ask: Ask): Promise<void> {
+    const part = (after: number) =>
+      ask<TodoRow>({ name: 'part', text: READ_PART, values: [after] }, SILENCE_MS);
+    const seen = new Set<number>();
+    let todos: Todo[] = [];
+    const keep = (): void => {
+      const [first] = todos;
+      if (first === undefined) return;
+      seen.add(chunkOf(first.id));
+      this.#chunks.set(chunkOf(first.id), makeChunk(todos));
+      todos = [];
+    };
+    let after = 0;
+    for (let size = PART_SIZE; size === PART_SIZE; ) {
+      const rows = await part(after);
+      for (const row of rows) {
+        if (chunkOf(row.id) !== chunkOf(after)) keep();
+        todos.push(todoOf(row));
+        after = row.id;
+      }
+      size = rows.length;
+    }
+    keep();
+    this.#chunks.keepOnly(seen);
+  }
+
+  /** What goes wrong now is done an hour later. */
+  #purge(): void {
+    this.#quick.write({ name: 'purge', text: PURGE }).catch(() => {});
   }
 }

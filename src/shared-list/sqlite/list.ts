@@ -68,10 +68,8 @@ export class SqliteList implements Watcher, AsyncDisposable {
     const kept = this.#kept();
     if (kept !== undefined) return kept;
     await this.#read();
-    const version = this.#chunks.version();
-    // What was changed back is what it was, its gzip copy too.
-    if (this.#version?.etag !== version.etag) this.#version = version;
-    return this.#version ?? version;
+    this.#version = this.#chunks.version();
+    return this.#version;
   });
 
   async #read(): Promise<void> {

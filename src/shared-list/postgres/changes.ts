@@ -1,0 +1,66 @@
+import { SELECTED, type TodoRow } from './row.ts';
+
+/**
+ * What an instance knows of the moment in which it read the list. While `life` is the same, what a snapshot does not
+ * see is what changed since: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ */
+export interface Moment {
+  readonly snapshot: string;
+  readonly life: string;
+  /** The triggers work that write changes down. */
+  readonly tracked: boolean;
+}
+
+/** Changes of more todos are read as the whole list. */
+export const MOST_CHANGES = 10_000;
+
+/** How many todos of the whole list come with one statement: a few milliseconds of work. */
+export const PART_SIZE = 2_048;
+
+// Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
+// tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
+const MOMENT = `pg_current_snapshot()::text AS snapshot,
+  concat_ws(' ', pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter),
+    (SELECT oid FROM pg_database WHERE datname = current_database()), 'todos'::regclass::oid,
+    pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
+    (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
+      WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
+  (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
+    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')) AS tracked`;
+
+/** What a snapshot (`$1`), of which `$2` were in progress, does not see. Constants, so that the index is used. */
+const UNSEEN = `changed >= pg_snapshot_xmax($1::pg_snapshot) OR changed = ANY ($2::xid8[])`;
+
+/** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
+export const READ_CHANGES = `WITH moment AS MATERIALIZED (
+    SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot) AS complete FROM todo_purged
+  ), unseen AS MATERIALIZED (
+    (SELECT id FROM todos WHERE ${UNSEEN} LIMIT ${MOST_CHANGES + 1})
+    UNION ALL (SELECT id FROM todo_tombstones WHERE ${UNSEEN} LIMIT ${MOST_CHANGES + 1})
+  )
+  SELECT moment.*, unseen.id AS unseen, ${SELECTED}
+  FROM moment LEFT JOIN unseen ON true LEFT JOIN todos ON todos.id = unseen.id`;
+
+/** A row of `READ_CHANGES`. */
+export type ChangeRow = Moment & {
+  /** No tombstone that the snapshot does not see was purged. */
+  readonly complete: boolean;
+  /** The id of a todo that changed; null when none did. */
+  readonly unseen: number | null;
+} & (TodoRow | { readonly id: null });
+
+/** The values of `READ_CHANGES`. A snapshot is written as `xmin:xmax:` and ids in progress, separated by commas. */
+export function sinceSnapshot(snapshot: string): [snapshot: string, inProgress: string] {
+  return [snapshot, `{${snapshot.split(':')[2] ?? ''}}`];
+}
+
+/** Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. */
+export const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
+
+export const READ_MOMENT = `SELECT ${MOMENT}`;
+
+/** The todos after an id, as many as one statement brings. */
+export const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
+
+/** Forgets tombstones that no list needs any more. */
+export const PURGE = 'SELECT todo_purge()';
