@@ -27,6 +27,7 @@ describeCommands('SQLite', {
   make: async () => `sqlite:${newFile()}`,
   age: 'PRAGMA user_version = 99',
   execute: async (database, sql) => execute(database.replace('sqlite:', ''), sql),
+  schemaVersion: 1,
   nameOf: (database) => database,
 });
 

@@ -20,7 +20,8 @@ test('1,000 generated requests on PostgreSQL: every answer is as the document sa
 test('the pool and the operations of PostgreSQL are measured, and no write-ahead log of SQLite', async () => {
   const database = await server.makeDatabase();
   await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
-  await fetch(`${list.url}/todos`, { headers: { authorization: `Bearer ${list.reader}` } });
+  const headers = { authorization: `Bearer ${list.reader}` };
+  for (const path of ['/todos', '/todos/1']) await fetch(list.url + path, { headers });
   const exposition = parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text());
   const labels = { db_system_name: 'postgresql', db_operation_name: 'list', error_type: '' };
   assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);

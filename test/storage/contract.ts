@@ -18,6 +18,8 @@ export interface Engine {
   readonly openOperator: () => Operator | Promise<Operator>;
   /** Runs SQL behind the store's back. */
   readonly execute: (sql: string) => Promise<void>;
+  /** Of this program's schema. */
+  readonly schemaVersion: number;
   /** SQL after which 2147483647 is the last id given out. */
   readonly useUpIds: string;
 }

@@ -21,6 +21,7 @@ describeTodoStore('PostgreSQL', {
   execute: async (sql) => {
     await server.execute(current, sql);
   },
+  schemaVersion: 2,
   useUpIds: "SELECT setval(pg_get_serial_sequence('todos', 'id'), 2147483647)",
 });
 

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,6 +135,37 @@ export class PostgresServer implements AsyncDisposable {
 
   async startAgain(): Promise<void> {
     await this.#server.start();
+  }
+
+  /** Stops it at once, as `pg_ctl -m immediate stop` does, and starts it again. */
+  async crash(): Promise<void> {
+    const [pid] = (await readFile(join(this.#folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGQUIT');
+    await this.#server.stop();
+    await this.#server.start();
+  }
+
+  /** Kills what serves a client of a database; the server ends all others, and recovers without a start. */
+  async killBackend(url: string): Promise<void> {
+    const [killed, other] = [new Client(url), new Client(url)];
+    killed.on('error', () => {});
+    const ended = new Promise<void>((resolve) => other.on('error', () => resolve()));
+    await Promise.all([killed.connect(), other.connect()]);
+    const { rows } = await killed.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
+    await ended;
+  }
+
+  /** Resolves when a database answers. */
+  async answers(url: string): Promise<void> {
+    for (;;) {
+      const failed = await this.execute(url, 'SELECT').then(
+        () => false,
+        () => true,
+      );
+      if (!failed) return;
+      await sleep(10);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

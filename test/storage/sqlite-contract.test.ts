@@ -22,5 +22,6 @@ describeTodoStore('SQLite', {
     using database = new DatabaseSync(current());
     database.exec(sql);
   },
+  schemaVersion: 1,
   useUpIds: "UPDATE sqlite_sequence SET seq = 2147483647 WHERE name = 'todos'",
 });

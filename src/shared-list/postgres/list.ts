@@ -7,8 +7,8 @@ import type { Todo } from '../todo.ts';
 import {
   type ChangeRow,
   KEEP_TABLE,
-  type Moment,
   MOST_CHANGES,
+  type Moment,
   PART_SIZE,
   PURGE,
   READ_CHANGES,
@@ -56,7 +56,6 @@ export class PostgresList implements Disposable {
     this.#quick = quick;
     this.#patient = patient;
     this.#now = now;
-    this.#purge();
     this.#purging = setInterval(() => this.#purge(), PURGE_INTERVAL_MS).unref();
   }
 
@@ -79,7 +78,8 @@ export class PostgresList implements Disposable {
     const query = { name: 'changes', text: READ_CHANGES, values: sinceSnapshot(snapshot) };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
-    if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES) return undefined;
+    if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES)
+      return undefined;
     const changes = new Map<number, Map<number, Todo | undefined>>();
     for (const row of rows) {
       if (row.unseen === null) continue;

@@ -1,5 +1,6 @@
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
+import { PURGE } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -45,11 +46,14 @@ export async function openPostgresStore(
     faultOf: async (opened) =>
       (await serverFault(opened)) ?? (await rightsFault(opened)) ?? (await schema(opened)),
   });
+  // What goes wrong with it now is done an hour later.
+  await connection.run({ text: PURGE }, FOR_ONE_TODO.answerMs).catch(() => {});
   await connection.leave();
   const lost = options.onConnectionLost ?? (() => {});
   await using parts = new AsyncDisposableStack();
   const limits = { ...FOR_ONE_TODO, connections: options.connections ?? 10 };
   const quick = parts.use(new ConnectionPool(cluster, limits, true, lost));
   const patient = parts.use(new ConnectionPool(cluster, FOR_THE_LIST, false, lost));
-  return new PostgresTodoStore(quick, new PostgresList(quick, patient), parts.move());
+  const list = parts.use(new PostgresList(quick, patient));
+  return new PostgresTodoStore(quick, list, parts.move());
 }

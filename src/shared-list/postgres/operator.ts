@@ -6,7 +6,15 @@ import { Cluster } from './cluster.ts';
 import { connect, inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { errorOf, messageOf } from './error.ts';
-import { LOCK, migrate, schemaFault, schemaVersion, serverFault } from './schema.ts';
+import {
+  changesFault,
+  LOCK,
+  migrate,
+  renewChanges,
+  schemaFault,
+  schemaVersion,
+  serverFault,
+} from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -38,7 +46,8 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
 }
 
 /**
- * Brings the schema of a database up to this program's version; one that is there already is left alone.
+ * Brings the schema of a database up to this program's version; one that is there already is left alone. After a
+ * restore it makes lists fast again.
  *
  * @throws {StoreNotOpened} when that cannot be done.
  */
@@ -50,6 +59,7 @@ export async function migratePostgres(connectionString: string): Promise<Migrate
       versions.push(await schemaVersion(opened));
       const fault = (await serverFault(opened)) ?? (await migrate(opened));
       versions.push(await schemaVersion(opened));
+      if (fault === undefined) await renewChanges(opened);
       return fault;
     },
   });
@@ -83,14 +93,16 @@ class PostgresOperator implements Operator {
     const looked = inTransaction(this.#connection, async () => ({
       facts: (await this.#ask<Inspection['facts']>(FACTS))[0] ?? {},
       invalid: await this.#ask<{ name: string }>(INVALID),
+      changes: await changesFault(this.#connection),
     }));
-    const { facts, invalid } = await asStoreError('read', looked);
+    const { facts, invalid, changes } = await asStoreError('read', looked);
     const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
     return {
       facts,
       faults: [
         ...off.map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`),
         ...invalid.map(({ name }) => `${name} is not valid`),
+        ...(changes === undefined ? [] : [changes]),
       ],
     };
   }

@@ -20,11 +20,28 @@ const READ_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM todo_sche
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
+/** Whether there are ids that no transaction of this server can have had: those of a restored dump. */
+const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS id)
+  SELECT EXISTS (SELECT FROM todos, next WHERE changed >= next.id)
+    OR EXISTS (SELECT FROM todo_tombstones, next WHERE changed >= next.id)
+    OR EXISTS (SELECT FROM todo_purged, next WHERE changed >= next.id) AS found`;
+
+/** Every todo counts as changed now. No row is rewritten: see the migration that made the column. */
+const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
+  ALTER TABLE todos ADD COLUMN changed xid8 NOT NULL DEFAULT pg_current_xact_id();
+  ALTER TABLE todos ALTER COLUMN changed DROP DEFAULT;
+  CREATE INDEX todos_changed ON todos (changed);
+  ANALYZE todos;
+  DELETE FROM todo_tombstones;
+  UPDATE todo_purged SET changed = pg_current_xact_id()`;
+
 /** What an instance does with each table, and needs a right for. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   todos: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   categories: ['SELECT'],
   todo_schema: ['SELECT'],
+  todo_tombstones: ['SELECT'],
+  todo_purged: ['SELECT'],
 };
 const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text[]) AS needed ("table", "right")
   WHERE NOT has_table_privilege(to_regclass("table"), "right")`;
@@ -79,6 +96,18 @@ export async function migrate(connection: Connection): Promise<string | undefine
       return `${messageOf(error)}. ${await rightsToMigrate(connection, version)}`;
     throw error;
   }
+}
+
+/** What makes every list a read of all todos, for people, or undefined. */
+export async function changesFault(connection: Connection): Promise<string | undefined> {
+  if (!(await find(connection, FOREIGN_IDS))) return undefined;
+  return 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"';
+}
+
+/** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
+export async function renewChanges(connection: Connection): Promise<void> {
+  if (!(await find(connection, FOREIGN_IDS))) return;
+  await inTransaction(connection, () => run(connection, RENEW_CHANGES));
 }
 
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
