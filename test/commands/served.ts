@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { signer } from '../../conformance/src/sign.ts';
 import { type AuthSettings, type Running, type ServeOptions, startService } from '../start.ts';
 
 const auth: AuthSettings = {
   issuer: 'https://issuer.example',
   audience: 'todo-service',
-  secret: Buffer.alloc(32, 7),
+  secret: randomBytes(32),
 };
 const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
 
