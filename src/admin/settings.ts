@@ -1,10 +1,4 @@
-import { readWhole } from '../whole-number.ts';
-
-/** The variables of the admin listener, an empty one as undefined. */
-export interface RawAdmin {
-  readonly host: string | undefined;
-  readonly port: string | undefined;
-}
+import type { Settings } from '../settings.ts';
 
 export interface AdminSettings {
   readonly host: string;
@@ -13,8 +7,10 @@ export interface AdminSettings {
 }
 
 /** Where the admin listener listens; undefined when nobody asked for one. */
-export function readAdmin({ host, port }: RawAdmin, faults: string[]): AdminSettings | undefined {
-  if (port === undefined) return undefined;
-  const range = { from: 0, to: 65_535, otherwise: 0 };
-  return { host: host ?? '127.0.0.1', port: readWhole('TODO_ADMIN_PORT', port, range, faults) };
+export function readAdmin(settings: Settings): AdminSettings | undefined {
+  if (settings.text('TODO_ADMIN_PORT') === undefined) return undefined;
+  return {
+    host: settings.text('TODO_ADMIN_HOST') ?? '127.0.0.1',
+    port: settings.whole('TODO_ADMIN_PORT', { from: 0, to: 65_535, otherwise: 0 }),
+  };
 }

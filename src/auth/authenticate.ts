@@ -55,7 +55,7 @@ const MISSING: Authentication = {
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
 export function authenticateWith(
   keys: Keys,
-  settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockTolerance'>,
+  settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockToleranceSeconds'>,
   { log, now }: AuthenticateParts,
 ): Authenticate {
   const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
@@ -86,7 +86,7 @@ export function authenticateWith(
   }
 
   function checkTimesNow(times: Claims): Refusal | undefined {
-    return checkTimes(times, now() / 1000, settings.clockTolerance);
+    return checkTimes(times, now() / 1000, settings.clockToleranceSeconds);
   }
 
   function identify(authorization: string): Authentication | Promise<Authentication> {

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.ts';
 import { quoteAddress } from '../quote-address.ts';
-import { readWhole } from '../whole-number.ts';
+import type { Settings, Variable } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
@@ -9,19 +9,9 @@ import {
   readDevelopmentKey,
 } from './development/key.ts';
 import { parseTrustedAddress } from './keys/address.ts';
-import { type KeySource, type RawKeySource, readKeySource } from './keys/source.ts';
+import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
 import { type ClaimPath, parseClaimPath } from './token/claim-path.ts';
 import type { IdentityClaims } from './token/identity-claims.ts';
-
-/** The `TODO_AUTH_*` variables as they stand, an empty one as undefined. */
-export interface RawAuthSettings extends RawKeySource {
-  readonly audience: string | undefined;
-  readonly roleClaim: string | undefined;
-  readonly nameClaim: string | undefined;
-  readonly clockTolerance: string | undefined;
-  readonly keysCooldownSeconds: string | undefined;
-  readonly keysRefreshSeconds: string | undefined;
-}
 
 /** Settings that have been found sound, key files included. */
 export interface AuthSettings {
@@ -29,12 +19,12 @@ export interface AuthSettings {
   readonly audience: string;
   readonly source: KeySource;
   readonly claims: IdentityClaims;
-  /** Seconds, 0 to 300. Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
-  readonly clockTolerance: number;
-  /** Seconds between two refetches that tokens with an unknown `kid` may cause. */
-  readonly keysCooldown: number;
-  /** Seconds between two refreshes in the background. */
-  readonly keysRefresh: number;
+  /** 0 to 300. Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
+  readonly clockToleranceSeconds: number;
+  /** Between two refetches that tokens with an unknown `kid` may cause. */
+  readonly keysCooldownMs: number;
+  /** Between two refreshes in the background. */
+  readonly keysRefreshMs: number;
 }
 
 export interface AuthSurroundings {
@@ -42,61 +32,38 @@ export interface AuthSurroundings {
   readonly dataDir: string;
 }
 
-export type AuthSettingsResult =
-  | { readonly settings: AuthSettings }
-  /** One line each: the variable, what was received, what is wanted. Never any part of a secret. */
-  | { readonly faults: readonly string[] };
-
 /** Whether tokens of an issuer are configured, so that the development key has no say. */
-export function namesAnIssuer(raw: RawAuthSettings): boolean {
-  const { issuer, audience, keysFile, secretFile, jwksUrl } = raw;
-  return [issuer, audience, keysFile, secretFile, jwksUrl].some((value) => value !== undefined);
+export function namesAnIssuer(settings: Settings): boolean {
+  const variables = ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE', ...SOURCE_VARIABLES] as const;
+  return variables.some((variable) => settings.text(variable) !== undefined);
 }
 
-/**
- * Decides what the variables mean and looks into the files they name. All faults at once, so that three wrong
- * settings cost one start. Does NOT contact the issuer.
- */
-export async function readAuthSettings(
-  raw: RawAuthSettings,
-  surroundings: AuthSurroundings,
-): Promise<AuthSettingsResult> {
-  const faults: string[] = [];
-  const external = surroundings.environment === 'production' || namesAnIssuer(raw);
+/** Decides what the settings mean and looks into the files they name. Does NOT contact the issuer. */
+export async function readAuth(
+  settings: Settings,
+  { environment, dataDir }: AuthSurroundings,
+): Promise<AuthSettings | undefined> {
+  const external = environment === 'production' || namesAnIssuer(settings);
   const trust = external
-    ? await readExternalTrust(raw, surroundings.environment, faults)
-    : await readDevelopmentTrust(surroundings.dataDir, faults);
+    ? await readExternalTrust(settings, environment)
+    : await readDevelopmentTrust(settings, dataDir);
+  const seconds = (variable: Variable, from: number, to: number, otherwise: number) =>
+    settings.whole(variable, { from, to, otherwise, unit: 'seconds' });
   const tuning = {
-    claims: readClaims(raw, faults),
-    clockTolerance: readWhole(
-      'TODO_AUTH_CLOCK_TOLERANCE',
-      raw.clockTolerance,
-      { from: 0, to: 300, otherwise: external ? 30 : 0, unit: 'seconds' },
-      faults,
-    ),
-    keysCooldown: readWhole(
-      'TODO_AUTH_KEYS_COOLDOWN_SECONDS',
-      raw.keysCooldownSeconds,
-      { from: 1, to: 3_600, otherwise: 30, unit: 'seconds' },
-      faults,
-    ),
-    keysRefresh: readWhole(
-      'TODO_AUTH_KEYS_REFRESH_SECONDS',
-      raw.keysRefreshSeconds,
-      { from: 1, to: 86_400, otherwise: 600, unit: 'seconds' },
-      faults,
-    ),
+    claims: readClaims(settings),
+    clockToleranceSeconds: seconds('TODO_AUTH_CLOCK_TOLERANCE', 0, 300, external ? 30 : 0),
+    keysCooldownMs: seconds('TODO_AUTH_KEYS_COOLDOWN_SECONDS', 1, 3_600, 30) * 1000,
+    keysRefreshMs: seconds('TODO_AUTH_KEYS_REFRESH_SECONDS', 1, 86_400, 600) * 1000,
   };
-  if (trust === undefined || faults.length > 0) return { faults };
-  return { settings: { ...trust, ...tuning } };
+  return trust && { ...trust, ...tuning };
 }
 
 type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
 
-async function readDevelopmentTrust(dataDir: string, faults: string[]): Promise<Trust> {
+async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<Trust> {
   const path = developmentKeyPath(dataDir);
   const file = await readDevelopmentKey(path);
-  if (file.outcome === 'damaged') faults.push(describeTrouble(path, file));
+  if (file.outcome === 'damaged') settings.fault(describeTrouble(path, file));
   return {
     issuer: DEVELOPMENT_ISSUER,
     audience: DEVELOPMENT_AUDIENCE,
@@ -104,21 +71,18 @@ async function readDevelopmentTrust(dataDir: string, faults: string[]): Promise<
   };
 }
 
-async function readExternalTrust(
-  raw: RawAuthSettings,
-  environment: Environment,
-  faults: string[],
-): Promise<Trust | undefined> {
-  const { issuer, audience } = raw;
+async function readExternalTrust(settings: Settings, environment: Environment): Promise<Trust | undefined> {
+  const issuer = settings.text('TODO_AUTH_ISSUER');
+  const audience = settings.text('TODO_AUTH_AUDIENCE');
   if (issuer === undefined) {
-    faults.push(
+    settings.fault(
       'TODO_AUTH_ISSUER must be the issuer of your tokens, like "https://login.example.org", received nothing',
     );
   } else {
-    faults.push(...issuerFaults(issuer, environment));
+    checkIssuer(settings, issuer, environment);
   }
   if (audience === undefined) {
-    faults.push(
+    settings.fault(
       'TODO_AUTH_AUDIENCE must be the "aud" of tokens for this service, like "todo-service", received nothing',
     );
   }
@@ -127,37 +91,39 @@ async function readExternalTrust(
     ['TODO_AUTH_AUDIENCE', audience, JSON.stringify],
   ] as const) {
     if (value !== undefined && value !== value.trim()) {
-      faults.push(`${name} must not begin or end with white space, received ${quote(value)}`);
+      settings.fault(`${name} must not begin or end with white space, received ${quote(value)}`);
     }
   }
-  const source = await readKeySource(raw, environment, faults);
+  const source = await readKeySource(settings, environment);
   if (issuer === undefined || audience === undefined || source === undefined) return undefined;
   return { issuer, audience, source };
 }
 
-function issuerFaults(issuer: string, environment: Environment): string[] {
+function checkIssuer(settings: Settings, issuer: string, environment: Environment): void {
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
-    return [
+    settings.fault(
       `TODO_AUTH_ISSUER must not be the issuer of development tokens in production, received "${DEVELOPMENT_ISSUER}"`,
-    ];
+    );
   }
   if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
-    return [`TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteAddress(issuer)}`];
+    settings.fault(
+      `TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteAddress(issuer)}`,
+    );
   }
-  return [];
 }
 
-function readClaims(raw: RawAuthSettings, faults: string[]): IdentityClaims {
-  const name = readClaim('TODO_AUTH_NAME_CLAIM', raw.nameClaim, faults);
-  const role = readClaim('TODO_AUTH_ROLE_CLAIM', raw.roleClaim, faults);
+function readClaims(settings: Settings): IdentityClaims {
+  const name = readClaim('TODO_AUTH_NAME_CLAIM', settings);
+  const role = readClaim('TODO_AUTH_ROLE_CLAIM', settings);
   return { ...(name && { name }), ...(role && { role }) };
 }
 
-function readClaim(variable: string, value: string | undefined, faults: string[]): ClaimPath | undefined {
+function readClaim(variable: Variable, settings: Settings): ClaimPath | undefined {
+  const value = settings.text(variable);
   if (value === undefined) return undefined;
   const path = parseClaimPath(value);
   if (path === undefined) {
-    faults.push(
+    settings.fault(
       `${variable} must be the name of a claim, or a JSON Pointer like "/realm_access/roles", received ${JSON.stringify(value)}`,
     );
   }

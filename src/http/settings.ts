@@ -1,13 +1,5 @@
 import { quoteAddress } from '../quote-address.ts';
-import { readWhole } from '../whole-number.ts';
-
-/** The variables that say how connections are served and how serving ends, an empty one as undefined. */
-export interface RawServing {
-  readonly corsOrigins: string | undefined;
-  readonly maxConnections: string | undefined;
-  readonly shutdownSeconds: string | undefined;
-  readonly shutdownDelaySeconds: string | undefined;
-}
+import type { Settings } from '../settings.ts';
 
 /** How connections are served and how serving ends. */
 export interface Serving {
@@ -21,33 +13,19 @@ export interface Serving {
   readonly shutdownDelaySeconds: number;
 }
 
-export function readServing(raw: RawServing, faults: string[]): Serving {
+export function readServing(settings: Settings): Serving {
   const seconds = { from: 0, to: 3_600, unit: 'seconds' } as const;
   return {
-    corsOrigins: readOrigins('TODO_CORS_ORIGINS', raw.corsOrigins, faults),
-    maxConnections: readWhole(
-      'TODO_MAX_CONNECTIONS',
-      raw.maxConnections,
-      { from: 1, to: 1_000_000, otherwise: 10_000 },
-      faults,
-    ),
-    shutdownSeconds: readWhole(
-      'TODO_SHUTDOWN_SECONDS',
-      raw.shutdownSeconds,
-      { ...seconds, otherwise: 10 },
-      faults,
-    ),
-    shutdownDelaySeconds: readWhole(
-      'TODO_SHUTDOWN_DELAY_SECONDS',
-      raw.shutdownDelaySeconds,
-      { ...seconds, otherwise: 0 },
-      faults,
-    ),
+    corsOrigins: readOrigins(settings),
+    maxConnections: settings.whole('TODO_MAX_CONNECTIONS', { from: 1, to: 1_000_000, otherwise: 10_000 }),
+    shutdownSeconds: settings.whole('TODO_SHUTDOWN_SECONDS', { ...seconds, otherwise: 10 }),
+    shutdownDelaySeconds: settings.whole('TODO_SHUTDOWN_DELAY_SECONDS', { ...seconds, otherwise: 0 }),
   };
 }
 
 /** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
-function readOrigins(name: string, value = '', faults: string[]): readonly string[] {
+function readOrigins(settings: Settings): readonly string[] {
+  const value = settings.text('TODO_CORS_ORIGINS') ?? '';
   const origins = value.split(',').map((origin) => origin.trim());
   const given = origins.filter((origin) => origin !== '');
   for (const origin of given) {
@@ -55,8 +33,8 @@ function readOrigins(name: string, value = '', faults: string[]): readonly strin
     if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
     // A password may have commas, too.
     const received = quoteAddress(value.includes('@') ? value : origin);
-    faults.push(
-      `${name} must list origins like "https://app.example", comma-separated, received ${received}`,
+    settings.fault(
+      `TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated, received ${received}`,
     );
   }
   return given;

@@ -56,8 +56,8 @@ export function openTraces(
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: loggedExporter(new OTLPTraceExporter(), log),
-        scheduledDelayMillis: settings.scheduleDelay,
-        exportTimeoutMillis: settings.exportTimeout,
+        scheduledDelayMillis: settings.scheduleDelayMs,
+        exportTimeoutMillis: settings.exportTimeoutMs,
         maxQueueSize: settings.maxQueueSize,
         maxExportBatchSize: Math.min(settings.maxBatchSize, settings.maxQueueSize),
       }),

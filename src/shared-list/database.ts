@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { areHosts, quoteAddress } from '../quote-address.ts';
-import { readWhole } from '../whole-number.ts';
+import type { Settings } from '../settings.ts';
 
 /** Where the list is kept: a file of this process, or a server that several instances share. */
 export type DatabaseSettings = SqliteSettings | PostgresSettings;
@@ -20,43 +20,39 @@ export interface PostgresSettings {
   readonly migrate: boolean;
 }
 
-/** A value with the name of the flag or the variable that it came from. */
-export interface NamedSetting {
-  readonly name: string;
-  readonly value: string | undefined;
-}
-
-export interface RawDatabaseSettings {
-  readonly database: NamedSetting;
+export interface DatabaseUse {
   readonly dataDir: string;
-  readonly cacheMegabytes: string | undefined;
   readonly migrate: boolean;
+  /** False: for a command that works on the database, to which the settings of a server say nothing. */
+  readonly served: boolean;
 }
 
-/** Decides what the settings mean; each fault is a line for people. Contacts nobody. */
-export function readDatabase(raw: RawDatabaseSettings, faults: string[]): DatabaseSettings {
-  const { name, value = `sqlite:${join(raw.dataDir, 'todos.db')}` } = raw.database;
-  const range = { from: 0, to: 99_999, otherwise: 64 };
-  const cacheBytes = readWhole('TODO_CACHE_MB', raw.cacheMegabytes, range, faults) * 2 ** 20;
+/** Decides what the settings mean. Contacts nobody. */
+export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSettings {
+  const name = settings.nameOf('TODO_DATABASE');
+  const value = settings.text('TODO_DATABASE') ?? `sqlite:${join(use.dataDir, 'todos.db')}`;
+  const cacheMegabytes = use.served
+    ? settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 })
+    : 0;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
-      faults.push(
+      settings.fault(
         `${name} must be like "postgres://todo@localhost/todos", with "@", "/", "?" and "#" of a user or password as "%40", ` +
           `"%2F", "%3F" and "%23", received ${quoteAddress(value)}`,
       );
     }
-    return { engine: 'postgresql', connectionString: value, migrate: raw.migrate };
+    return { engine: 'postgresql', connectionString: value, migrate: use.migrate };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
   if (path === undefined) {
-    faults.push(
+    settings.fault(
       `${name} must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ` +
         `"postgres://todo@localhost/todos", received ${quoteAddress(value)}`,
     );
   }
-  if (!raw.migrate)
-    faults.push('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
-  return { engine: 'sqlite', path: path ?? '', cacheBytes };
+  if (!use.migrate)
+    settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
+  return { engine: 'sqlite', path: path ?? '', cacheBytes: cacheMegabytes * 2 ** 20 };
 }
 
 /**

@@ -22,7 +22,7 @@ interface Line {
 function open(source: RemoteSource, parts: Partial<RemoteKeysParts> = {}) {
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const keys = openRemoteKeys(source, { log, cooldown: NEVER, refresh: NEVER, ...parts });
+  const keys = openRemoteKeys(source, { log, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
   const authenticate = authenticateWith(keys, TRUST, { log, now: Date.now });
   const codeOf = async (token: string): Promise<string> => code(await authenticate(`Bearer ${token}`));
   return { keys, lines, codeOf };
@@ -214,7 +214,7 @@ test('a new key is fetched when the first token names it', async () => {
 test('however many unknown keys are named, they cause one fetch per cooldown', async () => {
   await using issuer = await startIssuer();
   let time = 0;
-  const { keys, codeOf } = open(discovering(issuer), { cooldown: 30_000, clock: () => time });
+  const { keys, codeOf } = open(discovering(issuer), { cooldownMs: 30_000, clock: () => time });
   await using _keys = keys;
   await keys.firstLoad();
   const storm = () => Promise.all(Array.from({ length: 100 }, (_, at) => codeOf(tokenOf(`unknown-${at}`))));
@@ -257,7 +257,7 @@ test('a token that fails for another reason than its key causes no fetch', async
 
 test('keys are refreshed in the background, and a key that has left is refused, remembered or not', async () => {
   await using issuer = await startIssuer();
-  const { keys, codeOf } = open(discovering(issuer), { refresh: 20 });
+  const { keys, codeOf } = open(discovering(issuer), { refreshMs: 20 });
   await using _keys = keys;
   const token = forge(draft('p256'));
   assert.equal(await codeOf(token), 'identified');
@@ -270,7 +270,7 @@ test('keys are refreshed in the background, and a key that has left is refused, 
 test('a refresh that brings the same keys in another order changes nothing', async () => {
   await using issuer = await startIssuer();
   issuer.keys = published('rsa', 'p256', 'ed');
-  const { keys, codeOf } = open(discovering(issuer), { refresh: 20 });
+  const { keys, codeOf } = open(discovering(issuer), { refreshMs: 20 });
   await using _keys = keys;
   await codeOf(forge(draft()));
   const before = keys.current();
@@ -282,7 +282,7 @@ test('a refresh that brings the same keys in another order changes nothing', asy
 
 test('while the issuer is down, known keys go on working; the outage is logged once, and its end', async () => {
   await using issuer = await startIssuer();
-  const { keys, codeOf, lines } = open(discovering(issuer), { refresh: 10 });
+  const { keys, codeOf, lines } = open(discovering(issuer), { refreshMs: 10 });
   await using _keys = keys;
   assert.equal(await codeOf(forge(draft())), 'identified');
   issuer.answers.set('/jwks', status(500));
@@ -302,7 +302,7 @@ test('an issuer that is down at start makes tokens unavailable until it is up', 
     await using gone = await startIssuer();
     return gone;
   })();
-  const { keys, codeOf, lines } = open({ kind: 'discovery', issuer: url }, { refresh: 20 });
+  const { keys, codeOf, lines } = open({ kind: 'discovery', issuer: url }, { refreshMs: 20 });
   await using _keys = keys;
   assert.equal(await codeOf(forge(draft())), 'unavailable');
   assert.equal(keys.retryAfter(), 1);
@@ -315,7 +315,7 @@ test('an issuer that is down at start makes tokens unavailable until it is up', 
 test('the time until the next attempt grows with every failure, up to the cooldown', async () => {
   await using issuer = await startIssuer();
   issuer.answers.set('/jwks', status(503));
-  const { keys } = open(discovering(issuer), { cooldown: 3000, clock: () => 0 });
+  const { keys } = open(discovering(issuer), { cooldownMs: 3000, clock: () => 0 });
   await using _keys = keys;
   const waits: number[] = [];
   await keys.firstLoad();
@@ -329,7 +329,7 @@ test('the time until the next attempt grows with every failure, up to the cooldo
 test('an issuer that does not answer in time brings no keys', async () => {
   await using issuer = await startIssuer();
   issuer.answers.set('/jwks', (_request, response) => response.write('{"keys":['));
-  const { keys, lines } = open(discovering(issuer), { timeout: 50 });
+  const { keys, lines } = open(discovering(issuer), { timeoutMs: 50 });
   await using _keys = keys;
   assert.match((await firstFailure(keys, lines)) ?? '', /did not answer: it took too long$/);
 });

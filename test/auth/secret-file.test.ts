@@ -70,8 +70,8 @@ test('a secret file that every user of the machine may read gets a line in the l
     const settings = {
       ...TRUST,
       source: { kind: 'secret-file', path },
-      keysCooldown: 30,
-      keysRefresh: 600,
+      keysCooldownMs: 30_000,
+      keysRefreshMs: 600_000,
     } as const;
     await using _keys = await openKeys(settings, { log });
     assert.deepEqual(
@@ -97,7 +97,7 @@ test('a pipe in place of a secret file is a fault and not waited for', async () 
 
 test('a secret file that is gone when it is opened is no bug: the error is one for people', async () => {
   const source = { kind: 'secret-file', path: '/nonexistent/secret' } as const;
-  const settings = { ...TRUST, source, keysCooldown: 30, keysRefresh: 600 };
+  const settings = { ...TRUST, source, keysCooldownMs: 30_000, keysRefreshMs: 600_000 };
   await assert.rejects(openKeys(settings, { log: silent }), {
     name: 'KeysNotOpened',
     message: 'The secret file "/nonexistent/secret" has changed: there is no such file',

@@ -4,44 +4,43 @@ import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDevelopmentKey } from '../../src/auth/development/key.ts';
-import { type RawAuthSettings, readAuthSettings } from '../../src/auth/settings.ts';
+import { readAuth } from '../../src/auth/settings.ts';
+import { readSettings, type Variable } from '../../src/settings.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
 import { jwkOf, publicKey } from './forge.ts';
 
-const NOTHING: RawAuthSettings = {
-  issuer: undefined,
-  audience: undefined,
-  keysFile: undefined,
-  secretFile: undefined,
-  jwksUrl: undefined,
-  roleClaim: undefined,
-  nameClaim: undefined,
-  clockTolerance: undefined,
-  keysCooldownSeconds: undefined,
-  keysRefreshSeconds: undefined,
-};
+type Variables = Readonly<Partial<Record<Variable, string | undefined>>>;
+
+const NOTHING: Variables = {};
 
 const SPKI = publicKey('rsa').export({ type: 'spki', format: 'der' });
 
-const TRUSTED = { ...NOTHING, issuer: 'https://login.example.org', audience: 'todo-service' };
+const TRUSTED = {
+  ...NOTHING,
+  TODO_AUTH_ISSUER: 'https://login.example.org',
+  TODO_AUTH_AUDIENCE: 'todo-service',
+};
 
 async function settingsOf(
-  raw: RawAuthSettings,
+  variables: Variables,
   environment: 'development' | 'production' = 'production',
   dataDir = 'nowhere',
 ) {
-  const result = await readAuthSettings(raw, { environment, dataDir });
-  assert.ok('settings' in result, JSON.stringify(result));
-  return result.settings;
+  const settings = readSettings(variables, {});
+  const read = await readAuth(settings, { environment, dataDir });
+  assert.deepEqual(settings.faults, []);
+  assert.ok(read);
+  return read;
 }
 
 async function faultsOf(
-  raw: RawAuthSettings,
+  variables: Variables,
   environment: 'development' | 'production' = 'production',
   dataDir = 'nowhere',
 ) {
-  const result = await readAuthSettings(raw, { environment, dataDir });
-  return 'faults' in result ? result.faults : [];
+  const settings = readSettings(variables, {});
+  await readAuth(settings, { environment, dataDir });
+  return settings.faults;
 }
 
 test('an issuer and an audience suffice: the keys are found by discovery', async () => {
@@ -50,29 +49,32 @@ test('an issuer and an audience suffice: the keys are found by discovery', async
     audience: 'todo-service',
     source: { kind: 'discovery' },
     claims: {},
-    clockTolerance: 30,
-    keysCooldown: 30,
-    keysRefresh: 600,
+    clockToleranceSeconds: 30,
+    keysCooldownMs: 30_000,
+    keysRefreshMs: 600_000,
   });
 });
 
 test('every tuning setting is read', async () => {
   const settings = await settingsOf({
     ...TRUSTED,
-    roleClaim: '/realm_access/roles',
-    nameClaim: 'preferred_username',
-    clockTolerance: '0',
-    keysCooldownSeconds: '5',
-    keysRefreshSeconds: '60',
+    TODO_AUTH_ROLE_CLAIM: '/realm_access/roles',
+    TODO_AUTH_NAME_CLAIM: 'preferred_username',
+    TODO_AUTH_CLOCK_TOLERANCE: '0',
+    TODO_AUTH_KEYS_COOLDOWN_SECONDS: '5',
+    TODO_AUTH_KEYS_REFRESH_SECONDS: '60',
   });
   assert.deepEqual(settings.claims, { role: ['realm_access', 'roles'], name: ['preferred_username'] });
-  assert.deepEqual([settings.clockTolerance, settings.keysCooldown, settings.keysRefresh], [0, 5, 60]);
+  assert.deepEqual(
+    [settings.clockToleranceSeconds, settings.keysCooldownMs, settings.keysRefreshMs],
+    [0, 5_000, 60_000],
+  );
 });
 
 test('A8 · development tokens are of the same clock and get no tolerance', async () => {
   const settings = await settingsOf(NOTHING, 'development', 'data');
   assert.deepEqual(settings.source, { kind: 'development', path: join('data', 'development-key.json') });
-  assert.equal(settings.clockTolerance, 0);
+  assert.equal(settings.clockToleranceSeconds, 0);
 });
 
 test('development with an issuer uses that one and not its own key', async () => {
@@ -80,98 +82,102 @@ test('development with an issuer uses that one and not its own key', async () =>
 });
 
 /** What is set beyond a sound issuer and audience, what is said about it; one fault each. */
-const UNSAFE: readonly (readonly [string, Partial<RawAuthSettings>, RegExp])[] = [
+const UNSAFE: readonly (readonly [string, Variables, RegExp])[] = [
   [
     'no issuer',
-    { issuer: undefined, jwksUrl: 'https://a.example/jwks' },
+    { TODO_AUTH_ISSUER: undefined, TODO_AUTH_JWKS_URL: 'https://a.example/jwks' },
     /^TODO_AUTH_ISSUER must be .*, received nothing$/,
   ],
-  ['no audience', { audience: undefined }, /^TODO_AUTH_AUDIENCE must be .*, received nothing$/],
+  ['no audience', { TODO_AUTH_AUDIENCE: undefined }, /^TODO_AUTH_AUDIENCE must be .*, received nothing$/],
   [
     'a blank audience',
-    { audience: '  ' },
+    { TODO_AUTH_AUDIENCE: '  ' },
     /^TODO_AUTH_AUDIENCE must not begin or end with white space, received " {2}"$/,
   ],
   [
     'an http issuer',
-    { issuer: 'http://login.example.org' },
+    { TODO_AUTH_ISSUER: 'http://login.example.org' },
     /^TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received "http:\/\/login/,
   ],
   [
     'an http issuer with other keys',
-    { issuer: 'HTTP://login.example.org', jwksUrl: 'https://a.example/jwks' },
+    { TODO_AUTH_ISSUER: 'HTTP://login.example.org', TODO_AUTH_JWKS_URL: 'https://a.example/jwks' },
     /^TODO_AUTH_ISSUER must begin with "https:"/,
   ],
   [
     'an issuer that is no address',
-    { issuer: 'todo' },
+    { TODO_AUTH_ISSUER: 'todo' },
     /^TODO_AUTH_ISSUER must be an "https:" address .*, received "…"; or set one of/,
   ],
   [
     'an issuer with a query',
-    { issuer: 'https://a.example/?x=1' },
+    { TODO_AUTH_ISSUER: 'https://a.example/?x=1' },
     /^TODO_AUTH_ISSUER must be an "https:" address without query/,
   ],
   [
     'the issuer of development',
-    { issuer: 'urn:todo-service:development', jwksUrl: 'https://a.example/jwks' },
+    { TODO_AUTH_ISSUER: 'urn:todo-service:development', TODO_AUTH_JWKS_URL: 'https://a.example/jwks' },
     /^TODO_AUTH_ISSUER must not be the issuer of development/,
   ],
   [
     'keys over http',
-    { jwksUrl: 'http://a.example/jwks' },
+    { TODO_AUTH_JWKS_URL: 'http://a.example/jwks' },
     /^TODO_AUTH_JWKS_URL must begin with "https:", .*received "http:\/\/a/,
   ],
   [
     'keys with a password',
-    { jwksUrl: 'https://u:secret@a.example/jwks' },
+    { TODO_AUTH_JWKS_URL: 'https://u:secret@a.example/jwks' },
     /^TODO_AUTH_JWKS_URL must .*, received "https:\/\/…@a\.example\/jwks"$/,
   ],
   [
     'a role claim that is no pointer',
-    { roleClaim: '/a~' },
+    { TODO_AUTH_ROLE_CLAIM: '/a~' },
     /^TODO_AUTH_ROLE_CLAIM must be .*, received "\/a~"$/,
   ],
   [
     'a name claim that is no pointer',
-    { nameClaim: '/a~2' },
+    { TODO_AUTH_NAME_CLAIM: '/a~2' },
     /^TODO_AUTH_NAME_CLAIM must be .*, received "\/a~2"$/,
   ],
   [
     'too much tolerance',
-    { clockTolerance: '301' },
+    { TODO_AUTH_CLOCK_TOLERANCE: '301' },
     /^TODO_AUTH_CLOCK_TOLERANCE must be a whole number of seconds from 0 to 300, received "301"$/,
   ],
-  ['a negative tolerance', { clockTolerance: '-1' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
-  ['a tolerance with a unit', { clockTolerance: '30s' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
+  ['a negative tolerance', { TODO_AUTH_CLOCK_TOLERANCE: '-1' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
+  ['a tolerance with a unit', { TODO_AUTH_CLOCK_TOLERANCE: '30s' }, /^TODO_AUTH_CLOCK_TOLERANCE must /],
   [
     'a cooldown of nothing',
-    { keysCooldownSeconds: '0' },
+    { TODO_AUTH_KEYS_COOLDOWN_SECONDS: '0' },
     /^TODO_AUTH_KEYS_COOLDOWN_SECONDS must be .* from 1 to 3600, received "0"$/,
   ],
   [
     'a refresh of once a week',
-    { keysRefreshSeconds: '604800' },
+    { TODO_AUTH_KEYS_REFRESH_SECONDS: '604800' },
     /^TODO_AUTH_KEYS_REFRESH_SECONDS must be .* from 1 to 86400, received "604800"$/,
   ],
   [
     'a keys file that is not there',
-    { keysFile: '/does/not/exist' },
+    { TODO_AUTH_KEYS_FILE: '/does/not/exist' },
     /^TODO_AUTH_KEYS_FILE must name .*, received "\/does\/not\/exist": there is no such file$/,
   ],
   [
     'a secret file that is not there',
-    { secretFile: '/does/not/exist' },
+    { TODO_AUTH_SECRET_FILE: '/does/not/exist' },
     /^TODO_AUTH_SECRET_FILE must name .*: there is no such file$/,
   ],
   [
     'an issuer with a space behind it',
-    { issuer: 'https://issuer.example ', jwksUrl: 'https://issuer.example/jwks', secretFile: undefined },
+    {
+      TODO_AUTH_ISSUER: 'https://issuer.example ',
+      TODO_AUTH_JWKS_URL: 'https://issuer.example/jwks',
+      TODO_AUTH_SECRET_FILE: undefined,
+    },
     /^TODO_AUTH_ISSUER must not begin or end with white space, received "https:\/\/issuer.example "$/,
   ],
   [
     'two sources',
-    { jwksUrl: 'https://a.example/jwks', secretFile: 's' },
+    { TODO_AUTH_JWKS_URL: 'https://a.example/jwks', TODO_AUTH_SECRET_FILE: 's' },
     /^Of TODO_AUTH_KEYS_FILE, .* only one may be set, received TODO_AUTH_SECRET_FILE="s" and TODO_AUTH_JWKS_URL=/,
   ],
 ];
@@ -187,7 +193,7 @@ for (const [what, changed, fault] of UNSAFE) {
 test('a secret of 31 bytes is a fault, which tells its length and nothing else of it', async () => {
   await using folder = await temporaryFolder();
   const secretFile = await folder.write('secret', 'a secret that nobody may ever s');
-  const [fault = ''] = await faultsOf({ ...TRUSTED, secretFile });
+  const [fault = ''] = await faultsOf({ ...TRUSTED, TODO_AUTH_SECRET_FILE: secretFile });
   assert.match(
     fault,
     /^TODO_AUTH_SECRET_FILE must hold a secret of at least 32 bytes .*received 31 bytes in "/,
@@ -198,7 +204,10 @@ test('a secret of 31 bytes is a fault, which tells its length and nothing else o
 for (const secret of ['\0'.repeat(32), 'x'.repeat(64), `base64:${Buffer.alloc(48, 1).toString('base64')}`]) {
   test(`a secret of equal bytes is a fault: ${JSON.stringify(secret.slice(0, 10))}`, async () => {
     await using folder = await temporaryFolder();
-    const faults = await faultsOf({ ...TRUSTED, secretFile: await folder.write('secret', secret) });
+    const faults = await faultsOf({
+      ...TRUSTED,
+      TODO_AUTH_SECRET_FILE: await folder.write('secret', secret),
+    });
     assert.equal(faults.length, 1, faults.join('\n'));
     assert.match(
       faults[0] ?? '',
@@ -222,7 +231,7 @@ for (const [what, text] of [
   test(`RFC 8725 §2.1 · ${what} is no secret`, async () => {
     await using folder = await temporaryFolder();
     const secretFile = await folder.write('secret', text);
-    const faults = await faultsOf({ ...TRUSTED, secretFile });
+    const faults = await faultsOf({ ...TRUSTED, TODO_AUTH_SECRET_FILE: secretFile });
     assert.equal(faults.length, 1, faults.join('\n'));
     assert.match(
       faults[0] ?? '',
@@ -234,40 +243,53 @@ for (const [what, text] of [
 /** Ways to bring a development key into production. */
 const SMUGGLED: readonly (readonly [
   string,
-  (folder: Folder, jwk: { kid: string; k: string }) => Promise<Partial<RawAuthSettings>>,
+  (folder: Folder, jwk: { kid: string; k: string }) => Promise<Variables>,
 ])[] = [
-  ['its file as secret', async ({ path }) => ({ secretFile: join(path, 'development-key.json') })],
+  ['its file as secret', async ({ path }) => ({ TODO_AUTH_SECRET_FILE: join(path, 'development-key.json') })],
   [
     'its file as secret, copied',
-    async (folder, jwk) => ({ secretFile: await folder.write('s', JSON.stringify(jwk)) }),
+    async (folder, jwk) => ({ TODO_AUTH_SECRET_FILE: await folder.write('s', JSON.stringify(jwk)) }),
   ],
   [
     'its file as secret, in base64',
-    async (folder, jwk) => ({ secretFile: await folder.write('s', `base64:${btoa(JSON.stringify(jwk))}`) }),
+    async (folder, jwk) => ({
+      TODO_AUTH_SECRET_FILE: await folder.write('s', `base64:${btoa(JSON.stringify(jwk))}`),
+    }),
   ],
   [
     'its secret',
-    async (folder, { k }) => ({ secretFile: await folder.write('s', Buffer.from(k, 'base64url')) }),
+    async (folder, { k }) => ({
+      TODO_AUTH_SECRET_FILE: await folder.write('s', Buffer.from(k, 'base64url')),
+    }),
   ],
   [
     'its secret in base64',
     async (folder, { k }) => ({
-      secretFile: await folder.write('s', `base64:${Buffer.from(k, 'base64url').toString('base64')}`),
+      TODO_AUTH_SECRET_FILE: await folder.write(
+        's',
+        `base64:${Buffer.from(k, 'base64url').toString('base64')}`,
+      ),
     }),
   ],
-  ['the text of its secret', async (folder, { k }) => ({ secretFile: await folder.write('s', k) })],
+  [
+    'the text of its secret',
+    async (folder, { k }) => ({ TODO_AUTH_SECRET_FILE: await folder.write('s', k) }),
+  ],
   [
     'a link to its file',
     async ({ path }) => {
       await symlink(join(path, 'development-key.json'), join(path, 'link'));
-      return { secretFile: join(path, 'link') };
+      return { TODO_AUTH_SECRET_FILE: join(path, 'link') };
     },
   ],
-  ['its file as keys', async ({ path }) => ({ keysFile: join(path, 'development-key.json') })],
+  ['its file as keys', async ({ path }) => ({ TODO_AUTH_KEYS_FILE: join(path, 'development-key.json') })],
   [
     'its kid',
     async (folder, { kid }) => ({
-      keysFile: await folder.write('k', JSON.stringify(jwkOf({ publicKey: publicKey('ed') }, kid))),
+      TODO_AUTH_KEYS_FILE: await folder.write(
+        'k',
+        JSON.stringify(jwkOf({ publicKey: publicKey('ed') }, kid)),
+      ),
     }),
   ],
 ];
@@ -288,7 +310,10 @@ test('production does not look at a development key that lies around', async () 
   await using folder = await temporaryFolder();
   await folder.write('development-key.json', 'damaged');
   const secretFile = await folder.write('secret', randomBytes(32));
-  assert.deepEqual(await faultsOf({ ...TRUSTED, secretFile }, 'production', folder.path), []);
+  assert.deepEqual(
+    await faultsOf({ ...TRUSTED, TODO_AUTH_SECRET_FILE: secretFile }, 'production', folder.path),
+    [],
+  );
 });
 
 test('a damaged development key is a fault in development', async () => {

@@ -5,7 +5,7 @@ import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */
-export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockTolerance: 30 };
+export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockToleranceSeconds: 30 };
 
 export const silent = pino({ level: 'silent' });
 

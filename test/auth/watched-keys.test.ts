@@ -19,7 +19,7 @@ function only(...names: readonly KeyName[]): string {
 /** Opens a watched file, looked at when the test says so. */
 async function watch(path: string, lines: string[] = []) {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const keys: Keys = await openWatchedKeys(path, { log, interval: 1e9 });
+  const keys: Keys = await openWatchedKeys(path, { log, intervalMs: 1e9 });
   const authenticate = authenticateWith(keys, TRUST, { log, now: Date.now });
   return {
     keys,
@@ -50,7 +50,7 @@ test('a token with an unknown key makes the file be looked at', async () => {
 test('a keys file is looked at by itself', async () => {
   await using folder = await temporaryFolder();
   const path = await folder.write('keys.json', only('p256'));
-  await using keys = await openWatchedKeys(path, { log: silent, interval: 5 });
+  await using keys = await openWatchedKeys(path, { log: silent, intervalMs: 5 });
   const before = keys.current();
   await folder.write('keys.json', only('p256', 'rsa'));
   while (keys.current() === before) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -49,7 +49,7 @@ export async function openShared(): Promise<Shared> {
   const log = pino({ level: 'silent' });
   const authenticate = authenticateWith(
     fixedKeys([fromSecret(auth.secret)], 'a secret'),
-    { ...auth, claims: {}, clockTolerance: 0 },
+    { ...auth, claims: {}, clockToleranceSeconds: 0 },
     { log, now: () => Date.now() + clock.ahead },
   );
   const sign = signer(auth);

@@ -18,12 +18,12 @@ export interface OpenKeysParts {
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
- * @throws {KeysNotOpened} when a file that `readAuthSettings` has found sound is so no longer, or the
+ * @throws {KeysNotOpened} when a file that `readAuth` has found sound is so no longer, or the
  * development key cannot be made.
  */
 export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Promise<Keys> {
   const { source } = settings;
-  const remote = { ...parts, cooldown: settings.keysCooldown * 1000, refresh: settings.keysRefresh * 1000 };
+  const remote = { ...parts, cooldownMs: settings.keysCooldownMs, refreshMs: settings.keysRefreshMs };
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);

@@ -13,25 +13,25 @@ export type RemoteSource =
 export interface RemoteKeysParts {
   readonly log: Logger;
   readonly keysTaken?: KeysTaken | undefined;
-  /** Milliseconds between two attempts that tokens with an unknown `kid` may cause. */
-  readonly cooldown: number;
-  /** Milliseconds between two refreshes in the background. */
-  readonly refresh: number;
-  /** Milliseconds for one attempt, discovery included: the longest that a request waits for keys. */
-  readonly timeout?: number;
+  /** Between two attempts that tokens with an unknown `kid` may cause. */
+  readonly cooldownMs: number;
+  /** Between two refreshes in the background. */
+  readonly refreshMs: number;
+  /** For one attempt, discovery included: the longest that a request waits for keys. */
+  readonly timeoutMs?: number;
   /** Milliseconds of a clock that never goes back. */
   readonly clock?: () => number;
 }
 
-/** Milliseconds until the second attempt of an outage; every further one waits twice as long. */
-const FIRST_RETRY = 1000;
+/** Until the second attempt of an outage; every further one waits twice as long. */
+const FIRST_RETRY_MS = 1000;
 
 /**
  * The keys of an issuer, refreshed in the background and when a token names one that is not known. Starts
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
 export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Keys {
-  const { log, cooldown, refresh, timeout = 5000, clock = performance.now.bind(performance) } = parts;
+  const { log, cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = parts;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
   const kept = keepKeys(log, description, parts.keysTaken);
   const closing = new AbortController();
@@ -42,13 +42,14 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
   let askedAt = Number.NEGATIVE_INFINITY;
 
   async function load(): Promise<void> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
     const loaded = await loadKeys(source, signal);
     if (closing.signal.aborted) return;
     failures = kept.take(loaded) ? 0 : failures + 1;
-    const wait = failures === 0 ? refresh : Math.min(FIRST_RETRY * 2 ** (failures - 1), cooldown, refresh);
-    nextAt = clock() + wait;
-    timer = setTimeout(attempt, wait).unref();
+    const waitMs =
+      failures === 0 ? refreshMs : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), cooldownMs, refreshMs);
+    nextAt = clock() + waitMs;
+    timer = setTimeout(attempt, waitMs).unref();
   }
 
   /** One attempt at a time, whoever asks for it. */
@@ -69,7 +70,7 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
       const before = kept.current();
       await running;
       if (kept.current() !== before) return;
-      if (running === undefined && clock() - askedAt >= cooldown) {
+      if (running === undefined && clock() - askedAt >= cooldownMs) {
         askedAt = clock();
         attempt();
       }

@@ -1,5 +1,6 @@
 import type { Environment } from '../../environment.ts';
 import { quoteAddress } from '../../quote-address.ts';
+import type { Settings } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development/key.ts';
 import { parseTrustedAddress } from './address.ts';
 import { readKeysFile } from './public-key-file.ts';
@@ -15,60 +16,61 @@ export type KeySource =
   | { readonly kind: 'jwks-url'; readonly url: URL }
   | { readonly kind: 'discovery' };
 
-/** The `TODO_AUTH_*` variables that name a source, as they stand, an empty one as undefined. */
-export interface RawKeySource {
-  readonly issuer: string | undefined;
-  readonly keysFile: string | undefined;
-  readonly secretFile: string | undefined;
-  readonly jwksUrl: string | undefined;
-}
-
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
-/** The one source that the variables name, with the file it names looked into. Adds to `faults`. */
+/** The variables that name a source other than the issuer. */
+export const SOURCE_VARIABLES = [
+  'TODO_AUTH_KEYS_FILE',
+  'TODO_AUTH_SECRET_FILE',
+  'TODO_AUTH_JWKS_URL',
+] as const;
+
+/** The one source that the settings name, with the file it names looked into. */
 export async function readKeySource(
-  raw: RawKeySource,
+  settings: Settings,
   environment: Environment,
-  faults: string[],
 ): Promise<KeySource | undefined> {
-  const source = chooseSource(raw, faults);
-  if (source?.kind === 'secret-file') faults.push(...(await secretFileFaults(source.path, environment)));
-  if (source?.kind === 'keys-file') faults.push(...(await keysFileFaults(source.path, environment)));
+  const source = chooseSource(settings);
+  const faults =
+    source?.kind === 'secret-file'
+      ? await secretFileFaults(source.path, environment)
+      : source?.kind === 'keys-file'
+        ? await keysFileFaults(source.path, environment)
+        : [];
+  for (const fault of faults) settings.fault(fault);
   return source;
 }
 
 /** RFC 8725 §3.8 wants a key bound to its issuer: one issuer, one source. */
-function chooseSource(raw: RawKeySource, faults: string[]): KeySource | undefined {
-  const { issuer, keysFile, secretFile, jwksUrl } = raw;
-  const given = [
-    ['TODO_AUTH_KEYS_FILE', keysFile && JSON.stringify(keysFile)],
-    ['TODO_AUTH_SECRET_FILE', secretFile && JSON.stringify(secretFile)],
-    ['TODO_AUTH_JWKS_URL', jwksUrl && quoteAddress(jwksUrl)],
-  ].filter(([, value]) => value !== undefined);
-  if (given.length > 1) {
-    const received = given.map(([name, value]) => `${name}=${value}`).join(' and ');
-    faults.push(`Of ${SOURCES} only one may be set, received ${received}`);
+function chooseSource(settings: Settings): KeySource | undefined {
+  const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.text(name) !== undefined);
+  if (variable !== undefined && more.length > 0) {
+    const received = [variable, ...more].map((name) => {
+      const value = settings.text(name) ?? '';
+      return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteAddress(value) : JSON.stringify(value)}`;
+    });
+    settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`);
     return undefined;
   }
-  if (keysFile !== undefined) return { kind: 'keys-file', path: keysFile };
-  if (secretFile !== undefined) return { kind: 'secret-file', path: secretFile };
-  if (jwksUrl !== undefined) {
-    const url = parseTrustedAddress(jwksUrl);
-    if (url !== undefined) return { kind: 'jwks-url', url };
-    const wanted =
-      'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
-    faults.push(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteAddress(jwksUrl)}`);
-    return undefined;
-  }
-  return issuer === undefined ? undefined : chooseDiscovery(issuer, faults);
+  const value = variable === undefined ? undefined : settings.text(variable);
+  if (value === undefined) return chooseDiscovery(settings);
+  if (variable === 'TODO_AUTH_KEYS_FILE') return { kind: 'keys-file', path: value };
+  if (variable === 'TODO_AUTH_SECRET_FILE') return { kind: 'secret-file', path: value };
+  const url = parseTrustedAddress(value);
+  if (url !== undefined) return { kind: 'jwks-url', url };
+  const wanted = 'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
+  settings.fault(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteAddress(value)}`);
+  return undefined;
 }
 
-function chooseDiscovery(issuer: string, faults: string[]): KeySource | undefined {
+function chooseDiscovery(settings: Settings): KeySource | undefined {
+  const issuer = settings.text('TODO_AUTH_ISSUER');
+  if (issuer === undefined) return undefined;
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery' };
   const saidAlready = url === undefined && /^http:/i.test(issuer);
   if (!saidAlready) {
-    faults.push(
+    settings.fault(
       `TODO_AUTH_ISSUER must be an "https:" address without query and fragment to find its keys from it, received ` +
         `${quoteAddress(issuer)}; or set one of ${SOURCES}`,
     );

@@ -9,12 +9,12 @@ import { errorCode } from './small-file.ts';
 export interface WatchedKeysParts {
   readonly log: Logger;
   readonly keysTaken?: KeysTaken | undefined;
-  /** Milliseconds between two looks at the file. */
-  readonly interval?: number;
+  /** Between two looks at the file. */
+  readonly intervalMs?: number;
 }
 
-/** Milliseconds. How long a removed key may still be trusted. */
-const INTERVAL = 1000;
+/** How long a removed key may still be trusted. */
+const INTERVAL_MS = 1000;
 
 /**
  * The keys of a file, reread when it changes. Looks instead of waiting for the file system to tell: files that
@@ -23,7 +23,7 @@ const INTERVAL = 1000;
  * @throws {KeysNotOpened} when the file has no usable key now; later faults leave the known keys in force.
  */
 export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
-  const { log, interval = INTERVAL } = parts;
+  const { log, intervalMs = INTERVAL_MS } = parts;
   const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
@@ -47,7 +47,7 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
     return running;
   }
 
-  const timer = setInterval(look, interval).unref();
+  const timer = setInterval(look, intervalMs).unref();
   return {
     current: kept.current,
     firstLoad: async () => {},

@@ -10,8 +10,7 @@ export interface Trust {
   readonly keys: Keys;
   readonly issuer: string;
   readonly audience: string;
-  /** Seconds. */
-  readonly clockTolerance: number;
+  readonly clockToleranceSeconds: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -34,7 +33,8 @@ export const CHECKS: readonly Check[] = [
   { name: 'audience', fault: ({ claims }, { audience }) => checkAudience(claims, audience) },
   {
     name: 'times',
-    fault: ({ claims }, { now, clockTolerance }) => checkTimes(claims, now() / 1000, clockTolerance),
+    fault: ({ claims }, { now, clockToleranceSeconds }) =>
+      checkTimes(claims, now() / 1000, clockToleranceSeconds),
   },
 ];
 

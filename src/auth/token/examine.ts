@@ -95,7 +95,7 @@ function explainTimes(
   expected: Expectations,
 ): readonly Line[] {
   const now = expected.now() / 1000;
-  const clock = `now it is ${utcTime(now)}, ${expected.clockTolerance} s of tolerance`;
+  const clock = `now it is ${utcTime(now)}, ${expected.clockToleranceSeconds} s of tolerance`;
   if (fault === undefined) {
     return [ok('times', `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`)];
   }
