@@ -84,6 +84,10 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { config } = read;
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
+  for (const { name, nearest } of config.unknownVariables) {
+    const meant = nearest === undefined ? '' : `; "${nearest}" may be meant`;
+    log.warn({ event: 'unknown-variable', name, nearest }, `nothing reads the variable "${name}"${meant}`);
+  }
   const stop = signalled(log);
   const opened = await Promise.race([open(config, opening), stop]);
   if (typeof opened === 'number') return opened;

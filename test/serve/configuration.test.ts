@@ -107,3 +107,24 @@ test('"todo-service --version" of a checkout prints the version', async () => {
   assert.equal(code, 0);
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
+
+test('an unknown variable TODO_… gets a warning with the nearest name, and never its value', async () => {
+  await using service = await startService({
+    profile: 'error-demo',
+    env: { TODO_MAX_CONECTIONS: '5', TODO_SERVICE_HOST: '10.0.0.1' },
+  });
+  const warnings = lines(service.stdout())
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level === 'warn');
+  assert.deepEqual(
+    warnings.map(({ event, name, nearest, msg }) => ({ event, name, nearest, msg })),
+    [
+      {
+        event: 'unknown-variable',
+        name: 'TODO_MAX_CONECTIONS',
+        nearest: 'TODO_MAX_CONNECTIONS',
+        msg: 'nothing reads the variable "TODO_MAX_CONECTIONS"; "TODO_MAX_CONNECTIONS" may be meant',
+      },
+    ],
+  );
+});

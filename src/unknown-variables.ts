@@ -1,0 +1,46 @@
+import { VARIABLES } from './settings.ts';
+
+/** A variable that looks like one of this service, and is none. */
+export interface UnknownVariable {
+  readonly name: string;
+  /** The one that was meant, most likely; undefined when none is near. */
+  readonly nearest: string | undefined;
+}
+
+/** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+
+/** Characters. Nobody misspells a longer name. */
+const MAX_LENGTH = 64;
+
+/** The variables `TODO_…` that nothing reads: most likely misspelled. */
+export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariable[] {
+  const known: readonly string[] = VARIABLES;
+  return Object.entries(env)
+    .filter(([name]) => name.startsWith('TODO_') && !known.includes(name))
+    .filter(([name, value = '']) => !SERVICE_LINK.test(name) && !SERVICE_ADDRESS.test(value))
+    .map(([name]) => ({ name, nearest: nearestTo(name) }));
+}
+
+function nearestTo(name: string): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const near = VARIABLES.map((variable) => ({ variable, distance: distance(name, variable) }))
+    .filter((candidate) => candidate.distance <= name.length / 3)
+    .sort((a, b) => a.distance - b.distance);
+  return near[0]?.variable;
+}
+
+/** Levenshtein: how many characters must be added, removed or replaced. */
+function distance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [row, letter] of [...a].entries()) {
+    const current = [row + 1];
+    for (const [column, other] of [...b].entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}
