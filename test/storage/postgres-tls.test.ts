@@ -5,7 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { runProgram } from '../start.ts';
+import { openPool } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, listed } from './todos.ts';
 
 const CERTIFICATES = new URL('./tls/', import.meta.url).pathname;
@@ -74,6 +76,18 @@ describe('a server with TLS', () => {
       assert.deepEqual(await encrypted(url), [false]);
     });
   }
+
+  test('what is given up is cancelled over TLS, too', async () => {
+    const url = await server.makeDatabase();
+    await using proxy = await TcpProxy.start(Number(new URL(url).port));
+    const reached = reach(proxy.through(url), 'localhost', 'verify-full', 'right-root.pem');
+    await using pool = openPool(reached, { answerMs: 500 });
+    await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), { name: 'StoreUnavailable' });
+    while ((await server.backends(url)).length > 0) await sleep(10);
+    const asked = proxy.firsts.map((first) => first.toString('hex'));
+    assert.ok(asked.length >= 2, 'one connection for the statement, one for the request to cancel it');
+    assert.deepEqual([...new Set(asked)], ['0000000804d2162f'], 'each asks for TLS before it says anything');
+  });
 
   const refused: readonly [why: string, host: string, root: string | undefined, message: RegExp][] = [
     ['another root certificate', 'localhost', 'wrong-root.pem', /unable to verify the first certificate/],

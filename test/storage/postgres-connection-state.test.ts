@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { openPool } from './postgres-pool.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo, found, newTodo, replacement } from './todos.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+const PROCESS = { name: 'process', text: 'SELECT pg_backend_pid() AS pid' };
+
+test('after a change of the type of a column, todos are read and written as before', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  assert.equal((await found(store, 1))?.title, 'a');
+  await server.execute(url, 'ALTER TABLE todos ALTER COLUMN title TYPE varchar(200)');
+  assert.equal((await found(store, 1))?.title, 'a');
+  assert.equal(await store.replace(1, replacement('changed', true, 2)), 'replaced');
+  assert.equal((await found(store, 1))?.title, 'changed');
+});
+
+test('a plan that a change of a table made useless fails no read, whatever connections know it (0A000)', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE TABLE changing AS SELECT 1::integer AS number');
+  await using pool = openPool(url, { connections: 3 });
+  const look = { name: 'look', text: 'SELECT number, pg_sleep(0.2) FROM changing' };
+  await Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
+  assert.equal(pool.counts().idle, 3);
+  await server.execute(url, 'ALTER TABLE changing ALTER COLUMN number TYPE text');
+  assert.equal((await pool.read(look))[0]?.number, '1');
+});
+
+/** What puts a connection into each state, and what then fails on it. */
+const states: readonly [code: string, meaning: string, spoil: string][] = [
+  ['26000', 'its prepared statements are gone', 'DEALLOCATE ALL'],
+  ['42P05', 'a statement of the same name is there', 'PREPARE other AS SELECT 1'],
+  ['25P02', 'a transaction has failed and is open', 'BEGIN; SELECT 1/0'],
+];
+
+for (const [code, meaning, spoil] of states) {
+  test(`when ${meaning} (${code}), a read is repeated on another connection`, async () => {
+    await using pool = openPool(await server.makeDatabase());
+    const [before] = await pool.read(PROCESS);
+    await pool.read({ text: spoil }).catch(() => {});
+    const other = { name: code === '42P05' ? 'other' : 'process', text: PROCESS.text };
+    const [afterwards] = await pool.read(other);
+    assert.ok(afterwards);
+    assert.notEqual(afterwards.pid, before?.pid);
+  });
+
+  test(`when ${meaning} (${code}), a write is refused, and the next one is made`, async () => {
+    await using pool = openPool(await server.makeDatabase());
+    await pool.read(PROCESS);
+    await pool.read({ text: spoil }).catch(() => {});
+    const other = { name: code === '42P05' ? 'other' : 'process', text: PROCESS.text };
+    await assert.rejects(pool.write(other), { name: 'StoreUnavailable' });
+    assert.equal((await pool.write(other)).length, 1);
+  });
+}
+
+test('a connection in an open transaction serves nobody', async () => {
+  await using pool = openPool(await server.makeDatabase());
+  const [before] = await pool.read(PROCESS);
+  await pool.read({ text: 'BEGIN' });
+  assert.notEqual((await pool.read(PROCESS))[0]?.pid, before?.pid);
+});
+
+test('a statement that the server cannot make, whatever the connection, is refused after one repetition', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await server.execute(
+    url,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '0A000'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreUnavailable', message: 'no' });
+});

@@ -1,0 +1,18 @@
+import { addressOf } from '../../src/shared-list/postgres/address.ts';
+import { Cluster } from '../../src/shared-list/postgres/cluster.ts';
+import { ConnectionPool, type Limits } from '../../src/shared-list/postgres/connection-pool.ts';
+
+/** Longer than any test takes. */
+const FOR_EVER = 600_000;
+
+/** A pool of one connection that gives nothing up, but for what a test wants otherwise. */
+export function openPool(url: string, limits: Partial<Limits> = {}): ConnectionPool {
+  const patient = {
+    connections: 1,
+    connectionMs: FOR_EVER,
+    statementMs: FOR_EVER,
+    answerMs: FOR_EVER,
+    lifetimeMs: FOR_EVER,
+  };
+  return new ConnectionPool(new Cluster(addressOf(url)), { ...patient, ...limits }, true, () => {});
+}

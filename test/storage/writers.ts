@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
+import type { Ledger } from './ledger.ts';
+import { newTodo, replacement } from './todos.ts';
+
+/** One client: it adds a todo, replaces it, removes it, and so on. Whatever fails, it goes on. */
+export async function writeUntil(
+  store: TodoStore,
+  name: string,
+  ledger: Ledger,
+  stop: AbortSignal,
+): Promise<void> {
+  for (let step = 0; !stop.aborted; step += 1) {
+    const id = await add(store, `${name} step ${step}`, ledger);
+    if (id === undefined) continue;
+    const json = JSON.stringify({ id, title: name, done: true, categoryId: 2 });
+    const replaced = await change(ledger, id, json, () => store.replace(id, replacement(name, true, 2)));
+    if (replaced && step % 2 === 0) await change(ledger, id, undefined, () => store.remove(id));
+  }
+}
+
+async function add(store: TodoStore, title: string, ledger: Ledger): Promise<number | undefined> {
+  ledger.asked(title);
+  try {
+    const outcome = await store.add(newTodo(title, 1));
+    assert.ok(typeof outcome === 'object');
+    ledger.added(JSON.parse(outcome.json));
+    return outcome.id;
+  } catch (error) {
+    if (notMade(error)) ledger.notAdded(title);
+    return undefined;
+  }
+}
+
+async function change(
+  ledger: Ledger,
+  id: number,
+  after: string | undefined,
+  operation: () => Promise<string>,
+): Promise<boolean> {
+  const done = ledger.changing(id, after);
+  try {
+    assert.match(await operation(), /^(replaced|removed)$/);
+    done();
+    return true;
+  } catch (error) {
+    if (notMade(error)) ledger.refused(id);
+    return false;
+  }
+}
+
+/** Whether it is certain that nothing was changed; nothing else may come of a write than a success or a doubt. */
+function notMade(error: unknown): boolean {
+  if (error instanceof StoreUnavailable) return true;
+  if (error instanceof OutcomeUnknown) return false;
+  throw error;
+}
