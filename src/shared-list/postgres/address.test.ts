@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addressOf } from './address.ts';
+
+const hostsOf = (text: string, env = {}) =>
+  addressOf(text, env).hosts.map(({ host, port }) => `${host} ${port}`);
+
+const hosts: readonly [text: string, env: Record<string, string>, hosts: readonly string[]][] = [
+  ['postgres://todo@db.example/todos', {}, ['db.example 5432']],
+  ['postgresql://todo@db.example:5433/todos', {}, ['db.example 5433']],
+  ['postgres://todo@a,b/todos?target_session_attrs=read-write', {}, ['a 5432', 'b 5432']],
+  ['postgres://todo@a:1,b:2,c/todos', {}, ['a 1', 'b 2', 'c 5432']],
+  ['postgres://todo@[::1]:5433,b/todos', {}, ['::1 5433', 'b 5432']],
+  ['postgres://todo@%2Fvar%2Frun%2Fpostgresql/todos', {}, ['/var/run/postgresql 5432']],
+  ['postgres:///todos?host=a,b&port=1,2', {}, ['a 1', 'b 2']],
+  ['postgres:///todos?host=a,b&port=6432', {}, ['a 6432', 'b 6432']],
+  ['postgres:///todos', { PGHOST: 'a,b', PGPORT: '1,2' }, ['a 1', 'b 2']],
+  ['postgres://todo@a,b/todos', { PGHOST: 'c', PGPORT: '6432' }, ['a 6432', 'b 6432']],
+  ['postgres:///todos', {}, ['localhost 5432']],
+];
+
+for (const [text, env, wanted] of hosts) {
+  test(`the servers of "${text}" with ${JSON.stringify(env)} are ${wanted.join(', ')}`, () => {
+    assert.deepEqual(hostsOf(text, env), wanted);
+  });
+}
+
+test('user, password and database are decoded, and the name tells neither user nor password', () => {
+  const { config, name } = addressOf('postgres://to%40do:p%40ss%2F@a,[::1]:1/my%20todos', {});
+  assert.equal(config.user, 'to@do');
+  assert.equal(config.password, 'p@ss/');
+  assert.equal(config.database, 'my todos');
+  assert.equal(name, 'postgres://a:5432,[::1]:1/my todos');
+});
+
+test('parameters name user, password and database too, and the environment what is left out', () => {
+  const given = addressOf('postgres://a/?user=u&password=p%26&dbname=d', {}).config;
+  assert.deepEqual([given.user, given.password, given.database], ['u', 'p&', 'd']);
+  const env = { PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
+  const filled = addressOf('postgres://a', env).config;
+  assert.deepEqual([filled.user, filled.password, filled.database], ['u', 'p', 'd']);
+});
+
+test('the database of a user is named like the user', () => {
+  assert.equal(addressOf('postgres://todo@a', {}).database, 'todo');
+});
+
+for (const mode of ['verify-full', 'verify-ca', 'require', 'prefer']) {
+  test(`sslmode=${mode} verifies the certificate`, () => {
+    assert.deepEqual(addressOf(`postgres://a/todos?sslmode=${mode}`, {}).config.ssl, {
+      rejectUnauthorized: true,
+    });
+  });
+}
+
+test('sslmode=no-verify encrypts without asking with whom, sslmode=disable not at all', () => {
+  assert.deepEqual(addressOf('postgres://a/todos?sslmode=no-verify', {}).config.ssl, {
+    rejectUnauthorized: false,
+  });
+  assert.equal(addressOf('postgres://a/todos?sslmode=disable', { PGSSLMODE: 'require' }).config.ssl, false);
+  assert.equal(addressOf('postgres://a/todos', {}).config.ssl, false);
+  assert.deepEqual(addressOf('postgres://a/todos', { PGSSLMODE: 'require' }).config.ssl, {
+    rejectUnauthorized: true,
+  });
+});
+
+const unreadable = /its connection string cannot be read/;
+type Refused = [text: string, env: Record<string, string>, message: RegExp];
+const refused: readonly Refused[] = [
+  ['postgres://a/todos', { PGSERVICE: 'secret' }, /the variable PGSERVICE is not supported$/],
+  ['postgres://a/todos', { PGSSLMODE: 'allow' }, /"sslmode" must be "verify-full", "verify-ca", /],
+  ['postgres://a/todos', { PGTARGETSESSIONATTRS: 'standby' }, /"target_session_attrs" must be "any", /],
+  ['postgres://a/todos?sslmode=secret', {}, /"sslmode" must be "verify-full", "verify-ca", /],
+  ['postgres://a/todos?ssl=secret', {}, /"ssl" must be "true": use "sslmode"$/],
+  ['postgres://a/todos?sslnegotiation=secret', {}, /"sslnegotiation" must be "postgres" or "direct"$/],
+  ['postgres://a/todos?service=secret', {}, /"service" in its connection string is not supported$/],
+  [
+    'postgres://a/todos?channel_binding=secret',
+    {},
+    /"channel_binding" in its connection string is not supported$/,
+  ],
+  ['postgres://a/todos?password=a&secret', {}, /its connection string has a parameter that is not known$/],
+  ...['read-only', 'standby', 'prefer-standby', 'secret'].map(
+    (attributes): Refused => [
+      `postgres://a/todos?target_session_attrs=${attributes}`,
+      {},
+      /"target_session_attrs" must be "any", "read-write" or "primary": the service needs a server that takes writes$/,
+    ],
+  ),
+  ['postgres://a,b,c/todos?port=1,2', {}, /it must have one port for all hosts, or one for each$/],
+  ['postgres://a:65536/todos', {}, /a port must be a number from 1 to 65535$/],
+  ['postgres://a:0/todos', {}, /a port must be a number from 1 to 65535$/],
+  ['postgres://a/todos?port=secret', {}, /a port must be a number from 1 to 65535$/],
+  ['postgres:///todos?host=sec ret', {}, /the name of a host cannot be read$/],
+  // An unescaped character in a password must not make a host of its end.
+  ['postgres://u:p@secret@a/todos', {}, unreadable],
+  ['postgres://u:p/secret@a/todos', {}, unreadable],
+  ['postgres://u:p?secret@a/todos', {}, unreadable],
+  ['postgres://u:p%zzsecret@a/todos', {}, unreadable],
+  ['postgres://u:secret@a:port/todos', {}, unreadable],
+  ['postgres://u:secret@[::1/todos', {}, unreadable],
+  ['postgres://u:secret@a/todos?sslmode=%zz', {}, unreadable],
+];
+
+for (const [text, env, message] of refused) {
+  test(`"${text}" with ${JSON.stringify(env)} is refused, and nothing of it is quoted`, () => {
+    assert.throws(
+      () => addressOf(text, env),
+      (error: Error) => {
+        assert.equal(error.name, 'StoreNotOpened');
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /secret|\n/);
+        return true;
+      },
+    );
+  });
+}
