@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
-import { addedTo, listed } from './todos.ts';
+import { addedTo, addMany, listed } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -136,3 +136,22 @@ for (const path of ['', ':memory:']) {
     });
   });
 }
+
+test('a log that grew under a long reader is cut back', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path, { cacheBytes: 0 });
+  const size = () => statSync(`${path}-wal`).size;
+  {
+    using reader = new DatabaseSync(path);
+    reader.exec('BEGIN; SELECT 1 FROM todos LIMIT 1');
+    while (size() < 12 * 2 ** 20)
+      await addMany(
+        store,
+        Array.from({ length: 2_000 }, () => 'a'.repeat(100)),
+      );
+  }
+  // The first write begins the log anew, and the next checkpoint has nobody to wait for.
+  for (const title of ['b', 'c']) await addedTo(store, title);
+  assert.ok(size() <= 4 * 2 ** 20, `${size()} bytes`);
+});
