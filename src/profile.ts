@@ -76,7 +76,12 @@ async function openStore(
     const { path, cacheBytes } = database;
     const waiting = (owner: string) =>
       log.info({ event: 'waiting', owner }, 'waiting for the database file, which another process serves');
-    const store = await openSqliteStore(path, { cacheBytes, waiting, ...onCommit(observers) });
+    const store = await openSqliteStore(path, {
+      cacheBytes,
+      waiting,
+      onLogMoved: (to) => log.warn({ event: 'log-moved', path: to }, LOG_MOVED),
+      ...onCommit(observers),
+    });
     return { store, name: `sqlite:${path}` };
   }
   const { openPostgresStore } = await import('./shared-list/postgres/open.ts');
@@ -89,6 +94,9 @@ async function openStore(
   });
   return { store, name: addressOf(connectionString).name };
 }
+
+const LOG_MOVED =
+  'beside the new database was the log of one that was deleted: it was given another name, and is not read';
 
 function onCommit(observers: readonly Observer[]) {
   if (observers.length === 0) return {};

@@ -11,12 +11,18 @@ command names the call of pg_dump.
 ${DATABASE_HELP}
 
 Exit codes: 0 FILE is complete and on disk, 1 no copy was made, 2 wrong usage, 69 the database cannot be used,
-78 faults in the configuration, or the database is PostgreSQL.
+78 faults in the configuration, or the database is PostgreSQL, 130 or 143 ended by a signal, no copy was made.
 
 Examples:
   todo-service backup /backup/todos-$(date +%F).db
   todo-service backup copy.db --data-dir /var/lib/todo-service
 `;
+
+/** Signals that leave no copy behind, and the exit code after each. */
+const INTERRUPTIONS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
 
 /** `todo-service backup FILE`. The result is the exit code. */
 export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -31,7 +37,14 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       );
       return 78;
     }
-    const { BackupFailed, backupSqlite } = await import('../shared-list/sqlite/backup.ts');
+    const { BackupFailed, backupSqlite, partialOf } = await import('../shared-list/sqlite/backup.ts');
+    const { removeDatabase } = await import('../shared-list/sqlite/new-database.ts');
+    for (const [signal, exitCode] of INTERRUPTIONS) {
+      process.once(signal, () => {
+        removeDatabase(partialOf(file));
+        process.exit(exitCode);
+      });
+    }
     const onProgress = slowProgress((line) => process.stderr.write(line));
     try {
       const { path, bytes, todos } = await backupSqlite(database.path, file, onProgress);

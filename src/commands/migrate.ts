@@ -35,7 +35,12 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 async function bringUpToDate(database: DatabaseSettings): Promise<Migrated> {
   if (database.engine === 'sqlite') {
     const { migrateSqlite } = await import('../shared-list/sqlite/migrate.ts');
-    return migrateSqlite(database.path);
+    return migrateSqlite(database.path, {
+      onLogMoved: (path) =>
+        process.stderr.write(
+          `Beside the new database was the log of one that was deleted: it is now ${path}\n`,
+        ),
+    });
   }
   const { migratePostgres } = await import('../shared-list/postgres/operator.ts');
   return migratePostgres(database.connectionString);

@@ -14,7 +14,6 @@ describeCommands('PostgreSQL', {
   execute: async (database, sql) => {
     await server.execute(database, sql);
   },
-  schemaVersion: 2,
   nameOf: (database) => database.replace(`postgres:${PASSWORD}@`, ''),
 });
 
@@ -22,7 +21,7 @@ test('serve --no-migrate refuses an older schema with 69 and names the command; 
   const database = await server.makeDatabase();
   await assert.rejects(
     serve(database, { args: ['--no-migrate'] }),
-    /code 69[\s\S]*its schema must be version 2, received 0: run "todo-service migrate" first\n/,
+    /code 69[\s\S]*its schema must be version 1, received 0: run "todo-service migrate" first\n/,
   );
   await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
   await using _service = await serve(database, { args: ['--no-migrate'] });

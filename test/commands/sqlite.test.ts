@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { post, serve, titles } from './served.ts';
@@ -27,7 +31,6 @@ describeCommands('SQLite', {
   make: async () => `sqlite:${newFile()}`,
   age: 'PRAGMA user_version = 99',
   execute: async (database, sql) => execute(database.replace('sqlite:', ''), sql),
-  schemaVersion: 1,
   nameOf: (database) => database,
 });
 
@@ -148,3 +151,27 @@ function overwritePage(path: string, page: number): void {
   writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, (page - 1) * 4_096);
   closeSync(file);
 }
+
+test('a backup that a signal ends leaves nothing behind', async () => {
+  const path = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  execute(
+    path,
+    `INSERT INTO todos (title, category_id)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT printf('Todo %d', i), 1 FROM n`,
+  );
+  const copies = join(folder.path, 'copies');
+  mkdirSync(copies);
+  const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+  const args = [program, 'backup', join(copies, 'copy.db'), '--database', `sqlite:${path}`];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  while ((await readdir(copies)).length === 0) await pause(1);
+  child.kill('SIGINT');
+  const [code] = await ended;
+  // It may have been complete before it heard of the signal.
+  assert.deepEqual(
+    { code, left: await readdir(copies) },
+    code === 0 ? { code, left: ['copy.db'] } : { code: 130, left: [] },
+  );
+});

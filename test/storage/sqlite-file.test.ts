@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { statSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { migrateSqlite } from '../../src/shared-list/sqlite/migrate.ts';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/shared-list/sqlite/operator.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, addMany, listed } from './todos.ts';
 
@@ -134,6 +136,62 @@ for (const path of ['', ':memory:']) {
       reason: 'unusable',
       message: `Cannot open the database "${path}": it must be a file`,
     });
+  });
+}
+
+test('a file that is empty is refused in one line: it is an interrupted copy rather than a wish', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  writeFileSync(path, '');
+  const refused = {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: `Cannot open the database "${path}": it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos`,
+  };
+  await assert.rejects(openSqliteStore(path), refused);
+  await assert.rejects(migrateSqlite(path), refused);
+  assert.throws(() => openSqliteOperator(path), refused);
+  assert.equal(statSync(path).size, 0);
+});
+
+test('a file with two names is refused: by the other name, SQLite would not see its log', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  linkSync(path, join(folder.path, 'other.db'));
+  const refused = {
+    name: 'StoreNotOpened',
+    reason: 'unusable',
+    message: `Cannot open the database "${path}": it has 2 names (hard links), and SQLite keeps another log for each: remove all but one`,
+  };
+  await assert.rejects(openSqliteStore(path), refused);
+  assert.throws(() => openSqliteOperator(path), refused);
+  unlinkSync(join(folder.path, 'other.db'));
+  await using store = await openSqliteStore(path);
+  assert.deepEqual(await listed(store), []);
+});
+
+test('a first start that was killed leaves nothing that the next one refuses', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  for (const left of ['', '-journal', '-wal', '-shm']) writeFileSync(`${path}.new${left}`, 'half a database');
+  await using store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  const names = ['todos.db', 'todos.db-owner', 'todos.db-shm', 'todos.db-wal'];
+  assert.deepEqual(readdirSync(folder.path).sort(), names);
+});
+
+for (const suffix of ['-wal', '-journal']) {
+  test(`todos.db${suffix} without its database is kept under another name, and not read into the new one`, async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'todos.db');
+    writeFileSync(path + suffix, 'what is left of another file');
+    const moved: string[] = [];
+    await using store = await openSqliteStore(path, { onLogMoved: (to) => moved.push(to) });
+    assert.deepEqual(await listed(store), []);
+    assert.equal(moved.length, 1);
+    assert.match(moved[0] ?? '', new RegExp(`todos\\.db${suffix}\\.\\d+$`));
+    assert.equal(readFileSync(moved[0] ?? '', 'utf8'), 'what is left of another file');
   });
 }
 

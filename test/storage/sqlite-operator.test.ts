@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -86,12 +86,44 @@ test('an operator does not make a database, nor change its schema', async () => 
     name: 'StoreNotOpened',
     message: `Cannot open the database "${path}": there is no such file, "todo-service serve" makes it`,
   });
-  writeFileSync(path, '');
+  using database = new DatabaseSync(path);
+  database.exec('PRAGMA application_id = 0x746f646f');
   assert.throws(() => openSqliteOperator(path), {
     name: 'StoreNotOpened',
     message: `Cannot open the database "${path}": its schema must be version 1, received 0: run "todo-service migrate" first`,
   });
-  assert.equal(statSync(path).size, 0);
+  assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 0);
+});
+
+test('a name that SQLite would take for a URI is the name of a file, for the service and for operators', async () => {
+  await using folder = await temporaryFolder();
+  const before = process.cwd();
+  process.chdir(folder.path);
+  try {
+    const name = 'file:todos.db?mode=memory';
+    {
+      await using store = await openSqliteStore(name);
+      await addedTo(store, 'a');
+    }
+    assert.ok(existsSync(join(folder.path, name)));
+    await using operator = openSqliteOperator(name);
+    assert.equal((await operator.inspect()).facts.todos, 1);
+    assert.equal((await backupSqlite(name, 'file:copy.db')).todos, 1);
+    assert.ok(existsSync(join(folder.path, 'file:copy.db')));
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test('a backup that fails leaves nothing behind', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const copies = join(folder.path, 'copies');
+  mkdirSync(copies);
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  loseCategory(path);
+  await assert.rejects(backupSqlite(path, join(copies, 'copy.db')), { name: 'BackupFailed' });
+  assert.deepEqual(readdirSync(copies), []);
 });
 
 /** Adds a todo whose category does not exist, as only a program without foreign keys can. */

@@ -5,6 +5,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
@@ -67,6 +68,19 @@ test('an owner killed with SIGKILL frees the file at once, and a next one needs 
   }
   await using store = await openSqliteStore(path, { patience: 0 });
   assert.deepEqual(await listed(store), []);
+});
+
+test('a first start that is killed at any moment leaves nothing that the next one refuses', async () => {
+  await using folder = await temporaryFolder();
+  for (let milliseconds = 180; milliseconds <= 300; milliseconds += 8) {
+    const path = join(folder.path, `${milliseconds}.db`);
+    {
+      await using _first = start(path, 0);
+      await pause(milliseconds);
+    }
+    await using store = await openSqliteStore(path, { patience: 0 });
+    assert.deepEqual(await listed(store), []);
+  }
 });
 
 test('the same process cannot open one file twice', async () => {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { messageOf } from './error.ts';
 import { keepNames, newPrivateFile } from './file.ts';
+import { removeDatabase } from './new-database.ts';
 import { integrityFaults, openBeside } from './operator.ts';
 import { pragma } from './schema.ts';
 
@@ -44,7 +45,8 @@ export async function backupSqlite(
   using source = openBeside(path);
   const target = resolve(copy);
   if (existsSync(target)) throw failed('there is something of this name already');
-  const partial = `${target}.${process.pid}.partial`;
+  const partial = partialOf(copy);
+  let named = false;
   try {
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
@@ -53,13 +55,20 @@ export async function backupSqlite(
     const bytes = statSync(partial).size;
     // A rename alone would replace what has got this name meanwhile.
     newPrivateFile(target);
+    named = true;
     renameSync(partial, target);
     keepNames(dirname(target));
     return { path: target, bytes, todos };
   } catch (error) {
-    rmSync(partial, { force: true });
+    removeDatabase(partial);
+    if (named) rmSync(target, { force: true });
     throw failed(messageOf(error), error);
   }
+}
+
+/** The name of a copy while it is made by this process. */
+export function partialOf(copy: string): string {
+  return `${resolve(copy)}.${process.pid}.partial`;
 }
 
 /**

@@ -1,23 +1,39 @@
-import { closeSync, fsyncSync, openSync, realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, fsyncSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../make-folder.ts';
 
+/** Makes the folder (0700) where it is missing, and gives the path with every link resolved. */
+export function resolvePath(path: string): string {
+  const absolute = resolve(path);
+  makeFolder(dirname(absolute));
+  const isThere = lstatSync(absolute, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute));
+}
+
+/** Why a file that is there is not opened, for people, or undefined. */
+export function fileFault(path: string): string | undefined {
+  const stats = statSync(path);
+  if (!stats.isFile()) return 'it must be a file';
+  if (stats.size === 0) {
+    return 'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos';
+  }
+  if (stats.nlink === 1) return undefined;
+  return `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`;
+}
+
 /**
- * Makes the folder (0700) and an empty file (0600) where they are missing, and gives the path with every
- * link resolved. SQLite gives its `-wal` and `-shm` the mode of the main file.
+ * Makes an empty file (0600) where there is none.
  *
  * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
  * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
  */
 export function privateFile(path: string): string {
-  const absolute = resolve(path);
-  makeFolder(dirname(absolute));
   try {
-    newPrivateFile(absolute);
+    newPrivateFile(path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
-  return realpathSync(absolute);
+  return path;
 }
 
 /** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */

@@ -4,6 +4,8 @@ import type { Category, Inspection, Operator } from '../operator.ts';
 import { StoreUnavailable, unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
+import { fileFault } from './file.ts';
+import { existing } from './known-file.ts';
 import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
 
 /** How long to wait for the service's write. */
@@ -29,12 +31,16 @@ export function openSqliteOperator(path: string): Operator {
 
 /** As `openSqliteOperator`, the connection alone. */
 export function openBeside(path: string): DatabaseSync {
-  if (!existsSync(path)) throw unusable(path, 'there is no such file, "todo-service serve" makes it');
+  const refuse = (fault: string | undefined): void => {
+    if (fault !== undefined) throw unusable(path, fault);
+  };
+  if (!existsSync(path)) refuse('there is no such file, "todo-service serve" makes it');
   using parts = new DisposableStack();
   try {
-    const database = parts.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }));
-    const fault = libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database);
-    if (fault !== undefined) throw unusable(path, fault);
+    refuse(fileFault(path));
+    // `file:t.db` is a name, not the URI that SQLite would take it for.
+    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+    refuse(libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database));
     parts.move();
     return database;
   } catch (error) {

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { unusable } from '../store.ts';
+import { makeDurable } from './durability.ts';
+import { fileFault, resolvePath } from './file.ts';
+import { existing } from './known-file.ts';
+import { makeDatabase } from './new-database.ts';
+import { lockFile } from './owner.ts';
+import { libraryFault, libraryVersion, migrate, pragma } from './schema.ts';
+
+/** How long to wait, at start, for another program's write (the `sqlite3` shell). */
+const BUSY_TIMEOUT_MS = 2_000;
+
+export interface OwnedOptions {
+  /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
+  readonly patience?: number;
+  /** Called once, with who it is, when another process serves the file and is waited for. */
+  readonly waiting?: (owner: string) => void;
+  /** Called for a log without its database, with its new path: the file that it belongs to was deleted. */
+  readonly onLogMoved?: (path: string) => void;
+}
+
+/** A database that this process alone serves until it is disposed of. */
+export interface OwnedDatabase extends Disposable {
+  /** Absolute, every link resolved. */
+  readonly path: string;
+  /** Up to date, and durable. */
+  readonly database: DatabaseSync;
+  /** The version of the schema before; 0 when there was no file. */
+  readonly from: number;
+}
+
+/**
+ * Opens a file as its only server, makes it when it is missing, and brings its schema up to date.
+ *
+ * @throws {StoreNotOpened} or what the file system or SQLite raised.
+ */
+export async function openOwned(name: string, options: OwnedOptions): Promise<OwnedDatabase> {
+  const refuse = (fault: string | undefined): void => {
+    if (fault !== undefined) throw unusable(name, fault);
+  };
+  if (name === '' || name === ':memory:') refuse('it must be a file');
+  using parts = new DisposableStack();
+  const path = resolvePath(name);
+  parts.use(await lockFile(path, options.patience ?? 10_000, options.waiting));
+  const isNew = !existsSync(path);
+  if (isNew) for (const log of makeDatabase(path)) options.onLogMoved?.(log);
+  refuse(fileFault(path));
+  const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+  const from = isNew ? 0 : pragma(database, 'user_version');
+  refuse(libraryFault(libraryVersion(database)) ?? migrate(database) ?? makeDurable(database));
+  const owned = parts.move();
+  return { path, database, from, [Symbol.dispose]: () => owned.dispose() };
+}
