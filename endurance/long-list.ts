@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../conformance/src/sign.ts';
-import { runProgram, startService } from '../test/start.ts';
+import { startService } from '../test/start.ts';
 import { temporaryFolder } from '../test/storage/folder.ts';
+import { makeTodos } from './make-todos.ts';
 import type { Watched } from './watch-process.ts';
 
 const WATCH = new URL('./watch-process.ts', import.meta.url).href;
@@ -33,9 +32,7 @@ export async function startLongList(
 ): Promise<LongList> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await temporaryFolder());
-  const database = join(folder.path, 'todos.db');
-  await runProgram(['migrate', '--database', `sqlite:${database}`]);
-  fill(database, todos);
+  await makeTodos(folder.path, todos);
   const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
   const env = { NODE_OPTIONS: `--import=${WATCH}` };
   const service = parts.use(
@@ -93,11 +90,4 @@ function startIdle() {
   return spawn(process.execPath, ['--import', WATCH, '--eval', forever], {
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-}
-
-function fill(path: string, todos: number): void {
-  using file = new DatabaseSync(path);
-  file.exec(`INSERT INTO todos (title, category_id)
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${todos})
-    SELECT printf('Todo number %d of many', i), 1 FROM n`);
 }

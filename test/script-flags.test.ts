@@ -3,7 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-for (const program of ['endurance/stops.ts', 'test/operations/fuzzing.ts']) {
+for (const [program, name] of [
+  ['endurance/stops.ts', 'runs'],
+  ['endurance/attack/run.ts', 'seconds'],
+  ['test/operations/fuzzing.ts', 'requests'],
+]) {
   const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
   const run = (...args: string[]) => spawnSync(process.execPath, [path, ...args], { encoding: 'utf8' });
 
@@ -15,7 +19,6 @@ for (const program of ['endurance/stops.ts', 'test/operations/fuzzing.ts']) {
 
   test(`${program} refuses a number that is none, and runs nothing`, () => {
     for (const word of ['many', '-1', '']) {
-      const name = program.endsWith('stops.ts') ? 'runs' : 'requests';
       const { status, stdout, stderr } = run(`--${name}=${word}`);
       assert.deepEqual([status, stdout], [2, '']);
       assert.match(stderr, new RegExp(`^--${name} must be a number from 0\n\nUsage: npm run `));

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { Worker } from 'node:worker_threads';
+import { signer } from '../../conformance/src/sign.ts';
+import { testAuth } from '../../test/operations/list.ts';
+import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
+import { startService } from '../../test/start.ts';
+import { steadily } from '../../test/steadily.ts';
+import { temporaryFolder } from '../../test/storage/folder.ts';
+import { makeTodos } from '../make-todos.ts';
+import type { Orders, Outcome } from './attacker.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Between two looks at the memory. */
+const LOOK_MS = 20;
+
+/** What the service gets to come to rest after its start. */
+const REST_MS = 2_000;
+
+/** What an attack took. */
+export interface Figures extends Outcome {
+  /** Megabytes of resident memory: before, and at most while it lasted. */
+  readonly before: number;
+  readonly peak: number;
+  /** Of all processors together. */
+  readonly processorSeconds: number;
+  /** The longest of another client's waits, which asked for one todo ten times a second. */
+  readonly longestWaitMs: number;
+  /** How often that client got no 200. */
+  readonly failed: number;
+}
+
+/** Starts a service in production, attacks it for so many seconds, and looks at its process meanwhile (Linux). */
+export async function attack(scenario: Scenario, seconds: number): Promise<Figures> {
+  await using folder = await temporaryFolder();
+  await makeTodos(folder.path, scenario.todos);
+  const auth = testAuth();
+  const token = signer(auth)({ name: 'ada', role: 'editor' });
+  await using service = await startService({ dataDir: folder.path, auth });
+  await using parts = new AsyncDisposableStack();
+  const agent = parts.adopt(new Agent({ keepAlive: true }), (it) => it.destroy());
+  const ask = () => wait(`${service.baseUrl}/todos/1`, token, agent);
+  await steadily(10, REST_MS / 1_000, ask);
+
+  const before = residentMegabytes(service.pid);
+  const busyBefore = processorSeconds(service.pid);
+  let peak = before;
+  const looking = setInterval(() => {
+    peak = Math.max(peak, residentMegabytes(service.pid));
+  }, LOOK_MS);
+  const { connections, reads } = scenario;
+  const orders: Orders = {
+    port: Number(new URL(service.baseUrl).port),
+    connections,
+    reads,
+    bytes: scenario.bytes(token),
+  };
+  const attacker = new Worker(new URL('./attacker.ts', import.meta.url), { workerData: orders });
+  const waits = await steadily(10, seconds, ask);
+  const busy = processorSeconds(service.pid) - busyBefore;
+  clearInterval(looking);
+  attacker.postMessage('end');
+  const [outcome] = (await once(attacker, 'message')) as [Outcome];
+  await once(attacker, 'exit');
+  return {
+    ...outcome,
+    before,
+    peak,
+    processorSeconds: busy,
+    longestWaitMs: Math.max(...waits.map(({ milliseconds }) => milliseconds)),
+    failed: waits.filter(({ status }) => status !== 200).length,
+  };
+}
+
+/** How long one answer took, and its status; 0 when there was none. */
+async function wait(
+  url: string,
+  token: string,
+  agent: Agent,
+): Promise<{ status: number; milliseconds: number }> {
+  const began = performance.now();
+  let status = 0;
+  try {
+    const sent = request(url, { agent, headers: { authorization: `Bearer ${token}` } }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+    status = answer.statusCode ?? 0;
+  } catch {
+    // The service has closed the connection, or has ended.
+  }
+  return { status, milliseconds: performance.now() - began };
+}
