@@ -11,7 +11,7 @@ const BASE64_OF_SSH = /(?<![A-Za-z0-9+/])AAAA[A-Za-z0-9+/]{20}/g;
 const MEMBER = /"(?:kty|keys)"/;
 
 /** Base64 or base64url, in one line or several, that may be DER: 0x30 begins with "M". */
-const BASE64_OF_DER = /(?<![A-Za-z0-9+/_-])M[A-Za-z0-9+/_-]{15,}(?:[\r\n]\s*[A-Za-z0-9+/_-]+)*/g;
+const BASE64_OF_DER = /(?<![A-Za-z0-9+/_-])M[A-Za-z0-9+/_-]{15,}(?:[ \t]*[\r\n]\s*[A-Za-z0-9+/_-]+)*/g;
 
 const HEX_OF_DER = /(?<![0-9a-f])30[0-9a-f]{60,}/gi;
 
@@ -37,13 +37,11 @@ export function recognizeKey(bytes: Buffer): string | undefined {
   for (const [run] of text.matchAll(HEX_OF_DER)) {
     if (isKeyInDer(Buffer.from(run, 'hex'))) return 'a key or a certificate in hexadecimal';
   }
-  // Base64 of a text that is one of the above.
-  const stripped = text.replaceAll(/\s/g, '');
-  if (/^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(stripped)) {
-    const decoded = Buffer.from(stripped, 'base64').toString('latin1');
-    if (ARMOR.test(decoded) || MEMBER.test(decoded)) return 'a key or a certificate in base64';
-  }
-  return undefined;
+  // Base64 with blanks or quotation marks in it, and base64 of a text.
+  const decoded = Buffer.from(text.replaceAll(/[\s"',;]/g, ''), 'base64');
+  const decodedText = decoded.toString('latin1');
+  const holdsKey = isKeyInDer(decoded) || ARMOR.test(decodedText) || MEMBER.test(decodedText);
+  return holdsKey ? 'a key or a certificate in base64' : undefined;
 }
 
 function isKeyOfSsh(bytes: Buffer, text: string): boolean {
