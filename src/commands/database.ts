@@ -2,7 +2,7 @@ import { readDatabaseConfig } from '../config.ts';
 import type { DatabaseSettings } from '../shared-list/database.ts';
 import type { Operator } from '../shared-list/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../shared-list/store.ts';
-import { sayCannot, sayFaults, sayNotOpened } from './faults.ts';
+import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { type CommandLine, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
@@ -37,14 +37,14 @@ export async function onDatabase<const Operand extends string = never>(
   const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
   if (typeof given === 'number') return given;
   const read = readDatabaseConfig(given, env);
-  if ('faults' in read) return sayFaults(action, read.faults);
+  if ('faults' in read) return printFaults(action, read.faults);
   try {
     return await work(read.database, given);
   } catch (error) {
-    const exitCode = sayNotOpened(action, error);
+    const exitCode = printNotOpened(action, error);
     if (exitCode !== undefined) return exitCode;
     if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) {
-      return sayCannot(action, error, 69);
+      return printCannot(action, error, 69);
     }
     throw error;
   }

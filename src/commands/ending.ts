@@ -8,10 +8,10 @@ export interface Ending {
 }
 
 /** A second signal ends the process only so long after the first: npm may pass one Ctrl-C on twice. */
-const SAME_SIGNAL_MILLISECONDS = 1_000;
+const SAME_SIGNAL_MS = 1_000;
 
 /** From the end of the service until the end of its process. */
-const LAST_MILLISECONDS = 250;
+const LAST_MS = 250;
 
 const SIGNALS = [
   ['SIGTERM', 15],
@@ -27,7 +27,7 @@ export function signalled(log: Logger): Promise<Ending> {
       const now = performance.now();
       first ??= now;
       resolve({ reason: name, exitCode: 0 });
-      if (now - first < SAME_SIGNAL_MILLISECONDS) return;
+      if (now - first < SAME_SIGNAL_MS) return;
       log.warn({ event: 'stopped-at-once', reason: name }, 'stopped at once by a second signal');
       process.exit(128 + number);
     });
@@ -55,7 +55,7 @@ export function crashed(log: Logger): Promise<Ending> {
 
 /** Ends the process although something still holds it that nobody needs: an exporter that tries once more. */
 export function waitForNothing(): void {
-  setTimeout(() => process.exit(), LAST_MILLISECONDS).unref();
+  setTimeout(() => process.exit(), LAST_MS).unref();
 }
 
 /**

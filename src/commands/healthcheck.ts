@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { AdminSettings } from '../admin/settings.ts';
 import { readAdminConfig } from '../config.ts';
 import { get } from '../http/transport/node-http.ts';
-import { sayFaults } from './faults.ts';
+import { printFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service healthcheck [flags]
@@ -28,7 +28,7 @@ export async function healthcheck(argv: readonly string[], env: NodeJS.ProcessEn
   const flags = readFlags({ command: 'healthcheck', flags: {}, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = readAdminConfig(env);
-  if ('faults' in read) return sayFaults('ask', read.faults);
+  if ('faults' in read) return printFaults('ask', read.faults);
   const reason = await whyNotReady(read.admin);
   if (reason === undefined) return 0;
   process.stderr.write(`Not ready: ${reason}\n`);

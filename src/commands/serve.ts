@@ -7,7 +7,7 @@ import type { Output } from '../observe/standard-output.ts';
 import { openService, type Service } from '../service.ts';
 import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
-import { sayCannot, sayFaults, sayNotOpened } from './faults.ts';
+import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service serve [flags]
@@ -60,8 +60,8 @@ Examples:
     todo-service serve --host 0.0.0.0
 `;
 
-/** What the store and the keys get to close after the last answer, in milliseconds. */
-const CLOSING_MILLISECONDS = 5_000;
+/** What the store and the keys get to close after the last answer. */
+const CLOSING_MS = 5_000;
 
 const FLAGS = {
   profile: 'text',
@@ -80,7 +80,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
-  if ('faults' in read) return sayFaults('start', read.faults);
+  if ('faults' in read) return printFaults('start', read.faults);
   const { config } = read;
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
@@ -102,7 +102,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
   log.info({ event: 'stopping', reason }, 'stopping');
   const { shutdownSeconds, shutdownDelaySeconds } = config.serving;
-  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MILLISECONDS, log);
+  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS, log);
   await service[Symbol.asyncDispose]();
   closed();
   log.info({ event: 'stopped' }, 'stopped');
@@ -115,10 +115,10 @@ async function open(config: Config, log: OpenLog): Promise<Service | number> {
   try {
     return await openService(config, log);
   } catch (error) {
-    const exitCode = sayNotOpened('start', error);
+    const exitCode = printNotOpened('start', error);
     if (exitCode !== undefined) return exitCode;
     if (error instanceof AdminNotOpened || error instanceof TracesNotOpened) {
-      return sayCannot('start', error, 69);
+      return printCannot('start', error, 69);
     }
     if (
       error instanceof Error &&

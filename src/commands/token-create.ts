@@ -1,8 +1,12 @@
 import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth/development/key.ts';
-import { type DevelopmentTokenRequest, OWN_CLAIMS, signDevelopmentToken } from '../auth/development/token.ts';
+import {
+  type DevelopmentTokenRequest,
+  STANDARD_CLAIMS,
+  signDevelopmentToken,
+} from '../auth/development/token.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
-import { sayFaults } from './faults.ts';
+import { printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
@@ -50,7 +54,7 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   const request = readTokenRequest(flags);
   if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
   const read = await readSigningConfig(flags, env);
-  if ('faults' in read) return sayFaults('make a token', read.faults);
+  if ('faults' in read) return printFaults('make a token', read.faults);
   if (read.issuerNamed) {
     return refuse(
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them',
@@ -99,7 +103,7 @@ export function readTokenRequest(flags: Given<typeof FLAGS>): TokenRequest | str
   }
   const claims = readClaims(claim);
   if (typeof claims === 'string') return claims;
-  return { token: { name, roles, lifetime: seconds, claims }, output };
+  return { token: { name, roles, lifetimeSeconds: seconds, claims }, output };
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -119,8 +123,8 @@ function readClaims(texts: readonly string[]): readonly (readonly [string, unkno
     const equals = text.indexOf('=');
     const key = text.slice(0, equals);
     if (equals < 1) return `--claim must be KEY=VALUE, received ${JSON.stringify(text)}`;
-    if (OWN_CLAIMS.includes(key)) {
-      return `--claim must not be one that every token has (${OWN_CLAIMS.join(', ')}), received ${JSON.stringify(key)}`;
+    if (STANDARD_CLAIMS.includes(key)) {
+      return `--claim must not be one that every token has (${STANDARD_CLAIMS.join(', ')}), received ${JSON.stringify(key)}`;
     }
     if (claims.has(key)) return `--claim must name each claim once, received ${JSON.stringify(key)} twice`;
     const value = text.slice(equals + 1);

@@ -7,7 +7,7 @@ import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
-import { sayFaults, sayNotOpened } from './faults.ts';
+import { printFaults, printNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
@@ -41,7 +41,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   );
   if (typeof given === 'number') return given;
   const read = await readAuthConfig(given, env);
-  if ('faults' in read) return sayFaults('verify', read.faults);
+  if ('faults' in read) return printFaults('verify', read.faults);
   const { auth } = read;
   const token = given.TOKEN === '-' ? (await text(process.stdin)).trim() : given.TOKEN;
   try {
@@ -50,7 +50,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
     process.stdout.write(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
   } catch (error) {
-    const exitCode = sayNotOpened('verify', error);
+    const exitCode = printNotOpened('verify', error);
     if (exitCode !== undefined) return exitCode;
     throw error;
   }

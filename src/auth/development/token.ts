@@ -4,8 +4,7 @@ import { DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, type DevelopmentKey } from '.
 export interface DevelopmentTokenRequest {
   readonly name: string;
   readonly roles: readonly string[];
-  /** Seconds. */
-  readonly lifetime: number;
+  readonly lifetimeSeconds: number;
   /** Claims beyond those that every development token has; these win over none of them. */
   readonly claims: readonly (readonly [string, unknown])[];
 }
@@ -16,12 +15,12 @@ export interface DevelopmentToken {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Claims that a development token has of its own. */
-export const OWN_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
+/** Claims that every development token has. */
+export const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
 
 /** A token that a service in development with the same key accepts. `now` in seconds since 1970. */
 export function signDevelopmentToken(
-  { name, roles, lifetime, claims }: DevelopmentTokenRequest,
+  { name, roles, lifetimeSeconds, claims }: DevelopmentTokenRequest,
   key: DevelopmentKey,
   now: number,
 ): DevelopmentToken {
@@ -38,7 +37,7 @@ export function signDevelopmentToken(
     ['aud', DEVELOPMENT_AUDIENCE],
     ['iat', issuedAt],
     ['nbf', issuedAt],
-    ['exp', issuedAt + lifetime],
+    ['exp', issuedAt + lifetimeSeconds],
     ['jti', randomUUID()],
   ]);
   const signingInput = `${encode(header)}.${encode(all)}`;

@@ -5,12 +5,12 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /** RFC 7519 §4.1.1: equal character by character, no normalization. */
 export function checkIssuer(claims: Claims, issuer: string): Refusal | undefined {
-  return own(claims, 'iss') === issuer ? undefined : { code: 'issuer' };
+  return claim(claims, 'iss') === issuer ? undefined : { code: 'issuer' };
 }
 
 /** RFC 7519 §4.1.3: a string, or a list of strings of which one is ours. */
 export function checkAudience(claims: Claims, audience: string): Refusal | undefined {
-  const aud = own(claims, 'aud');
+  const aud = claim(claims, 'aud');
   const list: unknown[] = Array.isArray(aud) ? aud : [aud];
   const accepted = list.every((value) => typeof value === 'string') && list.includes(audience);
   return accepted ? undefined : { code: 'audience' };
@@ -18,7 +18,7 @@ export function checkAudience(claims: Claims, audience: string): Refusal | undef
 
 /** The claims that `checkTimes` looks at, to look at them again later. */
 export function timesOf(claims: Claims): Claims {
-  return { exp: own(claims, 'exp'), nbf: own(claims, 'nbf'), iat: own(claims, 'iat') };
+  return { exp: claim(claims, 'exp'), nbf: claim(claims, 'nbf'), iat: claim(claims, 'iat') };
 }
 
 /**
@@ -27,9 +27,9 @@ export function timesOf(claims: Claims): Claims {
  * seconds.
  */
 export function checkTimes(claims: Claims, now: number, tolerance: number): Refusal | undefined {
-  const exp = own(claims, 'exp');
-  const nbf = own(claims, 'nbf');
-  const iat = own(claims, 'iat');
+  const exp = claim(claims, 'exp');
+  const nbf = claim(claims, 'nbf');
+  const iat = claim(claims, 'iat');
   if (exp === undefined) return { code: 'expiration-missing' };
   if (!isNumericDate(exp)) return { code: 'time-form' };
   if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
@@ -40,7 +40,7 @@ export function checkTimes(claims: Claims, now: number, tolerance: number): Refu
   return undefined;
 }
 
-function own(claims: Claims, name: string): unknown {
+function claim(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 

@@ -33,7 +33,7 @@ export const LIMITS: Limits = {
 };
 
 /** After an answer on the bare socket the client has so long to read it, in milliseconds. */
-const CLOSING_MILLISECONDS = 1_000;
+const CLOSING_MS = 1_000;
 
 /** What a strict server tells and asks its owner. */
 export interface StrictServerParts {
@@ -146,5 +146,5 @@ function closeWith(socket: Duplex, problem: Problem): void {
     return;
   }
   refuseOnSocket(socket, problem);
-  setTimeout(() => socket.destroy(), CLOSING_MILLISECONDS).unref();
+  setTimeout(() => socket.destroy(), CLOSING_MS).unref();
 }
