@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import {
+  appendFile,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import manifest from '../../../package.json' with { type: 'json' };
+import { plainEnvironment, project } from '../npm.ts';
+import { run, serve } from '../program.ts';
+import { servesAsInstalled, type Way } from '../ways.ts';
+import { inSystem, layOutSystem, must } from './system.ts';
+
+/** Stands for systemd, which a system without a machine cannot run: writes down what it is told. */
+const SYSTEMCTL = `#!/bin/sh
+echo "$@" >>/systemctl.log
+`;
+const CONFIGURATION = 'etc/todo-service/environment';
+const WANTED = 'etc/systemd/system/multi-user.target.wants/todo-service.service';
+const DATA = 'var/lib/todo-service';
+
+// In this order, as an operator meets them.
+describe('The Debian package', { concurrency: false }, () => {
+  let folder = '';
+  let root = '';
+  let deb = '';
+  let said = '';
+  let way: Way;
+
+  before(async () => {
+    const built = await run('npm', ['run', 'deb'], { cwd: project, env: plainEnvironment });
+    assert.equal(built.code, 0, built.stdout + built.stderr);
+    const architecture = (await must('dpkg', '--print-architecture')).trim();
+    deb = join(project, 'build', `todo-service_${manifest.version}_${architecture}.deb`);
+    folder = await mkdtemp(join(tmpdir(), 'todo-service-deb-'));
+    root = join(folder, 'root');
+    await layOutSystem(root);
+    await writeFile(join(root, 'usr/bin/systemctl'), SYSTEMCTL, { mode: 0o755 });
+    await mkdir(join(root, 'run/systemd/system'), { recursive: true });
+    said = await dpkg('--install', await bring(deb));
+    way = await asTheUnitDoes();
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function bring(file: string): Promise<string> {
+    await copyFile(file, join(root, 'package.deb'));
+    return '/package.deb';
+  }
+
+  async function dpkg(...words: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await inSystem(root, 'dpkg', ...words);
+    assert.equal(code, 0, stdout + stderr);
+    return stdout + stderr;
+  }
+
+  /** What the package had systemd do since the last call, but to read its units anew. */
+  async function ordered(): Promise<readonly string[]> {
+    const log = join(root, 'systemctl.log');
+    const lines = existsSync(log) ? (await readFile(log, 'utf8')).trim().split('\n') : [];
+    await rm(log, { force: true });
+    return lines.filter((line) => /\b(start|stop|restart|enable|disable)\b/.test(line));
+  }
+
+  /** Runs what the unit names, as its user and with its variables. */
+  async function asTheUnitDoes(): Promise<Way> {
+    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service.service'), 'utf8');
+    const settings = (name: string) =>
+      Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value);
+    const [command = ''] = settings('ExecStart');
+    const [program = '', ...words] = command.split(' ');
+    const user = `--userspec=${settings('User')}:${settings('Group')}`;
+    const variables = Object.fromEntries(settings('Environment').map((line) => line.split('=', 2)));
+    const place = (env = {}) => ({ cwd: '/', env: { PATH: process.env.PATH, ...variables, ...env } });
+    return {
+      folder: `/${DATA}`,
+      serve: (env) => serve('chroot', [user, root, program, ...words], place({ TODO_PORT: '0', ...env })),
+      run: (args, env) => run('chroot', [user, root, program, ...args], place(env)),
+      keepSecret: async (secret) => {
+        const file = join(root, DATA, 'secret');
+        await writeFile(file, secret, { mode: 0o400 });
+        const { uid, gid } = await stat(join(root, DATA));
+        await chown(file, uid, gid);
+        return `/${DATA}/secret`;
+      },
+    };
+  }
+
+  test('leaves lintian nothing to say', async () => {
+    assert.equal(await must('lintian', '--allow-root', '--display-info', '--fail-on', 'info', deb), '');
+  });
+
+  test('starts nothing when it is installed, and says what to do next', async () => {
+    assert.deepEqual(await ordered(), []);
+    assert.match(
+      said,
+      /todo-service is installed and not started\. Next:\n.*\/etc\/todo-service\/environment/,
+    );
+  });
+
+  test('has a user of its own, who alone sees the data, and a configuration that root alone reads', async () => {
+    const [, , uid, gid, , home, shell] =
+      /^todo-service:.*$/m.exec(await readFile(join(root, 'etc/passwd'), 'utf8'))?.[0].split(':') ?? [];
+    assert.ok(Number(uid) < 1_000);
+    assert.deepEqual([home, shell], [`/${DATA}`, '/usr/sbin/nologin']);
+    const data = await stat(join(root, DATA));
+    assert.deepEqual([data.uid, data.gid, data.mode & 0o777], [Number(uid), Number(gid), 0o700]);
+    const configuration = await stat(join(root, CONFIGURATION));
+    assert.deepEqual([configuration.uid, configuration.mode & 0o777], [0, 0o600]);
+  });
+
+  describe('started as its unit says', () => {
+    servesAsInstalled(() => way);
+  });
+
+  test('has a manual page of every help text, without a warning', async () => {
+    const page = join(root, 'usr/share/man/man1/todo-service.1.gz');
+    const manual = await must('man', '--warnings', '--local-file', page);
+    for (const words of [
+      'TODO_AUTH_ISSUER',
+      'todo-service healthcheck',
+      'Usage: todo-service token verify ',
+    ]) {
+      assert.ok(manual.includes(words), words);
+    }
+  });
+
+  test('restarts and keeps data and configuration when it is upgraded', async () => {
+    await appendFile(join(root, CONFIGURATION), 'TODO_PORT=8080\n');
+    await mkdir(join(root, WANTED, '..'), { recursive: true });
+    await symlink('/usr/lib/systemd/system/todo-service.service', join(root, WANTED));
+    const tree = join(folder, 'newer');
+    await must('dpkg-deb', '--raw-extract', deb, tree);
+    const control = join(tree, 'DEBIAN', 'control');
+    const newer = (await readFile(control, 'utf8')).replace(/^Version: .*$/m, 'Version: 99.0.0');
+    await writeFile(control, newer);
+    await must('dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, `${tree}.deb`);
+
+    const words = await dpkg('--install', await bring(`${tree}.deb`));
+    assert.doesNotMatch(words, /Next:/);
+    assert.match(await readFile(join(root, CONFIGURATION), 'utf8'), /TODO_PORT=8080\n$/);
+    assert.ok(existsSync(join(root, DATA, 'todos.db')));
+    assert.match((await ordered()).join('\n'), /^--quiet --system restart todo-service\.service$/);
+  });
+
+  test('stops and keeps data and configuration when it is removed, and takes them along when it is purged', async () => {
+    await dpkg('--remove', 'todo-service');
+    assert.match((await ordered()).join('\n'), /stop todo-service\.service$/);
+    assert.equal(existsSync(join(root, 'usr/bin/todo-service')), false);
+    assert.ok(existsSync(join(root, DATA, 'todos.db')));
+    assert.ok(existsSync(join(root, CONFIGURATION)));
+
+    await dpkg('--purge', 'todo-service');
+    for (const path of [DATA, CONFIGURATION, WANTED]) assert.equal(existsSync(join(root, path)), false, path);
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * Makes `build/todo-service_<version>_<architecture>.deb` of the executable, for the machine that builds it. Needs
+ * `dpkg-deb`, and `npm run executable` before it.
+ */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import manifest from '../../package.json' with { type: 'json' };
+import { outputOf, run } from '../command.ts';
+import { dateOf } from '../origin.ts';
+import { manualOf } from './manual.ts';
+
+const documents = 'usr/share/doc/todo-service';
+
+const PLACES = {
+  'build/todo-service': ['usr/bin/todo-service', 0o755],
+  'docs/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
+  'CHANGELOG.md': [`${documents}/CHANGELOG.md`, 0o644],
+  'tools/debian/environment': ['etc/todo-service/environment', 0o600],
+  'tools/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
+  'tools/debian/postinst': ['DEBIAN/postinst', 0o755],
+  'tools/debian/prerm': ['DEBIAN/prerm', 0o755],
+  'tools/debian/postrm': ['DEBIAN/postrm', 0o755],
+} as const;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const stage = 'build/debian';
+
+process.chdir(root);
+process.umask(0o022);
+rmSync(stage, { recursive: true, force: true });
+
+const architecture = outputOf('dpkg', '--print-architecture');
+if (architecture === undefined) throw new Error('There is no dpkg: build on Debian or its kin');
+const { version } = manifest;
+const date = dateOf(root);
+
+for (const [from, [to, mode]] of Object.entries(PLACES)) {
+  mkdirSync(dirname(join(stage, to)), { recursive: true });
+  copyFileSync(from, join(stage, to));
+  chmodSync(join(stage, to), mode);
+}
+const read = (file: string) => readFileSync(file, 'utf8');
+write(`${documents}/copyright`, read('tools/debian/copyright') + read('LICENSE'));
+write(`${documents}/LICENSES.txt.gz`, gzipSync(read('build/LICENSES.txt'), { level: 9 }));
+write(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
+const manual = manualOf('build/todo-service', version, Number(date));
+write('usr/share/man/man1/todo-service.1.gz', gzipSync(manual, { level: 9 }));
+
+const files = globSync('{etc,usr}/**/*', { cwd: stage })
+  .filter((file) => statSync(join(stage, file)).isFile())
+  .sort();
+const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(stage, file)).size / 1_024), 0);
+const values: Readonly<Record<string, string>> = { version, architecture, size: String(size) };
+const control = read('tools/debian/control');
+write(
+  'DEBIAN/control',
+  control.replace(/\$\{(\w+)\}/g, (_, name) => values[name] ?? ''),
+);
+write('DEBIAN/conffiles', '/etc/todo-service/environment\n');
+write(
+  'DEBIAN/md5sums',
+  files
+    .filter((file) => !file.startsWith('etc/'))
+    .map(sumOf)
+    .join(''),
+);
+
+process.env.SOURCE_DATE_EPOCH = date;
+const output = `build/todo-service_${version}_${architecture}.deb`;
+run('dpkg-deb', '--root-owner-group', '-Zxz', '-z2', '--build', stage, output);
+
+function write(file: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(stage, file)), { recursive: true });
+  writeFileSync(join(stage, file), content);
+}
+
+function sumOf(file: string): string {
+  return `${createHash('md5')
+    .update(readFileSync(join(stage, file)))
+    .digest('hex')}  ${file}\n`;
+}
+
+/** Of the package; what changed in the service is in CHANGELOG.md beside it. */
+function changelog(): string {
+  const day = new Date(Number(date) * 1_000).toUTCString().replace('GMT', '+0000');
+  const [, maintainer] = /^Maintainer: (.*)$/m.exec(read('tools/debian/control')) ?? [];
+  return `todo-service (${version}) stable; urgency=medium
+
+  * Release ${version}: see CHANGELOG.md.
+
+ -- ${maintainer}  ${day}
+`;
+}

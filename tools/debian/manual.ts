@@ -1,0 +1,43 @@
+import { outputOf } from '../command.ts';
+
+const FILES = `/etc/todo-service/environment
+    The variables of the service that systemd starts.
+/var/lib/todo-service
+    Its database, where that is a file.
+`;
+
+/** The manual page of a program, todo-service(1), made from its help texts. `date` is in seconds since 1970. */
+export function manualOf(program: string, version: string, date: number): string {
+  const help = helpOf(program);
+  const commands = Array.from(help.matchAll(/^ {2}(\w+(?: \w+)?) {2,}/gm), ([, words = '']) => words);
+  const day = new Date(date * 1_000).toISOString().slice(0, 10);
+  return [
+    `.TH TODO-SERVICE 1 ${day} "todo-service ${version}" "User Commands"`,
+    '.SH NAME',
+    'todo-service \\- shared todo list behind your own identity provider',
+    '.SH SYNOPSIS',
+    '.B todo-service',
+    '[command] [flags]',
+    '.SH COMMANDS',
+    asItIs(help),
+    ...commands.flatMap((command) => [
+      `.SS todo-service ${command}`,
+      asItIs(helpOf(program, ...command.split(' '))),
+    ]),
+    '.SH FILES',
+    asItIs(FILES),
+    '',
+  ].join('\n');
+}
+
+function helpOf(program: string, ...words: readonly string[]): string {
+  const help = outputOf(program, ...words, '--help');
+  if (help === undefined) throw new Error(`Cannot read the help of "${words.join(' ')}"`);
+  return help;
+}
+
+/** Lines are neither filled nor adjusted, and no character is a request. */
+function asItIs(text: string): string {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq');
+  return `.nf\n${escaped.replace(/^\./gm, '\\&.').trimEnd()}\n.fi`;
+}
