@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import type { Parsed } from '../http/message/with-body.ts';
-import { CreateTodo, NOT_BLANK, ReplaceTodo } from './schemas.ts';
+import { CreateTodo, ReplaceTodo } from './schemas.ts';
 import {
   type CategoryId,
   MAX_ID,
@@ -72,24 +72,29 @@ function sentences(
   body: object,
 ): Record<string, readonly string[]> {
   const byMember = Object.keys(properties).map((member) => {
-    const own = (errors ?? []).filter((error) => memberOf(error) === member);
+    const own = (errors ?? []).filter((error) => memberOf(error) === member).toSorted(patternFirst);
     return [member, [...new Set(own.map((error) => sentence(error, member, body)))]] as const;
   });
   return Object.fromEntries(byMember.filter(([, list]) => list.length > 0));
+}
+
+function patternFirst(one: ErrorObject, other: ErrorObject): number {
+  return Number(other.keyword === 'pattern') - Number(one.keyword === 'pattern');
 }
 
 function memberOf({ keyword, instancePath, params }: ErrorObject): string {
   return keyword === 'required' ? String(params.missingProperty) : instancePath.slice(1);
 }
 
-function sentence({ keyword, params }: ErrorObject, member: string, body: object): string {
+function sentence({ keyword }: ErrorObject, member: string, body: object): string {
   if (keyword === 'required') return `${member} is required${misspelling(member, body)}.`;
   if (member === 'categoryId') return `categoryId must be an integer from 1 to ${MAX_ID}.`;
   if (member === 'done') return 'done must be true or false.';
   if (keyword === 'type') return 'title must be a string.';
   if (keyword === 'maxLength') return `title must have at most ${TITLE_MAX_LENGTH} characters.`;
-  if (keyword === 'minLength' || params.pattern === NOT_BLANK)
+  if ('title' in body && /^\p{White_Space}*$/u.test(String(body.title))) {
     return 'title must not be empty or only white space.';
+  }
   return 'title must be well-formed Unicode text without U+0000.';
 }
 
