@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -52,7 +52,9 @@ describe('The npm package', () => {
     const others = files
       .map(({ path }) => path)
       .filter((path) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(path))
-      .filter((path) => !/^dist\/.*\.(js|sql)$/.test(path) || path.includes('.test.'));
+      .filter(
+        (path) => !/^dist\/.*\.(js|sql)$|^dist\/client\/client\.d\.ts$/.test(path) || path.includes('.test.'),
+      );
     assert.deepEqual(others, []);
   });
 
@@ -69,6 +71,34 @@ describe('The npm package', () => {
       [...imported].filter((name) => !declared.includes(name)),
       [],
     );
+  });
+
+  test('brings the client, with its types, to those who import todo-service/client', async () => {
+    const user = join(modules, '..');
+    await writeFile(
+      join(user, 'use.ts'),
+      `import { createTodoClient, type Todo } from 'todo-service/client';
+       const { todos } = await createTodoClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 }).list();
+       export const titles: readonly string[] = todos.map((todo: Todo) => todo.title);
+      `,
+    );
+    const tsc = join(project, 'node_modules', '.bin', 'tsc');
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom',
+      '--types',
+      '',
+      'use.ts',
+    ];
+    const place = { cwd: user, env: programsOf(nodes['the pinned']) };
+    const compiled = await run(tsc, ['--module', 'nodenext', ...flags], place);
+    assert.equal(compiled.code, 0, compiled.stdout);
+    const { stderr } = await run('node', ['use.ts'], { cwd: user, env: programsOf(nodes['the pinned']) });
+    assert.match(stderr, /TodoError: GET \/todos got no answer/);
   });
 
   test('names the commit of which it was built', async () => {

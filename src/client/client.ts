@@ -1,0 +1,249 @@
+/** A todo as the service answers with it. That of the error demo has no `categoryId`. */
+export interface Todo {
+  readonly id: number;
+  readonly title: string;
+  readonly done: boolean;
+  readonly categoryId: number;
+}
+
+export type NewTodo = Pick<Todo, 'title' | 'categoryId'>;
+
+/** An omitted `done` is read as false. */
+export type Replacement = NewTodo & Partial<Pick<Todo, 'done'>>;
+
+export interface ClientOptions {
+  /** Where the service is, with a path when it is mounted below one: `https://todos.example.org`. */
+  readonly baseUrl: string;
+  /** An access token, or what gives one: it is called for every attempt. The error demo needs none. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** How often a request is repeated at most, 3 by default. */
+  readonly retries?: number;
+  /** Milliseconds, 60 000 by default: a service that asks for a longer wait is not waited for. */
+  readonly maxWaitMs?: number;
+}
+
+export type CallOptions = { readonly signal?: AbortSignal | undefined };
+
+export interface WriteOptions extends CallOptions {
+  /** The tag that the todo must still have; else nothing happens, and the problem has the status 412. */
+  readonly ifMatch?: string | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /**
+   * Makes repeating safe where every instance of the service knows `Idempotency-Key`: 1 to 128 characters, no white
+   * space. `true` makes a random one, for the repeats of this call alone.
+   */
+  readonly idempotencyKey?: string | true | undefined;
+}
+
+/** An answer that is no success, or none at all. */
+export class TodoError extends Error {
+  /** Undefined when there was no answer: `cause` says why. */
+  readonly status: number | undefined;
+  /** Whether the change may have been made all the same: read before you repeat it. Never for reads. */
+  readonly outcomeUnknown: boolean;
+  /** Milliseconds after which the request may be repeated, when the answer says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, facts: ErrorFacts, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'TodoError';
+    this.status = facts.status;
+    this.outcomeUnknown = facts.outcomeUnknown;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+type ErrorFacts = Pick<TodoError, 'status' | 'outcomeUnknown' | 'retryAfterMs'>;
+
+/** An error that the service said: Problem Details, RFC 9457. */
+export class TodoProblem extends TodoError {
+  /** Identical for the same kind of error. */
+  readonly title: string;
+  /** What is particular about this one. */
+  readonly detail: string | undefined;
+  /** Of a validation failure: sentences for people, by member. */
+  readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Names the request in the log of the service. */
+  readonly traceId: string | undefined;
+
+  constructor(problem: Pick<TodoProblem, 'title' | 'detail' | 'errors' | 'traceId'>, facts: ErrorFacts) {
+    super(
+      `${facts.status} ${problem.title}${problem.detail === undefined ? '' : `: ${problem.detail}`}`,
+      facts,
+    );
+    this.name = 'TodoProblem';
+    this.title = problem.title;
+    this.detail = problem.detail;
+    this.errors = problem.errors;
+    this.traceId = problem.traceId;
+  }
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it may be sent again although nobody knows what became of it. */
+  readonly repeatable?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Answer = { readonly status: number; readonly body: unknown; readonly etag: string | undefined };
+
+/** Representations to compare with, at most; the one read longest ago goes first. */
+const MAX_KEPT = 1_000;
+
+/** Milliseconds before the first repeat when the service says nothing; twice as many before the next. */
+const FIRST_WAIT_MS = 250;
+
+/** Statuses of a moment: the same request may succeed later. */
+const PASSING: readonly (number | undefined)[] = [undefined, 408, 429, 502, 503, 504];
+
+/**
+ * A client of the service, for browsers and Node.js. A method rejects with a `TodoProblem` when the service says an
+ * error, with a `TodoError` when something else does, and with the reason of `signal` when that is aborted.
+ */
+export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_000 }: ClientOptions) {
+  const base = baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
+  const kept = new Map<string, Answer>();
+
+  async function attempt({ method, path, body, headers: more, signal }: Call): Promise<Answer> {
+    const bearer = typeof token === 'function' ? await token() : token;
+    const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
+    if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    // The service never redirects: who does wants something else, a login for example.
+    const sent: RequestInit = { method, headers, credentials: 'omit', redirect: 'error' };
+    if (body !== undefined) sent.body = JSON.stringify(body);
+    if (signal !== undefined) sent.signal = signal;
+    const facts = { status: undefined, outcomeUnknown: method !== 'GET', retryAfterMs: undefined };
+    try {
+      const response = await fetch(base + path, sent);
+      const { ok, status } = response;
+      const text = await response.text();
+      if (!ok && status !== 304) throw errorOf(response, text, facts.outcomeUnknown);
+      const json = text === '' ? undefined : parse(text);
+      if (json === null) throw new TodoError(`${status} without JSON`, { ...facts, status });
+      return { status, body: json, etag: response.headers.get('etag') ?? undefined };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof TodoError
+        ? error
+        : new TodoError(`${method} ${path} got no answer`, facts, error);
+    }
+  }
+
+  async function send(call: Call): Promise<Answer> {
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await attempt(call);
+      } catch (error) {
+        const wait = error instanceof TodoError ? waitAfter(error, call, repeats) : undefined;
+        if (wait === undefined || wait > maxWaitMs || repeats === retries) throw error;
+        await sleep(wait, call.signal);
+      }
+    }
+  }
+
+  async function read(path: string, { signal }: CallOptions = {}): Promise<Answer> {
+    const known = kept.get(path);
+    const headers = known?.etag === undefined ? {} : { 'If-None-Match': known.etag };
+    const answer = await send({ method: 'GET', path, headers, repeatable: true, signal });
+    const current = answer.status === 304 && known !== undefined ? known : answer;
+    kept.delete(path);
+    if (current.etag !== undefined) kept.set(path, current);
+    const [oldest = ''] = kept.keys();
+    if (kept.size > MAX_KEPT) kept.delete(oldest);
+    return current;
+  }
+
+  async function write(call: Call, { ifMatch, signal }: WriteOptions = {}): Promise<void> {
+    await send({ ...call, signal, headers: ifMatch === undefined ? {} : { 'If-Match': ifMatch } });
+  }
+
+  return {
+    /** All todos by id; those handed back before when the service says that they are still the same. */
+    async list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: string | undefined }> {
+      const { body, etag } = await read('/todos', options);
+      return { todos: body as readonly Todo[], etag };
+    },
+    async get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: string | undefined }> {
+      const { body, etag } = await read(`/todos/${id}`, options);
+      return { todo: body as Todo, etag };
+    },
+    async create(todo: NewTodo, { idempotencyKey, signal }: CreateOptions = {}) {
+      const key = idempotencyKey === true ? randomKey() : idempotencyKey;
+      const keyed = key === undefined ? {} : { headers: { 'Idempotency-Key': key }, repeatable: true };
+      const { body, etag } = await send({ method: 'POST', path: '/todos', body: todo, signal, ...keyed });
+      return { todo: body as Todo, etag };
+    },
+    replace: (id: number, todo: Replacement, options?: WriteOptions): Promise<void> =>
+      write({ method: 'PUT', path: `/todos/${id}`, body: todo }, options),
+    remove: (id: number, options?: WriteOptions): Promise<void> =>
+      write({ method: 'DELETE', path: `/todos/${id}` }, options),
+    me: async (options?: CallOptions) =>
+      (await read('/me', options)).body as { readonly name: string | null },
+    /** Of the error demo. */
+    complete: async (id: number, { signal }: CallOptions = {}): Promise<Omit<Todo, 'categoryId'>> =>
+      (await send({ method: 'POST', path: `/todos/${id}/complete`, signal })).body as Todo,
+  };
+}
+
+/** Milliseconds until the request may be repeated; undefined when it must not be. */
+function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): number | undefined {
+  if (error.retryAfterMs !== undefined && error instanceof TodoProblem) return error.retryAfterMs;
+  if (repeatable !== true || !PASSING.includes(error.status)) return undefined;
+  return error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.5 + Math.random());
+}
+
+/** A problem, or what a proxy in between says in its own words. */
+function errorOf({ status, headers }: Response, text: string, isWrite: boolean): TodoError {
+  const type = headers.get('content-type') ?? '';
+  const problem = /^application\/problem\+json\b/i.test(type) ? (parse(text) as TodoProblem | null) : null;
+  const retryAfterMs = waitOf(headers.get('retry-after'));
+  // A service that names a wait has changed nothing.
+  const outcomeUnknown = isWrite && status >= 500 && (problem === null || retryAfterMs === undefined);
+  const facts = { status, outcomeUnknown, retryAfterMs };
+  if (problem === null) return new TodoError(`${status} ${text.slice(0, 200)}`, facts);
+  return new TodoProblem(problem, facts);
+}
+
+/** Null for what is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. */
+function waitOf(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const wait = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** 128 random bits; `crypto.randomUUID` is missing where a page came over plain HTTP. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

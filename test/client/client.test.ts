@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import { type ClientOptions, createTodoClient, TodoError, TodoProblem } from '../../src/client/client.ts';
+import { startList } from '../operations/list.ts';
+import { startService } from '../start.ts';
+import { startProxy } from './proxy.ts';
+
+const MILK = { title: 'Buy milk', categoryId: 1 };
+const UNAVAILABLE = JSON.stringify({ title: 'Service Unavailable', status: 503, traceId: '00-x' });
+const PROBLEM = { 'content-type': 'application/problem+json' };
+
+const service = await startList();
+after(() => service[Symbol.asyncDispose]());
+const proxy = await startProxy(service.url);
+after(() => proxy[Symbol.asyncDispose]());
+
+const clientWith = (options: Partial<ClientOptions> = {}) =>
+  createTodoClient({ baseUrl: proxy.url, token: service.editor, ...options });
+
+/** The requests since the test began. */
+let seenBefore = 0;
+beforeEach(() => {
+  seenBefore = proxy.seen.length;
+});
+const lines = () => proxy.seen.slice(seenBefore).map(({ line }) => line);
+
+/** The error that a call ends with. */
+async function errorOf(call: Promise<unknown>): Promise<TodoError> {
+  try {
+    await call;
+  } catch (error) {
+    assert.ok(error instanceof TodoError, String(error));
+    return error;
+  }
+  return assert.fail('it succeeded');
+}
+
+test('a todo is created, read, replaced and removed', async () => {
+  const client = clientWith();
+  const { todo, etag } = await client.create(MILK);
+  assert.deepEqual(todo, { id: todo.id, title: 'Buy milk', done: false, categoryId: 1 });
+  assert.deepEqual(await client.get(todo.id), { todo, etag });
+  await client.replace(todo.id, { ...MILK, done: true });
+  assert.equal((await client.get(todo.id)).todo.done, true);
+  assert.ok((await client.list()).todos.some(({ id }) => id === todo.id));
+  await client.remove(todo.id);
+  assert.equal((await errorOf(client.get(todo.id))).status, 404);
+});
+
+test('a base URL may end in a slash, and the name of the identity is read', async () => {
+  assert.deepEqual(await clientWith({ baseUrl: `${proxy.url}/` }).me(), { name: 'ada' });
+});
+
+test('what was read is handed back on a 304, and read anew when it has changed', async () => {
+  const client = clientWith();
+  const { todo } = await client.create(MILK);
+  const path = `/todos/${todo.id}`;
+  const first = await client.get(todo.id);
+  const list = await client.list();
+  assert.equal((await client.get(todo.id)).todo, first.todo);
+  assert.equal((await client.list()).todos, list.todos);
+  await client.replace(todo.id, { ...MILK, title: 'Buy bread' });
+  assert.equal((await client.get(todo.id)).todo.title, 'Buy bread');
+  assert.ok((await client.list()).todos.some(({ title }) => title === 'Buy bread'));
+  const reads = lines().filter((line) => line.startsWith('GET'));
+  assert.deepEqual(reads, [
+    ...[`GET ${path} 200`, 'GET /todos 200', `GET ${path} 304`, 'GET /todos 304'],
+    ...[`GET ${path} 200`, 'GET /todos 200'],
+  ]);
+});
+
+test('of a thousand representations the one read longest ago is forgotten first', async () => {
+  const { todo } = await clientWith().create(MILK);
+  const client = clientWith();
+  await client.get(todo.id);
+  const body = JSON.stringify(todo);
+  const headers = { 'content-type': 'application/json', etag: '"x"' };
+  for (let id = 1; id <= 1_000; id += 1) {
+    proxy.fates.push({ status: 200, headers, body });
+    await client.get(1_000_000 + id);
+  }
+  await client.get(todo.id);
+  assert.equal(lines().at(-1), `GET /todos/${todo.id} 200`);
+  proxy.fates.push({ status: 304, headers });
+  assert.deepEqual((await client.get(1_001_000)).todo, todo);
+});
+
+test('a change with the tag of an older state is refused, and nothing happens', async () => {
+  const client = clientWith();
+  const { todo, etag } = await client.create(MILK);
+  await client.replace(todo.id, { ...MILK, title: 'Buy bread' }, { ifMatch: etag });
+  const replaced = await errorOf(client.replace(todo.id, MILK, { ifMatch: etag }));
+  assert.equal(replaced.status, 412);
+  assert.equal((await errorOf(client.remove(todo.id, { ifMatch: etag }))).status, 412);
+  assert.equal((await client.get(todo.id)).todo.title, 'Buy bread');
+});
+
+test('a validation failure is a TodoProblem with what is wrong with each member', async () => {
+  const error = await errorOf(clientWith().create({ title: '', categoryId: 0 }));
+  assert.ok(error instanceof TodoProblem);
+  assert.equal(error.name, 'TodoProblem');
+  assert.equal(error.status, 400);
+  assert.equal(error.title, 'One or more validation errors occurred.');
+  assert.deepEqual(Object.keys(error.errors ?? {}), ['title', 'categoryId']);
+  assert.match(error.traceId ?? '', /^00-[0-9a-f]{32}-/);
+  assert.equal(error.outcomeUnknown, false);
+});
+
+test('the token is asked for with every attempt', async () => {
+  const tokens = ['a.b.c', service.editor];
+  const client = clientWith({ token: async () => tokens.shift() ?? '' });
+  const refused = await errorOf(client.list());
+  assert.ok(refused instanceof TodoProblem);
+  assert.equal(refused.title, 'Unauthorized');
+  await client.list();
+});
+
+test('the todo of the error demo is completed once, without a token', async () => {
+  await using demo = await startService({ profile: 'error-demo' });
+  const client = createTodoClient({ baseUrl: demo.baseUrl });
+  assert.equal((await client.complete(1)).done, true);
+  const again = await errorOf(client.complete(1));
+  assert.ok(again instanceof TodoProblem);
+  assert.match(again.detail ?? '', /cannot be completed again/);
+});
+
+test('a read whose connection is cut is repeated', async () => {
+  proxy.fates.push('cut before', 'cut after');
+  await clientWith().list();
+  assert.deepEqual(lines(), ['GET /todos 0', 'GET /todos 0', 'GET /todos 200']);
+});
+
+for (const fate of ['cut before', 'cut after'] as const) {
+  test(`a change whose connection is ${fate} the service saw it is not repeated, and its outcome is unknown`, async () => {
+    const client = clientWith();
+    const { todo } = await client.create(MILK);
+    for (const change of [
+      () => client.create(MILK),
+      () => client.replace(todo.id, MILK),
+      () => client.remove(todo.id),
+    ]) {
+      const asked = proxy.seen.length;
+      proxy.fates.push(fate);
+      const error = await errorOf(change());
+      assert.equal(error.outcomeUnknown, true);
+      assert.equal(error.status, undefined);
+      assert.ok(error.cause instanceof Error);
+      assert.equal(proxy.seen.length, asked + 1);
+    }
+  });
+}
+
+test('a create with an idempotency key is repeated with the same key', async () => {
+  for (const idempotencyKey of ['key-1', true] as const) {
+    const before = proxy.seen.length;
+    proxy.fates.push('cut before', { status: 503, headers: PROBLEM, body: UNAVAILABLE });
+    await clientWith().create(MILK, { idempotencyKey });
+    const keys = proxy.seen.slice(before).map(({ headers }) => headers['idempotency-key']);
+    assert.equal(keys.length, 3);
+    assert.equal(new Set(keys).size, 1);
+    if (idempotencyKey === true) assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
+    else assert.equal(keys[0], 'key-1');
+  }
+});
+
+test('a create without a key has no header of that name', async () => {
+  await clientWith().create(MILK);
+  assert.equal(proxy.seen.at(-1)?.headers['idempotency-key'], undefined);
+});
+
+test('a change is repeated after the wait that the service asks for, because nothing was changed', async () => {
+  const headers = { ...PROBLEM, 'retry-after': '0' };
+  proxy.fates.push({ status: 503, headers, body: UNAVAILABLE });
+  await clientWith().create(MILK);
+  assert.deepEqual(lines(), ['POST /todos 503', 'POST /todos 201']);
+});
+
+test('a change is not repeated after a 503 that names no wait, or one that is no problem of the service', async () => {
+  const wait = { 'retry-after': '0' };
+  for (const headers of [PROBLEM, wait, { ...wait, 'content-type': 'text/html' }]) {
+    const asked = proxy.seen.length;
+    proxy.fates.push({ status: 503, headers, body: UNAVAILABLE });
+    const error = await errorOf(clientWith().create(MILK));
+    assert.equal(error.outcomeUnknown, true);
+    assert.equal(proxy.seen.length, asked + 1);
+  }
+});
+
+test('a wait is a number of seconds or a date, and one that is too long is not waited for', async () => {
+  for (const after of ['61', new Date(Date.now() + 120_000).toUTCString()]) {
+    proxy.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': after }, body: UNAVAILABLE });
+    const error = await errorOf(clientWith().list());
+    assert.ok((error.retryAfterMs ?? 0) > 60_000 && (error.retryAfterMs ?? 0) <= 120_000);
+  }
+  assert.equal(lines().length, 2);
+  proxy.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': '61' }, body: UNAVAILABLE });
+  assert.equal((await errorOf(clientWith({ maxWaitMs: 10 }).list())).status, 503);
+});
+
+test('the page of a proxy is a TodoError with its status, after as many repeats as asked for', async () => {
+  const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' };
+  proxy.fates.push(page, page, page);
+  const error = await errorOf(clientWith({ retries: 1 }).list());
+  assert.ok(!(error instanceof TodoProblem));
+  assert.equal(error.status, 502);
+  assert.equal(error.message, '502 <h1>Bad Gateway</h1>');
+  assert.equal(lines().length, 2);
+  assert.equal(proxy.fates.length, 1);
+  proxy.fates.length = 0;
+});
+
+for (const [name, answer] of [
+  ['a page of HTML', { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' }],
+  ['a redirect', { status: 302, headers: { location: 'https://login.example/' } }],
+  ['half a problem', { status: 500, headers: PROBLEM, body: '{"title":' }],
+] as const) {
+  test(`${name} instead of an answer is a TodoError, and a create has an unknown outcome`, async () => {
+    proxy.fates.push(answer);
+    const error = await errorOf(clientWith().create(MILK));
+    assert.ok(!(error instanceof TodoProblem));
+    assert.equal(error.outcomeUnknown, true);
+    proxy.fates.push(answer);
+    assert.equal((await errorOf(clientWith({ retries: 0 }).list())).outcomeUnknown, false);
+  });
+}
+
+test('an aborted call ends with the reason of its signal, while it waits too', async () => {
+  const reason = new Error('The page was left');
+  await assert.rejects(clientWith().list({ signal: AbortSignal.abort(reason) }), reason);
+  const controller = new AbortController();
+  proxy.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': '30' }, body: UNAVAILABLE });
+  const waiting = clientWith().list({ signal: controller.signal });
+  while (lines().length === 0) await new Promise(setImmediate);
+  controller.abort(reason);
+  await assert.rejects(waiting, reason);
+  assert.deepEqual(lines(), ['GET /todos 503']);
+});
