@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
-import type { KeySet } from '../../src/auth/keys/key-set.ts';
+import { inOrder, type KeySet } from '../../src/auth/keys/key-set.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
-import { draft, forge, jwkOf, publicKey } from './forge.ts';
+import { draft, forge, jwkOf, publicKey, STRANGERS, signer } from './forge.ts';
 import { issuerKeys, secretKeys, silent, TRUST, usable } from './trust.ts';
 
 const NOW = Date.now();
@@ -113,6 +113,23 @@ for (const name of ['p384', 'p521', 'ed'] as const) {
     assert.equal(authenticate(authorization), answer);
   });
 }
+
+test('of several keys that a token fits only the first is tried at once, the others by another thread', async () => {
+  const pairs = [publicKey('p256'), STRANGERS.p256.publicKey];
+  const keys = fixedKeys(
+    inOrder(pairs.map((key) => usable(key.export({ format: 'jwk' })))),
+    'two keys without kid',
+  );
+  const made = draft('p256');
+  const header = { ...made.header, kid: undefined };
+  const tokens = [
+    forge(made, { header }),
+    forge(made, { header, sign: signer('ES256', STRANGERS.p256.privateKey) }),
+  ];
+  const answers = tokens.map((token) => identifier(keys)(`Bearer ${token}`));
+  assert.equal(answers.filter((answer) => answer instanceof Promise).length, 1);
+  for (const answer of answers) assert.equal((await answer).outcome, 'identified');
+});
 
 test('a token that was refused is looked at again every time', async () => {
   const authenticate = identifier();

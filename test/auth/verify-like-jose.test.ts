@@ -57,6 +57,7 @@ for (const [algorithm, name, sign] of SIGNERS) {
         const signingInput = `${encode({ alg: algorithm })}.${encode({ sub })}`;
         const signature = mutate(sign(signingInput));
         const verdict = await verify(signingInput, signature);
+        assert.equal(await verify(signingInput, signature, 'elsewhere'), verdict);
         const compact = `${signingInput}.${signature.toString('base64url')}`;
         const byJose = await compactVerify(compact, key, { algorithms: [algorithm] }).then(
           () => true,

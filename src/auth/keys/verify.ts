@@ -6,10 +6,18 @@ import {
   type VerifyKeyObjectInput,
   verify,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Algorithm } from '../token/algorithm.ts';
 
-/** Whether a signature over the signing input (RFC 7515 §5.2) is right. A promise when another thread does the arithmetic. */
-export type Verify = (signingInput: string, signature: Buffer) => boolean | Promise<boolean>;
+/**
+ * Whether a signature over the signing input (RFC 7515 §5.2) is right. A promise when another thread does the
+ * arithmetic: always where it takes long, and with `elsewhere` wherever it can.
+ */
+export type Verify = (
+  signingInput: string,
+  signature: Buffer,
+  where?: 'elsewhere',
+) => boolean | Promise<boolean>;
 
 /** Bits. Verifying takes 20 µs with 2048 and 65 µs with 4096, and four times as long with twice as many. */
 const MAX_QUICK_RSA_BITS = 4096;
@@ -26,17 +34,15 @@ export function verifyWith(key: KeyObject, algorithm: Algorithm): Verify {
   if (algorithm.startsWith('HS')) return hmac(key, `sha${algorithm.slice(2)}`);
   const hash = algorithm === 'EdDSA' ? null : `sha${algorithm.slice(2)}`;
   const input = parameters(key, algorithm);
-  if (isQuick(key)) {
-    return (signingInput, signature) => verify(hash, Buffer.from(signingInput, 'latin1'), input, signature);
-  }
-  return (signingInput, signature) =>
-    new Promise((resolve, reject) => {
-      verify(hash, Buffer.from(signingInput, 'latin1'), input, signature, (error, good) => {
-        if (error === null) resolve(good);
-        else reject(error);
-      });
-    });
+  const quick = isQuick(key);
+  return (signingInput, signature, where) => {
+    const data = Buffer.from(signingInput, 'latin1');
+    if (quick && where === undefined) return verify(hash, data, input, signature);
+    return verifyElsewhere(hash, data, input, signature);
+  };
 }
+
+const verifyElsewhere = promisify<string | null, Buffer, VerifyKeyObjectInput, Buffer, boolean>(verify);
 
 function parameters(key: KeyObject, algorithm: Algorithm): VerifyKeyObjectInput {
   switch (algorithm.slice(0, 2)) {

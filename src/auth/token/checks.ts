@@ -42,8 +42,9 @@ export const CHECKS: readonly Check[] = [
 export function firstFault(
   token: UnverifiedToken,
   trust: Trust,
-  [check, ...more]: readonly Check[] = CHECKS,
+  from = 0,
 ): Fault | undefined | Promise<Fault | undefined> {
+  const check = CHECKS[from];
   if (check === undefined) return undefined;
-  return and(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, more));
+  return and(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
 }
