@@ -21,22 +21,26 @@ export const PART_SIZE = 2_048;
 // tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
 const MOMENT = `pg_current_snapshot()::text AS snapshot,
   concat_ws(' ', pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter),
-    (SELECT oid FROM pg_database WHERE datname = current_database()), 'todos'::regclass::oid,
+    (SELECT oid FROM pg_database WHERE datname = current_database()),
     pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
   (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
     AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')) AS tracked`;
 
-/** What a snapshot (`$1`), of which `$2` were in progress, does not see. Constants, so that the index is used. */
-const UNSEEN = `changed >= pg_snapshot_xmax($1::pg_snapshot) OR changed = ANY ($2::xid8[])`;
+/**
+ * The ids of what a snapshot (`$1`), of which `$2` were in progress, does not see. The order makes the server use the
+ * index before it has statistics, after a restore for one.
+ */
+const unseenIn = (table: string): string => `
+    (SELECT id FROM ${table} WHERE changed >= pg_snapshot_xmax($1::pg_snapshot) ORDER BY changed LIMIT ${MOST_CHANGES + 1})
+    UNION ALL (SELECT id FROM ${table} WHERE changed = ANY ($2::xid8[]) LIMIT ${MOST_CHANGES + 1})`;
 
 /** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
 export const READ_CHANGES = `WITH moment AS MATERIALIZED (
     SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot) AS complete FROM todo_purged
-  ), unseen AS MATERIALIZED (
-    (SELECT id FROM todos WHERE ${UNSEEN} LIMIT ${MOST_CHANGES + 1})
-    UNION ALL (SELECT id FROM todo_tombstones WHERE ${UNSEEN} LIMIT ${MOST_CHANGES + 1})
+  ), unseen AS MATERIALIZED (${unseenIn('todos')}
+    UNION ALL ${unseenIn('todo_tombstones')}
   )
   SELECT moment.*, unseen.id AS unseen, ${SELECTED}
   FROM moment LEFT JOIN unseen ON true LEFT JOIN todos ON todos.id = unseen.id`;
