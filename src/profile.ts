@@ -5,6 +5,7 @@ import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import type { DatabaseSettings } from './shared-list/database.ts';
+import type { FileNews } from './shared-list/sqlite/health.ts';
 import type { TodoStore } from './shared-list/store.ts';
 
 /** Who looks on while a profile works. */
@@ -80,6 +81,7 @@ async function openStore(
       cacheBytes,
       waiting,
       onLogMoved: (to) => log.warn({ event: 'log-moved', path: to }, LOG_MOVED),
+      onFileNews: (news) => logFileNews(log, path, news),
       ...onCommit(observers),
     });
     return { store, name: `sqlite:${path}` };
@@ -97,6 +99,30 @@ async function openStore(
 
 const LOG_MOVED =
   'beside the new database was the log of one that was deleted: it was given another name, and is not read';
+
+/** Says what happened to the file, and what to do. */
+function logFileNews(log: Logger, path: string, news: FileNews): void {
+  switch (news.kind) {
+    case 'gone':
+      log.error(
+        { event: 'database-gone', reason: news.reason, path },
+        'the database file was deleted, moved or replaced, and is not used any more: put it back with the files ' +
+          'beside it, or restore a backup, and restart',
+      );
+      break;
+    case 'damaged':
+      log.error(
+        { event: 'database-damaged', reason: news.reason, path },
+        'the database file is damaged, or its disk does not read it: nothing is written. Run "todo-service check"',
+      );
+      break;
+    case 'recovered':
+      log.info(
+        { event: 'database-recovered', path },
+        'the database file was read to its end and is sound: it is written again',
+      );
+  }
+}
 
 function onCommit(observers: readonly Observer[]) {
   if (observers.length === 0) return {};

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino';
-import { StoreNotWritable } from '../shared-list/store.ts';
+import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../shared-list/store.ts';
 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */
 export type Condition = () => true | string | Promise<true | string>;
 
-/** Milliseconds that a condition gets. Below the usual probe's second. */
-const PATIENCE = 800;
+/** That a condition gets. Below the usual probe's second. */
+const PATIENCE_MS = 800;
 
 /**
- * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when the
- * answer changes, not one per probe.
+ * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when
+ * readiness turns, not one per probe.
  */
 export function watchReadiness(conditions: readonly Condition[], log: Logger): () => Promise<true | string> {
   let known: true | string | undefined;
   return async () => {
     const answer = await firstReason(conditions);
-    if (answer !== known && known !== undefined) {
+    if (known !== undefined && (answer === true) !== (known === true)) {
       if (answer === true) log.info({ event: 'ready' }, 'ready again');
       else log.warn({ event: 'not-ready', reason: answer }, `not ready: ${answer}`);
     }
@@ -32,18 +32,21 @@ async function firstReason(conditions: readonly Condition[]): Promise<true | str
   return true;
 }
 
-/** The database answers a query soon, and takes writes. What it says otherwise is for the log of the requests. */
+/** The database does soon what `check` asks of it, else the reason why not. */
 export function databaseAnswers(check: () => Promise<void>): Condition {
   return async () => {
     const { promise: tooLate, resolve } = Promise.withResolvers<string>();
-    const timer = setTimeout(resolve, PATIENCE, 'The database does not answer in time.');
-    const answered = check().then(
-      () => true as const,
-      (error: unknown) =>
-        error instanceof StoreNotWritable
-          ? 'The database takes no writes: it is read-only or a standby.'
-          : 'The database does not answer.',
-    );
+    const timer = setTimeout(resolve, PATIENCE_MS, 'The database does not answer in time.');
+    const answered = check().then(() => true as const, reasonOf);
     return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer));
   };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof StoreNotWritable) return 'The database takes no writes: it is read-only or a standby.';
+  const known =
+    error instanceof StoreUnavailable || error instanceof StoreBroken || error instanceof OutcomeUnknown;
+  return known
+    ? `The database does not answer as it should: ${error.message}.`
+    : 'The database does not answer.';
 }

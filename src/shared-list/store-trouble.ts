@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { traceIdOf } from '../observe/request-trace.ts';
 import { say } from '../problem/doors.ts';
-import { OutcomeUnknown, StoreUnavailable } from './store.ts';
+import { OutcomeUnknown, StoreBroken, StoreUnavailable } from './store.ts';
 
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
@@ -11,7 +11,7 @@ const RETRY_AFTER = '1';
 
 /**
  * An error handler that tells a database in trouble from a bug: 503, with `Retry-After` where nothing was
- * changed (contract D9). Whatever else was thrown goes on to `crash`.
+ * changed and trying again helps (contract D9, D11). Whatever else was thrown goes on to `crash`.
  */
 export function storeTrouble(log: Logger, crash: ErrorHandler): ErrorHandler {
   const warn = (event: string, request: FastifyRequest, { message }: Error) =>
@@ -24,6 +24,8 @@ export function storeTrouble(log: Logger, crash: ErrorHandler): ErrorHandler {
       warn('store-unavailable', request, error);
       return say(reply.header('Retry-After', RETRY_AFTER), { status: 503 });
     }
+    // The log has one line for the file, not one for each request.
+    if (error instanceof StoreBroken) return say(reply, { status: 503 });
     if (error instanceof OutcomeUnknown) {
       warn('outcome-unknown', request, error);
       const detail = 'It is unknown whether the change was made. Read before repeating it.';

@@ -6,7 +6,7 @@ import type { NewTodo, Replacement } from './todo.ts';
 /**
  * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later
  * sees it. What the specification expects to happen comes back as a value; a rejection is `StoreUnavailable`,
- * `OutcomeUnknown`, a bug or a broken machine.
+ * `StoreBroken`, `OutcomeUnknown`, a bug or a broken machine.
  */
 export interface TodoStore extends AsyncDisposable {
   /** Every todo, ordered by id ascending, never older than the call. Synchronous when it is at hand. */
@@ -41,8 +41,8 @@ export interface TodoStore extends AsyncDisposable {
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
   /**
-   * One cheap query to the database itself. Rejects when it does not answer, with `StoreNotWritable` when it takes no
-   * writes: the service is not ready then.
+   * Asks the database itself, at little cost, whether it can be read and written. Rejects when it cannot, with
+   * `StoreNotWritable` when it is one that takes no writes: the service is not ready then.
    */
   check(): Promise<void>;
 
@@ -71,6 +71,14 @@ export class StoreUnavailable extends Error {
 
 /** The database answers, and takes no writes: nothing of it is served either, because it may be behind. */
 export class StoreNotWritable extends StoreUnavailable {}
+
+/**
+ * The file was deleted, replaced or damaged: nothing was changed, and trying again does not help (contract D11). An
+ * operator has to look after it.
+ */
+export class StoreBroken extends Error {
+  override readonly name = 'StoreBroken';
+}
 
 /** Nobody knows whether the write was made; it is never repeated behind the client's back (contract D9). */
 export class OutcomeUnknown extends Error {

@@ -1,48 +1,40 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { signer } from '../../conformance/src/sign.ts';
-import { type Running, startService } from '../start.ts';
 import { compileDisk, noDisk } from './disk.ts';
 import { temporaryFolder } from './folder.ts';
+import { type ServedFile, serveFile } from './served-file.ts';
 
 const skip = noDisk();
 
-interface Failing extends AsyncDisposable {
-  readonly service: Running;
-  ask(method: string, path: string, body?: object): Promise<Response>;
+interface FailingDisk extends AsyncDisposable {
+  readonly served: ServedFile;
   /** From now on, every read of the database fails with this error. */
   breakReads(errno: number): Promise<void>;
+  /** From now on, every sync fails. */
+  breakSyncs(): Promise<void>;
+  mend(): Promise<void>;
 }
 
-/** A service in production, on a disk that can be made to fail. */
-async function startOnDisk(): Promise<Failing> {
+/** A service on a disk that can be made to fail. */
+async function serveOnDisk(): Promise<FailingDisk> {
   await using parts = new AsyncDisposableStack();
   const { path } = parts.use(await temporaryFolder());
-  const dataDir = join(path, 'data');
   const unreadable = join(path, 'unreadable');
-  await mkdir(dataDir);
-  const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
-  const disk = { ...(await compileDisk(path)), DISK_FOLDER: dataDir, DISK_UNREADABLE: unreadable };
-  const env = { ...disk, TODO_CACHE_MB: '0' };
-  const service = parts.use(await startService({ dataDir, auth, environment: 'production', env }));
-  const headers = {
-    authorization: `Bearer ${signer(auth)({ role: 'editor' })}`,
-    'content-type': 'application/json',
-  };
+  const broken = join(path, 'broken');
+  const variables = { DISK_FOLDER: join(path, 'data'), DISK_UNREADABLE: unreadable, DISK_BROKEN: broken };
+  const served = parts.use(await serveFile(path, { ...(await compileDisk(path)), ...variables }));
   const owned = parts.move();
   return {
-    service,
-    ask: (method, target, body) =>
-      fetch(service.baseUrl + target, {
-        method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
+    served,
     breakReads: (errno) => writeFile(unreadable, String(errno)),
+    breakSyncs: () => writeFile(broken, ''),
+    mend: async () => {
+      await rm(unreadable, { force: true });
+      await rm(broken, { force: true });
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -50,9 +42,54 @@ async function startOnDisk(): Promise<Failing> {
 test('a list that the disk fails to read is a 503: the fault is not hidden by the end of its transaction', {
   skip,
 }, async () => {
-  await using disk = await startOnDisk();
-  assert.equal((await disk.ask('GET', '/todos')).status, 200);
-  assert.equal((await disk.ask('POST', '/todos', { title: 'a', categoryId: 1 })).status, 201);
+  await using disk = await serveOnDisk();
+  const { served } = disk;
+  assert.equal((await served.ask('GET', '/todos')).status, 200);
+  assert.equal(await served.add('a'), 201);
   await disk.breakReads(constants.errno.ETIMEDOUT);
-  assert.equal((await disk.ask('GET', '/todos')).status, 503);
+  assert.equal((await served.ask('GET', '/todos')).status, 503);
+});
+
+for (const path of ['/todos', '/todos/1']) {
+  test(`D11 · while the disk does not read GET ${path}, nothing is written; when it reads again, all goes on`, {
+    skip,
+  }, async () => {
+    await using disk = await serveOnDisk();
+    const { served } = disk;
+    assert.equal(await served.add('a'), 201);
+    await disk.breakReads(constants.errno.EIO);
+    const unread = await served.ask('GET', path);
+    assert.equal(unread.status, 503);
+    assert.equal(unread.headers.get('retry-after'), null);
+    const refused = await served.ask('POST', '/todos', { title: 'refused', categoryId: 1 });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), null);
+    assert.equal((await served.ready()).status, 503);
+    await disk.mend();
+    await served.logged('database-recovered');
+    assert.equal((await served.ask('GET', path)).status, 200);
+    assert.equal(await served.add('b'), 201);
+    assert.equal((await served.ready()).status, 200);
+    const lines = served.log('database-damaged', 'database-recovered', 'crash', 'store-unavailable');
+    assert.deepEqual(
+      lines.map(({ level, event }) => `${level} ${event}`),
+      ['error database-damaged', 'info database-recovered'],
+    );
+  });
+}
+
+test('/ready turns when a sync of the disk fails, and back when one succeeds, though nobody writes', {
+  skip,
+}, async () => {
+  await using disk = await serveOnDisk();
+  const { served } = disk;
+  assert.equal(await served.add('a'), 201);
+  assert.equal((await served.ready()).status, 200);
+  await disk.breakSyncs();
+  assert.equal(await served.add('b'), 503);
+  const { detail } = await served.readyWith(503);
+  assert.equal(detail, 'The database does not answer as it should: disk I/O error.');
+  await disk.mend();
+  await served.readyWith(200);
+  assert.equal(await served.add('c'), 201);
 });

@@ -2,9 +2,17 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
-import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
+import {
+  isDamage,
+  isForeignKeyRefusal,
+  isIdsExhausted,
+  isMachineFault,
+  isSyncFailure,
+  messageOf,
+} from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
+import { pragma } from './schema.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = ?';
 
@@ -19,11 +27,17 @@ export type Write =
   | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
   | ({ readonly kind: 'remove' } & OfOneTodo);
 
+/** Shows that a commit reaches the disk, and changes nothing. */
+export interface Probe {
+  readonly kind: 'probe';
+}
+
 /** What came of a write, by its kind. A todo that was added is known by its id. */
 export interface Outcomes {
   readonly add: number | 'category-missing' | 'ids-exhausted';
   readonly replace: 'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed';
   readonly remove: 'removed' | 'todo-missing' | 'precondition-failed';
+  readonly probe: 'written';
 }
 
 /** `error`: a bug, met by this write alone. */
@@ -45,11 +59,16 @@ export class Batches {
   readonly #undo: StatementSync;
   readonly #release: StatementSync;
   readonly #lookElsewhere: () => void;
+  readonly #fileChange: () => string | undefined;
 
-  /** @param lookElsewhere Called before a batch is committed, when nobody else can write any more. */
-  constructor(database: DatabaseSync, lookElsewhere: () => void) {
+  /**
+   * @param lookElsewhere Called before a batch is committed, when nobody else can write any more.
+   * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
+   */
+  constructor(database: DatabaseSync, lookElsewhere: () => void, fileChange: () => string | undefined) {
     this.#database = database;
     this.#lookElsewhere = lookElsewhere;
+    this.#fileChange = fileChange;
     this.#find = prepareFind(database);
     this.#add = database.prepare(ADD);
     this.#replace = database.prepare(REPLACE);
@@ -59,8 +78,11 @@ export class Batches {
     this.#release = database.prepare('RELEASE one');
   }
 
-  /** What was changed is on disk when it returns. Outcomes are in the order of the writes. */
-  commit(writes: readonly Write[]): BatchResult {
+  /**
+   * What was changed is on disk when it returns, in the file that everybody knows. Outcomes are in the order of the
+   * writes.
+   */
+  commit(writes: readonly (Write | Probe)[]): BatchResult {
     let committing = false;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
@@ -68,15 +90,18 @@ export class Batches {
       const outcomes = writes.map((write) => this.#attempt(write));
       committing = true;
       this.#database.exec('COMMIT');
-      return { outcomes };
+      const gone = this.#fileChange();
+      return gone === undefined ? { outcomes } : { failure: 'unknown', trouble: 'gone', message: gone };
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       const failure = failureBy(error);
-      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
+      return committing && (isSyncFailure(error) || isDamage(error))
+        ? { ...failure, failure: 'unknown' }
+        : failure;
     }
   }
 
-  #attempt(write: Write): Outcome {
+  #attempt(write: Write | Probe): Outcome {
     this.#savepoint.run();
     try {
       const outcome = this.#decide(write);
@@ -91,7 +116,7 @@ export class Batches {
     }
   }
 
-  #decide(write: Write): Outcomes[keyof Outcomes] {
+  #decide(write: Write | Probe): Outcomes[keyof Outcomes] {
     switch (write.kind) {
       case 'add':
         return this.#addOne(write);
@@ -99,7 +124,15 @@ export class Batches {
         return this.#replaceOne(write);
       case 'remove':
         return this.#removeOne(write);
+      case 'probe':
+        return this.#writePage();
     }
+  }
+
+  /** The version of the schema as it is: SQLite writes its page all the same. */
+  #writePage(): Outcomes['probe'] {
+    this.#database.exec(`PRAGMA user_version = ${pragma(this.#database, 'user_version')}`);
+    return 'written';
   }
 
   #addOne(todo: NewTodo): Outcomes['add'] {

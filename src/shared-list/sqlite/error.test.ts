@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBusy, isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure } from './error.ts';
+import {
+  isBusy,
+  isDamage,
+  isForeignKeyRefusal,
+  isIdsExhausted,
+  isMachineFault,
+  isSyncFailure,
+} from './error.ts';
 
 /** What `node:sqlite` throws. */
 const raised = (errcode: number, message = 'what SQLite said') =>
@@ -17,6 +24,8 @@ const machineFaults: readonly [code: number, name: string][] = [
   [13, 'SQLITE_FULL'],
   [14, 'SQLITE_CANTOPEN'],
   [15, 'SQLITE_PROTOCOL'],
+  [11, 'SQLITE_CORRUPT'],
+  [26, 'SQLITE_NOTADB'],
 ];
 
 for (const [code, name] of machineFaults) {
@@ -27,7 +36,6 @@ for (const [code, name] of machineFaults) {
 
 for (const [code, name] of [
   [1, 'SQLITE_ERROR'],
-  [11, 'SQLITE_CORRUPT'],
   [275, 'SQLITE_CONSTRAINT_CHECK'],
   [787, 'SQLITE_CONSTRAINT_FOREIGNKEY'],
 ] as const) {
@@ -35,6 +43,11 @@ for (const [code, name] of [
     assert.equal(isMachineFault(raised(code)), false);
   });
 }
+
+test('a file that is corrupt, no database or not read by the disk is damaged, a full or locked one is not', () => {
+  for (const code of [11, 267, 26, 266, 522, 8458]) assert.equal(isDamage(raised(code)), true, String(code));
+  for (const code of [13, 5, 8, 778, 1034, 787]) assert.equal(isDamage(raised(code)), false, String(code));
+});
 
 test('only a failure after the last byte was written leaves a commit in doubt', () => {
   assert.equal(isSyncFailure(raised(1034)), true);
@@ -50,7 +63,7 @@ test('a missing category is told by the foreign key, used-up ids by the name of 
 });
 
 test('what SQLite did not raise is none of these', () => {
-  for (const is of [isBusy, isMachineFault, isSyncFailure, isForeignKeyRefusal, isIdsExhausted]) {
+  for (const is of [isBusy, isDamage, isMachineFault, isSyncFailure, isForeignKeyRefusal, isIdsExhausted]) {
     assert.equal(is(new Error('SQLITE_BUSY')), false);
     assert.equal(is(undefined), false);
   }

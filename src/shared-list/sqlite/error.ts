@@ -6,9 +6,14 @@ const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_PROTOCOL = 15;
+const SQLITE_NOTADB = 26;
+const SQLITE_IOERR_READ = 266;
+const SQLITE_IOERR_SHORT_READ = 522;
+const SQLITE_IOERR_CORRUPTFS = 8458;
 const SQLITE_IOERR_WRITE = 778;
 const SQLITE_CONSTRAINT_CHECK = 275;
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
@@ -18,9 +23,11 @@ const MACHINE_FAULTS = [
   SQLITE_LOCKED,
   SQLITE_READONLY,
   SQLITE_IOERR,
+  SQLITE_CORRUPT,
   SQLITE_FULL,
   SQLITE_CANTOPEN,
   SQLITE_PROTOCOL,
+  SQLITE_NOTADB,
 ];
 
 /** The extended result code of an error that SQLite raised, or undefined for any other error. */
@@ -40,9 +47,21 @@ export function isBusy(error: unknown): boolean {
   return isOfKind(error, SQLITE_BUSY);
 }
 
-/** Locked too long, full, read-only, a broken disk: contract D9. What may be otherwise in a moment. */
+/** Locked too long, full, read-only, a broken disk, a damaged file: contract D9 and D11. No bug of the program. */
 export function isMachineFault(error: unknown): boolean {
   return isOfKind(error, ...MACHINE_FAULTS);
+}
+
+const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];
+
+/**
+ * The file cannot be read as what it was: contract D11. For an EIO of the disk, a statement that runs raises
+ * SQLITE_CORRUPT, as for a page that makes no sense.
+ */
+export function isDamage(error: unknown): boolean {
+  const code = resultCode(error);
+  if (code !== undefined && UNREADABLE.includes(code)) return true;
+  return isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
 }
 
 /**

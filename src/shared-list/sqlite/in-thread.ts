@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import type { KnownFile } from './known-file.ts';
 import type { Message } from './thread.ts';
 
 /** What a thread does. */
@@ -12,7 +13,7 @@ export interface Service<Order, Answer> extends Disposable {
  * Messages arrive in the order in which they are sent here.
  */
 export function serveThread<Order, Answer, News>(
-  open: (file: string, tell: (news: News) => void) => Service<Order, Answer>,
+  open: (file: KnownFile, tell: (news: News) => void) => Service<Order, Answer>,
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('This module is the entry of a worker thread');

@@ -1,11 +1,11 @@
-import { DatabaseSync } from 'node:sqlite';
 import { type Failure, failureBy } from './failure.ts';
 import { type Service, serveThread } from './in-thread.ts';
+import { openKnown } from './known-file.ts';
 import { type ListPart, prepareList, type ReadChunk } from './list-reader.ts';
 
 // The thread that reads the list.
 serveThread((file): Service<ListPart, readonly ReadChunk[] | Failure> => {
-  const database = new DatabaseSync(file, { timeout: 0 });
+  const database = openKnown(file, { timeout: 0 });
   database.exec('PRAGMA query_only = ON');
   const read = prepareList(database);
   return {

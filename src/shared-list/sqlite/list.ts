@@ -3,7 +3,9 @@ import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
-import { errorOf, type Failure } from './failure.ts';
+import { isDamage } from './error.ts';
+import { errorOf, type Failure, failureBy } from './failure.ts';
+import type { KnownFile } from './known-file.ts';
 import type { ListPart, ReadChunk } from './list-reader.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 import type { Watcher } from './writer.ts';
@@ -18,6 +20,7 @@ const THREAD = new URL('./list-thread.ts', import.meta.url);
 export class SqliteList implements Watcher, AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
   readonly #chunks = new ListChunks();
+  readonly #onFailure: (failure: Failure) => void;
   #version: ListVersion | undefined;
   /** Nothing has changed since the version was read, but for the batch that is under way. */
   #fresh = false;
@@ -27,8 +30,10 @@ export class SqliteList implements Watcher, AsyncDisposable {
   /** The chunks of the batch that is under way. */
   #underWay: readonly number[] | undefined;
 
-  constructor(file: string) {
+  /** @param onFailure Called when the list cannot be read. */
+  constructor(file: KnownFile, onFailure: (failure: Failure) => void) {
     this.#thread = new Thread(THREAD, file);
+    this.#onFailure = onFailure;
   }
 
   /** Never older than the call. */
@@ -80,9 +85,10 @@ export class SqliteList implements Watcher, AsyncDisposable {
       dirty === 'all'
         ? { chunks: [], from: 0 }
         : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
-    const answer = await this.#thread.ask(part).catch(unavailable);
+    const answer = await this.#thread.ask(part).catch(failureOf);
     if ('failure' in answer) {
       this.invalidate();
+      this.#onFailure(answer);
       throw errorOf(answer);
     }
     for (const [number, chunk] of answer) this.#chunks.set(number, chunk);
@@ -96,6 +102,6 @@ function chunksOf(writes: readonly Write[]): readonly number[] {
   return writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
 }
 
-function unavailable({ message }: ThreadEnded): Failure {
-  return { failure: 'unavailable', message };
+function failureOf({ message, cause }: ThreadEnded): Failure {
+  return isDamage(cause) ? failureBy(cause) : { failure: 'unavailable', message };
 }

@@ -1,8 +1,11 @@
+import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
 import { type Committed, timed } from './commit-clock.ts';
 import { notOpened } from './error.ts';
+import { FileHealth, type FileNews } from './health.ts';
+import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { SqliteTodoStore } from './store.ts';
@@ -15,6 +18,8 @@ export interface SqliteOptions extends OwnedOptions {
   readonly cacheBytes?: number;
   /** Called after each commit. */
   readonly committed?: Committed;
+  /** Called when the file is gone, damaged, or sound again (contract D11). */
+  readonly onFileNews?: (news: FileNews) => void;
 }
 
 /**
@@ -29,11 +34,12 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const owned = parts.use(await openOwned(path, options));
     const reader = owned.database;
     readOnly(reader);
-    const file = owned.path;
+    const file = knownFile(resolve(path), owned.path);
+    const health = parts.use(new FileHealth(file, options.onFileNews ?? (() => {})));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
-    const list = parts.use(new SqliteList(file));
-    const writer = parts.use(new Writer(file, [timed(cache, options.committed), list]));
-    return new SqliteTodoStore({ reader, cache, list, writer }, parts.move());
+    const list = parts.use(new SqliteList(file, (failure) => health.note(failure)));
+    const writer = parts.use(new Writer(file, [timed(cache, options.committed), list], health));
+    return new SqliteTodoStore({ reader, cache, list, writer, health }, parts.move());
   } catch (error) {
     throw notOpened(path, error);
   }

@@ -2,10 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
-import { IdsExhausted, StoreUnavailable, type TodoStore } from '../store.ts';
+import { IdsExhausted, type TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import type { Known, TodoCache } from './cache.ts';
-import { isMachineFault, messageOf } from './error.ts';
+import { errorOf, failureBy } from './failure.ts';
+import type { FileHealth } from './health.ts';
 import type { SqliteList } from './list.ts';
 import { prepareFind } from './row.ts';
 import type { Writer } from './writer.ts';
@@ -19,6 +20,7 @@ export interface StoreParts {
   readonly cache: TodoCache;
   readonly list: SqliteList;
   readonly writer: Writer;
+  readonly health: FileHealth;
 }
 
 /** The list in one SQLite file: reads on this thread, writes on another. */
@@ -28,30 +30,34 @@ export class SqliteTodoStore implements TodoStore {
   readonly #cache: TodoCache;
   readonly #list: SqliteList;
   readonly #writer: Writer;
+  readonly #health: FileHealth;
   readonly #owned: AsyncDisposable;
 
   /** @param owned What ends with the store, its parts included. */
-  constructor({ reader, cache, list, writer }: StoreParts, owned: AsyncDisposable) {
+  constructor({ reader, cache, list, writer, health }: StoreParts, owned: AsyncDisposable) {
     this.#find = prepareFind(reader);
     this.#highestId = reader.prepare(HIGHEST_ID);
     this.#cache = cache;
     this.#list = list;
     this.#writer = writer;
+    this.#health = health;
     this.#owned = owned;
   }
 
   list(wish: ListWish = { gzip: false }): ListRepresentation | Promise<ListRepresentation> {
+    this.#assertReadable();
     const version = this.#list.current();
     return version instanceof Promise ? version.then((built) => built.select(wish)) : version.select(wish);
   }
 
   find(id: number): TodoRepresentation | undefined {
-    const known = this.#cache.get(id) ?? read(() => this.#look(id));
+    this.#assertReadable();
+    const known = this.#cache.get(id) ?? this.#read(() => this.#look(id));
     return known === 'missing' ? undefined : known;
   }
 
   atHand(id: number): Known | undefined {
-    return this.#cache.get(id);
+    return this.#health.readFault === undefined ? this.#cache.get(id) : undefined;
   }
 
   add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
@@ -80,7 +86,25 @@ export class SqliteTodoStore implements TodoStore {
   }
 
   async check(): Promise<void> {
-    read(() => this.#highestId.get());
+    const fault = this.#health.writeFault;
+    if (fault !== undefined) throw errorOf(fault);
+    this.#read(() => this.#highestId.get());
+    await this.#writer.probe();
+  }
+
+  #assertReadable(): void {
+    const fault = this.#health.readFault;
+    if (fault !== undefined) throw errorOf(fault);
+  }
+
+  #read<T>(statement: () => T): T {
+    try {
+      return statement();
+    } catch (error) {
+      const failure = failureBy(error);
+      this.#health.note(failure);
+      throw failure.failure === 'error' ? error : errorOf(failure, error);
+    }
   }
 
   #look(id: number): Known {
@@ -93,13 +117,5 @@ export class SqliteTodoStore implements TodoStore {
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#owned[Symbol.asyncDispose]();
-  }
-}
-
-function read<T>(statement: () => T): T {
-  try {
-    return statement();
-  } catch (error) {
-    throw isMachineFault(error) ? new StoreUnavailable(messageOf(error), { cause: error }) : error;
   }
 }

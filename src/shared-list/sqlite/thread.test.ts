@@ -6,7 +6,7 @@ import { Thread } from './thread.ts';
 const threadOf = (module: string, listener = {}) =>
   new Thread<string, string, string>(
     new URL(`data:text/javascript,${encodeURIComponent(module)}`),
-    '',
+    { path: '', marks: new Map() },
     listener,
   );
 

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
+import type { KnownFile } from './known-file.ts';
 
 /** What a thread says: that it has opened the file, something unasked, or the answer to its order. */
 export type Message<Answer, News> = 'ready' | { readonly news: News } | { readonly answer: Answer };
@@ -28,14 +29,14 @@ export interface Listener<News> {
  */
 export class Thread<Order, Answer, News = never> implements AsyncDisposable {
   readonly #entry: URL;
-  readonly #file: string;
+  readonly #file: KnownFile;
   readonly #listener: Listener<News>;
   #worker: Worker | undefined;
   #ready = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer> | undefined;
 
-  constructor(entry: URL, file: string, listener: Listener<News> = {}) {
+  constructor(entry: URL, file: KnownFile, listener: Listener<News> = {}) {
     this.#entry = entry;
     this.#file = file;
     this.#listener = listener;

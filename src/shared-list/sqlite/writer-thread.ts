@@ -1,9 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
-import { Batches, type BatchResult, type Write } from './batch.ts';
+import { Batches, type BatchResult, type Probe, type Write } from './batch.ts';
 import { watchElsewhere } from './changes-elsewhere.ts';
 import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
 import { type Service, serveThread } from './in-thread.ts';
+import { changeOf, openKnown } from './known-file.ts';
 
 /**
  * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
@@ -15,21 +15,23 @@ const BUSY_TIMEOUT_MS = 1_000;
 const LOOK_INTERVAL_MS = 50;
 
 // The one thread that writes.
-serveThread((file, tell: (news: 'changed-elsewhere') => void): Service<readonly Write[], BatchResult> => {
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-  const fault = makeDurable(database);
-  if (fault !== undefined) throw new Error(`Cannot write to the database "${file}": ${fault}`);
-  const lookElsewhere = watchElsewhere(database, () => tell('changed-elsewhere'));
-  const batches = new Batches(database, lookElsewhere);
-  const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
-  return {
-    answer: (writes) => ({ answer: batches.commit(writes) }),
-    [Symbol.dispose]: () => {
-      clearInterval(looking);
-      database.close();
-    },
-  };
-});
+serveThread(
+  (file, tell: (news: 'changed-elsewhere') => void): Service<readonly (Write | Probe)[], BatchResult> => {
+    const database = openKnown(file, { timeout: BUSY_TIMEOUT_MS });
+    const fault = makeDurable(database);
+    if (fault !== undefined) throw new Error(`Cannot write to the database "${file.path}": ${fault}`);
+    const lookElsewhere = watchElsewhere(database, () => tell('changed-elsewhere'));
+    const batches = new Batches(database, lookElsewhere, () => changeOf(file));
+    const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
+    return {
+      answer: (writes) => ({ answer: batches.commit(writes) }),
+      [Symbol.dispose]: () => {
+        clearInterval(looking);
+        database.close();
+      },
+    };
+  },
+);
 
 /** A database that cannot be read now is looked at again in a moment. */
 function lookIfReadable(look: () => void): void {

@@ -1,5 +1,8 @@
-import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
-import { errorOf, type Failure } from './failure.ts';
+import type { BatchResult, Outcome, Outcomes, Probe, Write } from './batch.ts';
+import { isDamage } from './error.ts';
+import { errorOf, type Failure, failureBy } from './failure.ts';
+import type { FileHealth } from './health.ts';
+import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 
 /** Who hears of batches before those do that wait for their writes. */
@@ -16,7 +19,7 @@ export interface Watcher {
 }
 
 interface Waiting {
-  readonly write: Write;
+  readonly write: Write | Probe;
   settle(outcome: Exclude<Outcome, object>): void;
   fail(error: unknown): void;
 }
@@ -26,20 +29,27 @@ const THREAD = new URL('./writer-thread.ts', import.meta.url);
 /** A thread takes as long to start as the rest of the service: the first answer comes before it. */
 const START_DELAY_MS = 100;
 
+/** For so long, a commit shows that the disk takes writes. */
+const PROOF_MS = 5_000;
+
 /**
  * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
  */
 export class Writer implements AsyncDisposable {
-  readonly #thread: Thread<readonly Write[], BatchResult, 'changed-elsewhere'>;
+  readonly #thread: Thread<readonly (Write | Probe)[], BatchResult, 'changed-elsewhere'>;
   readonly #watchers: readonly Watcher[];
+  readonly #health: FileHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   #scheduled = false;
   #underWay = false;
   #onIdle: (() => void) | undefined;
+  /** When the last batch was committed; before all time when it failed. */
+  #committedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(file: string, watchers: readonly Watcher[]) {
+  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth) {
+    this.#health = health;
     this.#watchers = watchers;
     const invalidate = (): void => {
       for (const watcher of watchers) watcher.invalidate();
@@ -61,7 +71,7 @@ export class Writer implements AsyncDisposable {
    * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
    * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
    */
-  write<W extends Write, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
+  write<W extends Write | Probe, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
     return new Promise((resolve, fail) => {
       const settle = (outcome: Outcomes[W['kind']]): void => {
         try {
@@ -79,6 +89,12 @@ export class Writer implements AsyncDisposable {
         this.#send();
       });
     });
+  }
+
+  /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
+  async probe(): Promise<void> {
+    if (performance.now() - this.#committedAt < PROOF_MS) return;
+    await this.write({ kind: 'probe' }, () => {});
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -101,17 +117,20 @@ export class Writer implements AsyncDisposable {
     this.#next = [];
     this.#underWay = true;
     const writes = batch.map(({ write }) => write);
-    for (const watcher of this.#watchers) watcher.batchSent(writes);
-    this.#thread
-      .ask(writes)
-      .catch(failureOf)
-      .then((result) => this.#settle(batch, result));
+    const changes = writes.filter((write) => write.kind !== 'probe');
+    const watchers = changes.length === 0 ? [] : this.#watchers;
+    for (const watcher of watchers) watcher.batchSent(changes);
+    const fault = this.#health.writeFault;
+    const result = fault === undefined ? this.#thread.ask(writes).catch(failureOf) : Promise.resolve(fault);
+    result.then((each) => this.#settle(batch, each, watchers));
   }
 
-  #settle(batch: readonly Waiting[], result: BatchResult): void {
+  #settle(batch: readonly Waiting[], result: BatchResult, watchers: readonly Watcher[]): void {
     this.#underWay = false;
+    this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : performance.now();
+    if ('failure' in result) this.#health.note(result);
     const changed = changesOf(batch, result);
-    for (const watcher of this.#watchers) {
+    for (const watcher of watchers) {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
@@ -126,8 +145,9 @@ export class Writer implements AsyncDisposable {
 /** The writes that changed something: not those that were refused, and none of a batch that failed. */
 function changesOf(batch: readonly Waiting[], result: BatchResult): readonly Write[] {
   if ('failure' in result) return [];
-  const changed = batch.filter((_, index) => isChange(result.outcomes[index]));
-  return changed.map(({ write }) => write);
+  return batch.flatMap(({ write }, index) =>
+    write.kind !== 'probe' && isChange(result.outcomes[index]) ? write : [],
+  );
 }
 
 function isChange(outcome: Outcome | undefined): boolean {
@@ -141,6 +161,7 @@ function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: 
 }
 
 /** Before it could begin, nothing was changed; later, the commit may have been made. */
-function failureOf({ ready, message }: ThreadEnded): Failure {
-  return { failure: ready ? 'unknown' : 'unavailable', message };
+function failureOf({ ready, message, cause }: ThreadEnded): Failure {
+  if (ready) return { failure: 'unknown', message };
+  return isDamage(cause) ? failureBy(cause) : { failure: 'unavailable', message };
 }
