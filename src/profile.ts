@@ -88,9 +88,11 @@ async function openStore(
   }
   const { openPostgresStore } = await import('./shared-list/postgres/open.ts');
   const { addressOf } = await import('./shared-list/postgres/address.ts');
-  const { connectionString, migrate } = database;
+  const { connectionString, migrate, connections, prepare } = database;
   const store = await openPostgresStore(connectionString, {
     migrate,
+    connections,
+    prepare,
     onConnectionLost: ({ message }) =>
       log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
   });

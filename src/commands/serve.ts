@@ -36,6 +36,9 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_AUTH_KEYS_REFRESH_SECONDS          default 600: keys are fetched anew so often
   TODO_AUTH_KEYS_COOLDOWN_SECONDS         default 30: at most one more fetch for tokens of unknown keys
   TODO_CACHE_MB                           todos of the SQLite file to keep at hand, default 64; 0 keeps none
+  TODO_DATABASE_CONNECTIONS               connections to PostgreSQL for todos, default 10; the list has one more
+  TODO_DATABASE_PREPARE                   auto; false: no statement is prepared by name, for a pooler that is not
+                                          recognized as one
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none

@@ -18,6 +18,10 @@ export interface PostgresSettings {
   readonly connectionString: string;
   /** False: an older schema is refused instead of being brought up to date. */
   readonly migrate: boolean;
+  /** For single todos; the list has one more. */
+  readonly connections: number;
+  /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
+  readonly prepare: boolean;
 }
 
 export interface DatabaseUse {
@@ -31,9 +35,7 @@ export interface DatabaseUse {
 export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSettings {
   const name = settings.nameOf('TODO_DATABASE');
   const value = settings.text('TODO_DATABASE') ?? `sqlite:${join(use.dataDir, 'todos.db')}`;
-  const cacheMegabytes = use.served
-    ? settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 })
-    : 0;
+  const { cacheMegabytes, connections, prepare } = use.served ? readServed(settings) : UNSERVED;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
       settings.fault(
@@ -41,7 +43,8 @@ export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSett
           `"%2F", "%3F" and "%23", received ${quoteAddress(value)}`,
       );
     }
-    return { engine: 'postgresql', connectionString: value, migrate: use.migrate };
+    const { migrate } = use;
+    return { engine: 'postgresql', connectionString: value, migrate, connections, prepare };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
   if (path === undefined) {
@@ -53,6 +56,16 @@ export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSett
   if (!use.migrate)
     settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
   return { engine: 'sqlite', path: path ?? '', cacheBytes: cacheMegabytes * 2 ** 20 };
+}
+
+const UNSERVED = { cacheMegabytes: 0, connections: 1, prepare: true };
+
+function readServed(settings: Settings): typeof UNSERVED {
+  return {
+    cacheMegabytes: settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 }),
+    connections: settings.whole('TODO_DATABASE_CONNECTIONS', { from: 1, to: 1_000, otherwise: 10 }),
+    prepare: settings.oneOf('TODO_DATABASE_PREPARE', ['auto', 'false'], 'auto') === 'auto',
+  };
 }
 
 /**

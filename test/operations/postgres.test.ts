@@ -94,3 +94,33 @@ test('/ready turns while the database is away, and the log says so once', async 
   const turns = list.log.map((line) => JSON.parse(line).event).filter((event) => /ready/.test(event));
   assert.deepEqual(turns, ['not-ready', 'ready']);
 });
+
+test('/ready says that the database takes no writes', async () => {
+  await using reading = await PostgresServer.start();
+  const database = await reading.makeDatabase();
+  await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
+  assert.equal((await fetch(`${list.adminUrl}/ready`)).status, 200);
+  await reading.set('default_transaction_read_only', 'on');
+  let reply = await fetch(`${list.adminUrl}/ready`);
+  while (reply.status === 200) reply = await fetch(`${list.adminUrl}/ready`);
+  const { detail } = (await reply.json()) as { detail: string };
+  assert.equal(detail, 'The database takes no writes: it is read-only or a standby.');
+  const read = await fetch(`${list.url}/todos`, { headers: { authorization: `Bearer ${list.reader}` } });
+  assert.equal(read.status, 503);
+  assert.equal(read.headers.get('retry-after'), '1');
+  await reading.set('default_transaction_read_only', undefined);
+  while ((await fetch(`${list.adminUrl}/ready`)).status !== 200) await pause(20);
+});
+
+test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most', async () => {
+  const database = await server.makeDatabase();
+  const env = { TODO_DATABASE: database, TODO_DATABASE_CONNECTIONS: '2' };
+  await using list = await startList({ env });
+  const headers = { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' };
+  const body = '{"title":"Buy milk","categoryId":1}';
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, () => fetch(`${list.url}/todos`, { method: 'POST', headers, body })),
+  );
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [201]);
+  assert.equal((await server.backends(database)).length, 2);
+});

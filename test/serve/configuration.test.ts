@@ -22,6 +22,18 @@ test('all faults of a configuration are reported together, a line each, with exi
   assert.match(stderr, /^ {2}TODO_AUTH_AUDIENCE must be .*received nothing$/m);
 });
 
+test('the settings of PostgreSQL that are none are faults', async () => {
+  const { code, stderr } = await runProgram(['serve', '--port', '0', '--environment', 'development'], {
+    env: { TODO_DATABASE_CONNECTIONS: '0', TODO_DATABASE_PREPARE: 'no' },
+  });
+  assert.equal(code, 78);
+  assert.deepEqual(lines(stderr), [
+    'Cannot start, the configuration has faults:',
+    '  TODO_DATABASE_CONNECTIONS must be a whole number from 1 to 1000, received "0"',
+    '  TODO_DATABASE_PREPARE must be one of "auto", "false", received "no"',
+  ]);
+});
+
 test('A12 · the environment is production unless told otherwise: a bare serve wants an issuer', async () => {
   const { code, stderr } = await runProgram(['serve', '--port', '0']);
   assert.equal(code, 78);
