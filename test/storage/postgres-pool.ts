@@ -5,8 +5,13 @@ import { ConnectionPool, type Limits } from '../../src/shared-list/postgres/conn
 /** Longer than any test takes. */
 const FOR_EVER = 600_000;
 
+interface Wanted extends Partial<Limits> {
+  readonly prepare?: boolean;
+  readonly strict?: boolean;
+}
+
 /** A pool of one connection that gives nothing up, but for what a test wants otherwise. */
-export function openPool(url: string, limits: Partial<Limits> = {}): ConnectionPool {
+export function openPool(url: string, { prepare, strict = true, ...limits }: Wanted = {}): ConnectionPool {
   const patient = {
     connections: 1,
     connectionMs: FOR_EVER,
@@ -14,5 +19,10 @@ export function openPool(url: string, limits: Partial<Limits> = {}): ConnectionP
     answerMs: FOR_EVER,
     lifetimeMs: FOR_EVER,
   };
-  return new ConnectionPool(new Cluster(addressOf(url)), { ...patient, ...limits }, true, () => {});
+  return new ConnectionPool(
+    new Cluster(addressOf(url), prepare),
+    { ...patient, ...limits },
+    strict,
+    () => {},
+  );
 }

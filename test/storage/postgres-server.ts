@@ -24,6 +24,7 @@ export class PostgresServer implements AsyncDisposable {
   readonly #port: number;
   readonly #server: EmbeddedPostgres;
   #databases = 0;
+  #roles = 0;
   #dead = false;
 
   private constructor(folder: string, port: number, server: EmbeddedPostgres) {
@@ -90,6 +91,15 @@ export class PostgresServer implements AsyncDisposable {
     return this.#port;
   }
 
+  /** The superuser's connection string for the database that is always there. */
+  get url(): string {
+    return this.#urlOf('postgres');
+  }
+
+  get dataFolder(): string {
+    return join(this.#folder, 'data');
+  }
+
   /** Makes an empty database, and gives its connection string. */
   async makeDatabase(): Promise<string> {
     this.#databases += 1;
@@ -106,6 +116,16 @@ export class PostgresServer implements AsyncDisposable {
     await this.execute(url.href, `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${owner}`);
     url.username = owner;
     return { owner, url: url.href };
+  }
+
+  /** Makes a role that owns nothing, and gives its name and connection string for a database. */
+  async makeRole(url: string): Promise<{ readonly role: string; readonly url: string }> {
+    this.#roles += 1;
+    const role = `role_${this.#roles}`;
+    await this.execute(url, `CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
+    const own = new URL(url);
+    own.username = role;
+    return { role, url: own.href };
   }
 
   /** Changes a setting of the whole server, for sessions that are open as well. `undefined` brings the default back. */
@@ -243,7 +263,7 @@ function embedded(folder: string, port: number, settings: readonly string[]): Em
   });
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {

@@ -102,3 +102,74 @@ test('a database that does not keep UTF-8 is refused', async () => {
   await server.execute(url, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await refused(url.replace(/\/todos_\d+$/, '/latin'), /its encoding must be "UTF8", received "LATIN1"$/);
 });
+
+/** What a fault says after its last colon but those of the statements: what an operator pastes. */
+const grantsIn = (message: string): string => /GRANT .*$/.exec(message)?.[0] ?? '';
+
+async function faultOf(url: string, options = {}): Promise<string> {
+  return openPostgresStore(url, { patience: 0, ...options }).then(
+    () => assert.fail('must be refused'),
+    (error: Error) => error.message,
+  );
+}
+
+test('a role that may not make the schema is told what to grant, and that --no-migrate needs less', async () => {
+  const database = await server.makeDatabase();
+  const { role, url } = await server.makeRole(database);
+  const message = await faultOf(url);
+  assert.match(
+    message,
+    /: permission denied for schema public\. To migrate, its role needs GRANT CREATE ON SCHEMA public TO /,
+  );
+  assert.match(
+    message,
+    /; else run "todo-service migrate" as the owner of the schema, and serve with --no-migrate, which needs less: GRANT /,
+  );
+  assert.doesNotMatch(message, /\n/);
+  await server.execute(database, `GRANT CREATE ON SCHEMA public TO ${role}`);
+  await using store = await openPostgresStore(url);
+  assert.deepEqual(await listed(store), []);
+});
+
+test('a role that may not change the schema of an older version is told to let the owner do it', async () => {
+  const database = await server.makeDatabase();
+  await (await openPostgresStore(database))[Symbol.asyncDispose]();
+  await server.execute(database, 'UPDATE todo_schema SET version = 1');
+  const { role, url } = await server.makeRole(database);
+  await server.execute(database, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  assert.match(
+    await faultOf(url),
+    /: must be owner of table todos\. To migrate, its role needs the ownership of the tables; else run /,
+  );
+});
+
+test('what a role lacks to serve is granted by the line that refuses the start, and then it serves', async () => {
+  const database = await server.makeDatabase();
+  await (await openPostgresStore(database))[Symbol.asyncDispose]();
+  const { role, url } = await server.makeRole(database);
+  const message = await faultOf(url, { migrate: false });
+  assert.match(
+    message,
+    /: its role lacks rights: GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO role_\d+; GRANT SELECT ON categories TO /,
+  );
+  await server.execute(
+    database,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${role}; ${grantsIn(message)}`,
+  );
+  // No right to create: a schema that is up to date needs none.
+  for (const migrate of [false, true]) {
+    await using store = await openPostgresStore(url, { migrate });
+    const { id } = await addedTo(store, 'a');
+    assert.ok((await listed(store)).some((todo) => todo.id === id));
+    assert.equal(await store.remove(id), 'removed');
+  }
+});
+
+test('one right that is missing is named alone', async () => {
+  const database = await server.makeDatabase();
+  await (await openPostgresStore(database))[Symbol.asyncDispose]();
+  const { role, url } = await server.makeRole(database);
+  await server.execute(database, grantsIn(await faultOf(url)));
+  await server.execute(database, `REVOKE DELETE ON todos FROM ${role}`);
+  assert.match(await faultOf(url), /: its role lacks rights: GRANT DELETE ON todos TO role_\d+$/);
+});
