@@ -20,6 +20,7 @@ function metricsOf(expr: string): string[] {
 
 async function exposed() {
   using metrics = openMetrics({ version: '0', profile: 'shared-list', databaseSystem: 'postgresql' });
+  metrics.watchLog({ dropped: 0 });
   metrics.watchReadiness(async () => true);
   metrics.watchConnections(() => ({ used: 0, idle: 0, waiting: 0 }));
   metrics.watchWriteAheadLog('none');

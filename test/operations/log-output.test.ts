@@ -37,7 +37,10 @@ async function eventsOf(program: string): Promise<string[]> {
   return eventsIn(await text(start(program).stdout));
 }
 
-describe('The log on standard output', { concurrency: 2 }, () => {
+/** Reached only when something that must not wait does. */
+const HANGS_MS = 300_000;
+
+describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, () => {
   test('lines of level debug wait for the end of their turn, and no longer', async () => {
     const program = `log.debug({ event: 'a' }); log.debug({ event: 'b' }); print('turn');
       setImmediate(() => setImmediate(() => { print('next'); process.kill(process.pid, 'SIGKILL'); }));`;

@@ -114,7 +114,10 @@ function pipeAt(path: string) {
   };
 }
 
-describe('A log that cannot be written', { concurrency: 2 }, () => {
+/** Reached only when something that must not wait does. */
+const HANGS_MS = 300_000;
+
+describe('A log that cannot be written', { concurrency: 2, timeout: HANGS_MS }, () => {
   test('on a full file system changes no answer, is counted, and says so when there is room again', {
     skip: MOUNTS,
   }, async () => {
@@ -171,7 +174,7 @@ describe('A log that cannot be written', { concurrency: 2 }, () => {
   });
 });
 
-describe('A log that nobody reads', { concurrency: 2, skip: ON_LINUX }, () => {
+describe('A log that nobody reads', { concurrency: 2, timeout: HANGS_MS, skip: ON_LINUX }, () => {
   test('holds neither a request nor SIGTERM', async () => {
     await using folder = await temporaryFolder();
     using pipe = pipeAt(join(folder.path, 'pipe'));
