@@ -1,22 +1,25 @@
-import type { RequestListener } from 'node:http';
-import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { type Access, admit } from './auth/admit.ts';
+import { and } from './and.ts';
+import { type Admit, admitWith } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 import type { Environment } from './environment.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
+import type { Answer } from './http/message/answer.ts';
+import type { BodyEnd } from './http/message/body.ts';
+import { Call } from './http/message/call.ts';
 import { openCors } from './http/message/cors.ts';
-import { everyAnswer } from './http/message/every-answer.ts';
-import { knowAllMethods, matchId, methodsByPath } from './http/message/match.ts';
-import { closeUnread, receive } from './http/message/receive.ts';
-import { type Listeners, openListeners } from './http/transport/listeners.ts';
-import type { Observer } from './observe/observer.ts';
-import { logRequest, requestLines } from './observe/request-line.ts';
-import { crashDoor, dress } from './problem/doors.ts';
+import { matchRoutes, type Route } from './http/message/routes.ts';
+import { write } from './http/message/write.ts';
+import type { Listeners } from './http/transport/listeners.ts';
+import { refuse } from './http/transport/refuse.ts';
+import type { Receive } from './http/transport/server.ts';
+import type { Observer, WatchRequest } from './observe/observer.ts';
+import { requestLines } from './observe/request-line.ts';
+import { crash, dress, type Fail } from './problem/dress.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
-import { shortWay } from './shared-list/short-way.ts';
 import type { TodoStore } from './shared-list/store.ts';
-import { storeTrouble } from './shared-list/store-trouble.ts';
+import { storeFault } from './shared-list/store-fault.ts';
+import { openWalk } from './walk.ts';
 
 /** What an application needs from outside, by profile. */
 export interface Parts {
@@ -25,85 +28,100 @@ export interface Parts {
   readonly profile:
     | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }
     | { readonly name: 'error-demo' };
-  /** Where connections come in; new ones of its own by default. */
-  readonly listeners?: Listeners;
+  /** Whose requests these are. */
+  readonly listeners: Pick<Listeners, 'draining'>;
   /** Who looks on at requests; nobody by default. */
   readonly observers?: readonly Observer[];
   /** Origins whose browser applications are let in; none by default. */
   readonly corsOrigins?: readonly string[];
+  /** Beside those of the profile; none by default. */
+  readonly routes?: readonly Route[];
 }
 
 /**
- * Composes the application. The order in which a request walks through it is written here and nowhere else:
- * receive → match → admit → parse → handle, and on the way back crash and dress. Before all of it the strict look
- * of `listeners`, and then, while nobody looks on, the short way: an abbreviation of this walk, not another one.
+ * Composes the application: what is done with a request that has passed the strict look. It is matched, walks
+ * (`walk.ts`), and what comes out of that, thrown or not, is dressed, marked and written: in one place each.
  */
-export async function composeApp(parts: Parts): Promise<FastifyInstance> {
-  const { environment, log, profile, listeners = openListeners(), observers = [], corsOrigins = [] } = parts;
-  const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
-  const writeLine = requestLines(log);
-  const watched = observers.length > 0 || cors !== undefined;
-  const abbreviate = (walk: RequestListener) =>
-    watched || profile.name === 'error-demo' ? walk : shortWay({ ...profile, listeners, writeLine }, walk);
-  const app = fastify({
-    serverFactory: (walk) => listeners.create(abbreviate(walk)),
-    // The strict server has answered already; Fastify would add an answer of its own.
-    clientErrorHandler: () => {},
-    routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 16_384 },
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    logger: false,
-    // Without factories Fastify loads compilers that the two below make needless.
-    schemaController: { compilersFactory: { buildValidator: needless, buildSerializer: needless } },
-  });
-  knowAllMethods(app);
-  // Schemas serve the document alone: what a body must be is decided by the parsers of the routes.
-  app.setValidatorCompiler(() => () => true);
-  app.setSerializerCompiler(() => JSON.stringify);
-
-  app.decorateReply('problem', null);
-  app.decorateRequest('traceId', '');
-  app.decorateRequest('received', null);
-  app.decorateRequest('identity', null);
-  app.decorateRequest('todoId', 0);
-
-  for (const observer of observers) observer.watchRequests(app);
-  app.addHook('onRequest', receive);
-  app.addHook('onSend', dress);
-  cors?.register(app);
-  app.addHook('onSend', everyAnswer(listeners));
-  app.addHook('onSend', closeUnread);
-  if (writeLine !== undefined) app.addHook('onResponse', logRequest(writeLine));
-  const crash = crashDoor(log);
-  app.setErrorHandler(profile.name === 'shared-list' ? storeTrouble(log, crash) : crash);
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send());
-
-  const known = methodsByPath(cors);
-  app.addHook('onRoute', (route) => {
-    if (route.config === undefined || !('access' in route.config)) {
-      throw new Error(`Cannot start: the route ${route.method} ${route.url} must state its access`);
-    }
-    known.note(route);
-    const access = route.config.access as Access;
-    const gate = access === 'open' ? [] : [gateOf(profile, access)];
-    route.onRequest = route.url.includes(':id') ? [matchId, ...gate] : gate;
-  });
-
+export async function composeApp(parts: Parts): Promise<Receive> {
+  const { environment, log, profile, listeners, observers = [], corsOrigins = [] } = parts;
+  const { routes: own, admit, fail } = open(profile, log);
+  const routes = [...own, ...(parts.routes ?? [])];
+  checkAccess(profile, routes);
   if (environment === 'development') {
-    const { serveDocument } = await import('./openapi/serve.ts');
-    await serveDocument(app, profile.name);
+    const { documentRoutes } = await import('./openapi/serve.ts');
+    routes.push(...documentRoutes(profile.name, own, log));
   }
-  if (profile.name === 'shared-list') sharedListRoutes(app, profile.store);
-  else errorDemoRoutes(app);
-  known.refuseOthers(app);
-  return app;
+  const match = matchRoutes(routes);
+  const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
+  const walk = openWalk({ admit, cors });
+
+  /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
+  function respond(call: Call): void {
+    and(attempt(call), (answer) => and(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)));
+  }
+
+  function attempt(call: Call): Answer | Promise<Answer> {
+    try {
+      const answer = walk(call);
+      return answer instanceof Promise ? answer.catch((error: unknown) => fail(error, call)) : answer;
+    } catch (error) {
+      return fail(error, call);
+    }
+  }
+
+  function finish(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
+    const { request, response, connection } = call;
+    try {
+      if (end === 'too-many-trailers') {
+        refuse(request, response, connection, { status: 431 });
+        return;
+      }
+      const dressed = dress(answer, call);
+      const marked = cors === undefined ? dressed : cors.mark(dressed, call);
+      if (!listeners.draining) write(call, marked, end !== 'complete');
+      // Only the last of pipelined answers may close: what came in one packet with this request is parsed first.
+      else setImmediate(() => write(call, marked, end !== 'complete' || connection.latest === response));
+    } catch (err) {
+      log.error(
+        { event: 'answer-not-written', traceId: call.traceId, err },
+        'an answer could not be written',
+      );
+      request.socket.destroy();
+    }
+  }
+
+  const watchers = observers.map(({ watchRequest }) => watchRequest);
+  const lines = requestLines(log);
+  const observed = observe(lines === undefined ? watchers : [...watchers, lines], respond);
+  return (request, response, connection) => {
+    const { method = '', url = '' } = request;
+    observed(new Call(request, response, connection, match(method, url)));
+  };
 }
 
-function gateOf(profile: Parts['profile'], access: Exclude<Access, 'open'>) {
-  if (profile.name === 'error-demo') throw new Error('Cannot start: the error demo has no authentication');
-  return admit(access, profile.authenticate);
+function open(
+  profile: Parts['profile'],
+  log: Logger,
+): { routes: readonly Route[]; admit: Admit; fail: Fail } {
+  if (profile.name === 'error-demo') {
+    return { routes: errorDemoRoutes(), admit: () => undefined, fail: crash(log) };
+  }
+  return {
+    routes: sharedListRoutes(profile.store),
+    admit: admitWith(profile.authenticate),
+    fail: storeFault(log, crash(log)),
+  };
 }
 
-function needless(): never {
-  throw new Error('Cannot compile a schema: no route needs it');
+function checkAccess({ name }: Parts['profile'], routes: readonly Route[]): void {
+  if (name === 'error-demo' && routes.some(({ access }) => access !== 'open'))
+    throw new Error('Cannot start: the error demo has no authentication');
+}
+
+/** The first of the watchers is the outermost. */
+function observe(watchers: readonly WatchRequest[], respond: (call: Call) => void): (call: Call) => void {
+  return watchers.reduceRight<(call: Call) => void>(
+    (go, watch) => (call) => watch(call, () => go(call)),
+    respond,
+  );
 }

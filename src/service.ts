@@ -53,7 +53,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
   const refused = metrics === undefined ? {} : { refused: metrics.refused };
   const listeners = openListeners({ limits: { maxConnections }, ...refused });
-  const app = await composeApp({
+  const receive = await composeApp({
     environment: config.environment,
     log,
     profile: opened.profile,
@@ -61,8 +61,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
     observers,
     corsOrigins: config.serving.corsOrigins,
   });
-  parts.defer(() => app.close());
-  await app.listen({ host: config.host, port: config.port });
+  const server = await listeners.listen(receive, { host: config.host, port: config.port });
   phase = 'serving';
   parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
   parts.defer(() => {
@@ -71,7 +70,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   });
   const owned = parts.move();
   return {
-    url: urlOf(app.server.address()),
+    url: urlOf(server.address()),
     adminUrl,
     about: opened.about,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createStrictServer, LIMITS } from '../http/transport/server.ts';
-import { keepTurns } from '../http/transport/turn.ts';
+import { createStrictServer, LIMITS, type Receive } from '../http/transport/server.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
 import { newTraceId } from '../problem/trace-id.ts';
 import { AdminNotOpened } from './admin-not-opened.ts';
@@ -61,7 +60,7 @@ export async function openAdmin({ host, port, ready, metrics, version, log }: Ad
     ],
     ['/version', async () => json(version)],
   ]);
-  const listener: RequestListener = (request, response) => {
+  const receive: Receive = (request, response) => {
     request.resume();
     answer(pages.get(request.url ?? ''), request)
       .catch((err): Problem => {
@@ -71,7 +70,7 @@ export async function openAdmin({ host, port, ready, metrics, version, log }: Ad
       .then((result) => write(request, response, result));
   };
   const limits = { ...LIMITS, maxConnections: MAX_CONNECTIONS };
-  const server = createStrictServer(listener, { limits, turns: keepTurns() });
+  const { server } = createStrictServer(receive, { limits });
   server.listen(port, host);
   await once(server, 'listening').catch((cause: Error) => {
     throw new AdminNotOpened(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause });

@@ -1,53 +1,36 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { say } from '../problem/doors.ts';
+import { and } from '../and.ts';
+import type { Answer } from '../http/message/answer.ts';
+import type { Call } from '../http/message/call.ts';
 import type { Authenticate } from './authenticate.ts';
-import type { Authentication } from './authentication.ts';
 import { INSUFFICIENT_SCOPE } from './challenge.ts';
-import type { Identity } from './identity.ts';
 import { canWriteTodos } from './policy.ts';
 
 /** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    access: Access;
-  }
-  interface FastifyRequest {
-    /** Null before `admit`, and on open routes. */
-    identity: Identity | null;
-  }
-}
-
-/** The caller of a route that is not open. */
-export function identityOf(request: FastifyRequest): Identity {
-  if (request.identity === null) throw new Error('Cannot name the caller: this route is open');
-  return request.identity;
-}
-
 /**
- * An `onRequest` hook that lets a caller in: identified, else 401 or 503; allowed, else 403 (contract, Order
- * of checks 3).
+ * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403 (contract, Order of
+ * checks 3). Undefined when the walk may go on.
  */
-export function admit(access: Exclude<Access, 'open'>, authenticate: Authenticate) {
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const decide = (result: Authentication): void => {
-      if (result.outcome === 'refused') {
-        reply.header('WWW-Authenticate', result.challenge);
-        say(reply, { status: 401 });
-      } else if (result.outcome === 'unavailable') {
-        reply.header('Retry-After', String(result.retryAfter));
-        say(reply, { status: 503 });
-      } else if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
-        reply.header('WWW-Authenticate', INSUFFICIENT_SCOPE);
-        say(reply, { status: 403 });
-      } else {
-        request.identity = result.identity;
-        done();
+export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
+
+/** The way in for callers with bearer tokens. */
+export function admitWith(authenticate: Authenticate): Admit {
+  return (call, access) => {
+    if (access === 'open') return undefined;
+    return and(authenticate(call.headers.authorization), (result) => {
+      switch (result.outcome) {
+        case 'refused':
+          return { status: 401, headers: { 'www-authenticate': result.challenge } };
+        case 'unavailable':
+          return { status: 503, headers: { 'retry-after': String(result.retryAfter) } };
+        case 'identified':
+          if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
+            return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
+          }
+          call.identity = result.identity;
+          return undefined;
       }
-    };
-    const result = authenticate(request.headers.authorization);
-    if (result instanceof Promise) result.then(decide).catch(done);
-    else decide(result);
+    });
   };
 }

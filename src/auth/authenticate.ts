@@ -16,11 +16,7 @@ import { type Claims, checkTimes, timesOf } from './token/registered-claims.ts';
  * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
  * thread verifies the signature; never when the token is remembered.
  */
-export interface Authenticate {
-  (authorization: string | undefined): Authentication | Promise<Authentication>;
-  /** Who sends a token that is remembered and still good, else undefined. Nothing is verified or logged. */
-  recall?(authorization: string): Authentication | undefined;
-}
+export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
 
 export interface AuthenticateParts {
   readonly log: Logger;
@@ -64,18 +60,13 @@ export function authenticateWith(
   const trust = { ...settings, keys, now };
   let rememberedSet: KeySet | undefined;
 
-  function authenticate(authorization: string | undefined) {
+  return (authorization) => {
     if (authorization === undefined) return MISSING;
     const known = remembered(authorization);
     if (known === undefined) return identify(authorization);
     const untimely = checkTimesNow(known.times);
     return untimely === undefined ? known.authentication : refuse(untimely, undefined);
-  }
-
-  function recall(authorization: string): Authentication | undefined {
-    const known = remembered(authorization);
-    return known && checkTimesNow(known.times) === undefined ? known.authentication : undefined;
-  }
+  };
 
   function remembered(authorization: string) {
     if (rememberedSet !== keys.current()) {
@@ -122,6 +113,4 @@ export function authenticateWith(
     log.debug({ event: 'token-refused', code: refusal.code, kid }, 'token refused');
     return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
   }
-
-  return Object.assign(authenticate, { recall });
 }

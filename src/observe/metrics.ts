@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Connections } from '../shared-list/store.ts';
+import { LabelledHistogram } from './histogram.ts';
 import type { Observer } from './observer.ts';
 import { registerRuntime } from './runtime-metrics.ts';
 import { settled, watchStore } from './watched-store.ts';
@@ -74,18 +74,23 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     },
     1,
   );
-  const duration = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer.',
-    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-    buckets: REQUEST_BUCKETS,
-    registers,
-  });
-  const active = new Gauge({
+  const duration = new LabelledHistogram(
+    'http_server_request_duration_seconds',
+    'Time from the head of a request to the end of its answer.',
+    ['http_request_method', 'http_route', 'http_response_status_code'],
+    REQUEST_BUCKETS,
+  );
+  const underWay = new Map<string, number>();
+  const countUnderWay = (method: string, change: number) =>
+    underWay.set(method, (underWay.get(method) ?? 0) + change);
+  new Gauge({
     name: 'http_server_active_requests',
     help: 'Requests under way.',
     labelNames: ['http_request_method'],
     registers,
+    collect() {
+      for (const [method, count] of underWay) this.set({ http_request_method: method }, count);
+    },
   });
   const aborted = new Counter({
     name: 'todo_aborted_requests_total',
@@ -98,30 +103,34 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     labelNames: ['http_response_status_code'],
     registers,
   });
-  const operations = new Histogram({
-    name: 'db_client_operation_duration_seconds',
-    help: 'Time of an operation of the store, waiting for its commit included.',
-    labelNames: ['db_system_name', 'db_operation_name', 'error_type'],
-    buckets: DATABASE_BUCKETS,
-    registers,
-  });
-  const batches = new Histogram({
-    name: 'todo_commit_writes',
-    help: 'Writes that shared one commit.',
-    buckets: BATCH_BUCKETS,
-    registers,
-  });
-  const commits = new Histogram({
-    name: 'todo_commit_duration_seconds',
-    help: 'Time of one commit, the sync to the disk included.',
-    buckets: DATABASE_BUCKETS,
-    registers,
-  });
-  const verdicts = new Counter({
+  const operations = new LabelledHistogram(
+    'db_client_operation_duration_seconds',
+    'Time of an operation of the store, waiting for its commit included.',
+    ['db_system_name', 'db_operation_name', 'error_type'],
+    DATABASE_BUCKETS,
+  );
+  const batches = new LabelledHistogram(
+    'todo_commit_writes',
+    'Writes that shared one commit.',
+    [],
+    BATCH_BUCKETS,
+  );
+  const commits = new LabelledHistogram(
+    'todo_commit_duration_seconds',
+    'Time of one commit, the sync to the disk included.',
+    [],
+    DATABASE_BUCKETS,
+  );
+  const verdicts = new Map<string, number>();
+  new Counter({
     name: 'todo_token_verdicts_total',
     help: 'What was found of the credentials of requests, by code.',
     labelNames: ['code'],
     registers,
+    collect() {
+      this.reset();
+      for (const [code, count] of verdicts) this.inc({ code }, count);
+    },
   });
   const keys = new Counter({
     name: 'todo_key_fetches_total',
@@ -130,19 +139,18 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     registers,
   });
 
-  const judged = (authentication: Authentication): void => verdicts.inc({ code: codeOf(authentication) });
+  const judged = (authentication: Authentication): void => {
+    const code = codeOf(authentication);
+    verdicts.set(code, (verdicts.get(code) ?? 0) + 1);
+  };
 
   return {
     watchStore: (store) =>
       watchStore(store, (operation, run) => {
         const from = performance.now();
         return settled(run, (error) => {
-          const labels = {
-            db_system_name: databaseSystem,
-            db_operation_name: operation,
-            error_type: error === undefined ? '' : errorType(error),
-          };
-          operations.observe(labels, (performance.now() - from) / 1_000);
+          const type = error === undefined ? '' : errorType(error);
+          operations.observe((performance.now() - from) / 1_000, databaseSystem, operation, type);
         });
       }),
     watchAuthenticate: (authenticate) => (authorization) => {
@@ -151,26 +159,19 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
       else judged(authentication);
       return authentication;
     },
-    watchRequests(app: FastifyInstance) {
-      app.addHook('onRequest', (request, { raw }, done) => {
-        const from = performance.now();
-        const method = METHODS.has(request.method) ? request.method : '_OTHER';
-        active.inc({ http_request_method: method });
-        raw.once('close', () => {
-          active.dec({ http_request_method: method });
-          if (!raw.writableFinished) {
-            aborted.inc();
-            return;
-          }
-          const labels = {
-            http_request_method: method,
-            http_route: request.routeOptions.url ?? '',
-            http_response_status_code: raw.statusCode,
-          };
-          duration.observe(labels, (performance.now() - from) / 1_000);
-        });
-        done();
+    watchRequest({ method: sent, found, response }, go) {
+      const from = performance.now();
+      const method = METHODS.has(sent) ? sent : '_OTHER';
+      countUnderWay(method, 1);
+      response.once('close', () => {
+        countUnderWay(method, -1);
+        if (!response.writableFinished) aborted.inc();
+        else {
+          const seconds = (performance.now() - from) / 1_000;
+          duration.observe(seconds, method, found?.path ?? '', response.statusCode);
+        }
       });
+      go();
     },
     committed(writes, from, until) {
       batches.observe(writes);
@@ -231,7 +232,11 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
       });
     },
     async read() {
-      return { text: await registry.metrics(), contentType: registry.contentType };
+      const histograms = [duration, operations, batches, commits].map((histogram) => histogram.text());
+      return {
+        text: [await registry.metrics(), ...histograms].join('\n'),
+        contentType: registry.contentType,
+      };
     },
     [Symbol.dispose]: () => runtime[Symbol.dispose](),
   };

@@ -1,39 +1,24 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { traceIdOf } from './request-trace.ts';
+import type { WatchRequest } from './observer.ts';
 
-/** What the line of a request says. Never a token, a body, a query or an unmatched path. */
-export interface RequestLine {
-  readonly method: string;
-  /** The pattern, not the path. */
-  readonly route: string;
-  readonly status: number;
-  /** From the head of the request to the answer. */
-  readonly milliseconds: number;
-  readonly traceId: string;
-}
-
-export type WriteRequestLine = (line: RequestLine) => void;
-
-/** Writes a line per request at level debug; undefined when nobody reads that level. */
-export function requestLines(log: Logger): WriteRequestLine | undefined {
+/**
+ * Writes a line per answered request at level debug: its method, the pattern of its route, its status, the time from its
+ * head to the end of its answer, and its `traceId`. Never a token, a body, a query or an unmatched path. Undefined when
+ * nobody reads that level.
+ */
+export function requestLines(log: Logger): WatchRequest | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
-  return ({ method, route, status, milliseconds, traceId }) => {
-    const rounded = Math.round(milliseconds * 1000) / 1000;
-    log.debug({ event: 'request', method, route, status, milliseconds: rounded, traceId }, 'request');
-  };
-}
-
-/** An `onResponse` hook. */
-export function logRequest(write: WriteRequestLine) {
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    write({
-      method: request.method,
-      route: request.routeOptions.url ?? '(no route)',
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-      traceId: traceIdOf(request),
+  return (call, go) => {
+    const from = performance.now();
+    const { response } = call;
+    response.once('close', () => {
+      if (!response.writableFinished) return;
+      const milliseconds = Math.round((performance.now() - from) * 1000) / 1000;
+      const { method, found, traceId } = call;
+      const route = found?.path ?? '(no route)';
+      const status = response.statusCode;
+      log.debug({ event: 'request', method, route, status, milliseconds, traceId }, 'request');
     });
-    done();
+    go();
   };
 }

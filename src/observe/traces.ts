@@ -24,8 +24,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Call } from '../http/message/call.ts';
 import { parseTraceparent } from '../problem/trace-id.ts';
 import type { Observer } from './observer.ts';
 import { loggedExporter } from './span-export.ts';
@@ -65,8 +65,11 @@ export function openTraces(
   });
   const tracer = provider.getTracer('todo-service', version);
   const current = new AsyncLocalStorage<Context>();
-  const child = <T>(name: string, kind: SpanKind, attributes: Attributes, run: (span: Span) => T): T => {
-    const span = tracer.startSpan(name, { kind, attributes }, current.getStore() ?? ROOT_CONTEXT);
+  /** Below the span of the request; nothing where that is not recorded. */
+  const child = <T>(name: string, kind: SpanKind, attributes: Attributes, run: (span?: Span) => T): T => {
+    const parent = current.getStore();
+    if (parent === undefined) return run();
+    const span = tracer.startSpan(name, { kind, attributes }, parent);
     return settled(
       () => run(span),
       (error) => end(span, error),
@@ -75,21 +78,25 @@ export function openTraces(
   let lastCommit = { writes: 0, from: 0, until: 0 };
 
   return {
-    watchRequests(app) {
-      app.addHook('onRequest', (request, { raw }, done) => {
-        const span = startServerSpan(tracer, request);
-        const { traceId, spanId, traceFlags } = span.spanContext();
-        request.traceId = `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
-        raw.once('close', () => {
-          if (raw.writableFinished) span.setAttribute('http.response.status_code', raw.statusCode);
-          else span.setAttribute('error.type', 'aborted');
-          if (raw.statusCode >= 500) {
-            span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(raw.statusCode));
-          }
-          span.end();
-        });
-        current.run(trace.setSpan(ROOT_CONTEXT, span), done);
+    watchRequest(call, go) {
+      const span = startServerSpan(tracer, call);
+      const { traceId, spanId, traceFlags } = span.spanContext();
+      call.traceId = `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+      if (!span.isRecording()) {
+        go();
+        return;
+      }
+      const { response } = call;
+      response.once('close', () => {
+        if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
+        else span.setAttribute('error.type', 'aborted');
+        if (response.statusCode >= 500) {
+          const type = String(response.statusCode);
+          span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
+        }
+        span.end();
       });
+      current.run(trace.setSpan(ROOT_CONTEXT, span), go);
     },
     watchAuthenticate: (authenticate) => (authorization) =>
       child('authenticate', SpanKind.INTERNAL, {}, () => authenticate(authorization)),
@@ -100,7 +107,7 @@ export function openTraces(
           const startedAt = performance.now();
           const result = run();
           // Whoever waits for a write is told before the next batch is: the last commit is the one of this write.
-          if (result instanceof Promise) {
+          if (span !== undefined && result instanceof Promise) {
             const note = () => noteCommit(tracer, span, startedAt, lastCommit);
             result.then(note, note);
           }
@@ -124,8 +131,8 @@ function samplerOf({ parentBased, ratio }: Sampling): Sampler {
   return parentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-function startServerSpan(tracer: Tracer, request: FastifyRequest): Span {
-  const parent = parseTraceparent(request.headers.traceparent);
+function startServerSpan(tracer: Tracer, { method, headers, found, request }: Call): Span {
+  const parent = parseTraceparent(headers.traceparent);
   const context =
     parent === undefined
       ? ROOT_CONTEXT
@@ -135,14 +142,13 @@ function startServerSpan(tracer: Tracer, request: FastifyRequest): Span {
           traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
           isRemote: true,
         });
-  const route = request.routeOptions.url;
   const attributes = {
-    'http.request.method': request.method,
+    'http.request.method': method,
     'url.scheme': 'http',
-    'network.protocol.version': request.raw.httpVersion,
-    ...(route === undefined ? {} : { 'http.route': route }),
+    'network.protocol.version': request.httpVersion,
+    ...(found === undefined ? {} : { 'http.route': found.path }),
   };
-  const name = route === undefined ? request.method : `${request.method} ${route}`;
+  const name = found === undefined ? method : `${method} ${found.path}`;
   return tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, context);
 }
 

@@ -1,17 +1,12 @@
 import type { Access } from '../auth/admit.ts';
+import type { Route } from '../http/message/routes.ts';
 import { reasonPhrase } from '../problem/catalogue.ts';
 import { componentSchemas } from './components.ts';
 import type { Answer, Operation, Overview } from './operation.ts';
 import { type ProblemResponse, problemResponse, problemsOfKind } from './problems.ts';
 
-/** A route of the profile and what it says of itself. */
-export interface DescribedRoute {
-  readonly method: string;
-  /** As Fastify writes it, parameters with a colon. */
-  readonly url: string;
-  readonly access: Access;
-  readonly operation: Operation;
-}
+/** A route and what it says of itself. */
+type DescribedRoute = Pick<Route, 'method' | 'path' | 'access'> & { readonly operation: Operation };
 
 const ERRORS = `## Errors
 
@@ -23,11 +18,12 @@ Beside the responses listed with an operation:
 - 404 for a path that is none of these, and 405 with \`Allow\` for another method; \`HEAD\` answers as \`GET\` does
 - 400, 408, 417 and 431 for requests that are malformed, slow or larger than HTTP servers accept`;
 
-/** The OpenAPI 3.1 document of these routes. */
+/** The OpenAPI 3.1 document of the routes that say what they do. */
 export function composeDocument(
   { title, description, tags }: Overview,
-  routes: readonly DescribedRoute[],
+  routes: readonly Route[],
 ): Record<string, unknown> {
+  const described = routes.flatMap(({ operation, ...route }) => (operation ? [{ ...route, operation }] : []));
   const { schemas, refer } = componentSchemas();
   const responses: Record<string, unknown> = {};
 
@@ -40,7 +36,7 @@ export function composeDocument(
   const problemsOf = (route: DescribedRoute): [string, unknown][] => {
     const common = problemsOfKind({
       access: route.access,
-      hasId: route.url.includes('/:id'),
+      hasId: route.path.includes('/:id'),
       readsBody: route.operation.requestBody !== undefined,
     });
     const own = route.operation.problems ?? [];
@@ -52,15 +48,15 @@ export function composeDocument(
   };
 
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
-    const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] ??= route.url.includes('/:id') ? { parameters: [ID] } : {};
+  for (const route of described) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] ??= route.path.includes('/:id') ? { parameters: [ID] } : {};
     paths[path][route.method.toLowerCase()] = refer({
       ...statements(route),
       responses: Object.fromEntries([...route.operation.answers.map(responseOf), ...problemsOf(route)]),
     });
   }
-  const needsToken = routes.some(({ access }) => access !== 'open');
+  const needsToken = described.some(({ access }) => access !== 'open');
   return {
     openapi: '3.1.1',
     info: {

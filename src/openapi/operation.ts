@@ -38,7 +38,7 @@ export interface KnownProblem extends Problem {
 }
 
 /**
- * What the OpenAPI document says of a route and the route itself does not: a route's `schema`. Parameters,
+ * What the OpenAPI document says of a route and the route itself does not. Parameters,
  * security and the problems that every route of its kind can have follow from its path, its access and
  * `requestBody`.
  */
@@ -61,8 +61,4 @@ export interface Overview {
   /** CommonMark. */
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-}
-
-declare module 'fastify' {
-  interface FastifySchema extends Partial<Operation> {}
 }

@@ -51,18 +51,45 @@ export function referencePage(title: string, documentPath: string): string {
 
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
 
+/** What the plugin of Scalar's package tells a server to serve. */
+interface ServedRoute {
+  readonly url: string;
+  handler(request: undefined, reply: { header(): unknown; send(script: string): void }): void;
+}
+
+const PACKAGE = '@scalar/fastify-api-reference';
+
+/** Whether the package with the script is there: it is an optional peer. */
+export function isScalarInstalled(): boolean {
+  try {
+    import.meta.resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Scalar's script, 4 MB. Its package gives it out only through its Fastify plugin, so the plugin gets an
- * instance of its own, which never listens.
+ * Scalar's script, 4 MB. Its package gives it out only through a plugin for a server, so the plugin gets one that
+ * does nothing but note what it is to serve.
  */
 export async function readScalarScript(): Promise<Buffer> {
-  const { fastify } = await import('fastify');
   const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const carrier = fastify();
-  await carrier.register(scalar, { routePrefix: '/', configuration: { url: '/' } });
-  const { rawPayload, statusCode } = await carrier.inject('/js/scalar.js');
-  await carrier.close();
-  if (statusCode !== 200)
-    throw new Error(`Cannot read the script of the reference page: status ${statusCode}`);
-  return rawPayload;
+  const plugin: (server: object, options: object, done: () => void) => unknown = scalar;
+  const routes: ServedRoute[] = [];
+  plugin(
+    { route: (route: ServedRoute) => routes.push(route) },
+    { routePrefix: '/', configuration: { url: '/' } },
+    () => {},
+  );
+  let script = '';
+  const reply = {
+    header: () => reply,
+    send(text: string) {
+      script = text;
+    },
+  };
+  routes.find(({ url }) => url === '/js/scalar.js')?.handler(undefined, reply);
+  if (script === '') throw new Error('Cannot show the reference page: its package gives no script');
+  return Buffer.from(script);
 }

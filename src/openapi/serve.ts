@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifySchema, RouteOptions } from 'fastify';
+import type { Logger } from 'pino';
 import * as errorDemo from '../error-demo/document.ts';
-import { sendJson } from '../http/message/json-reply.ts';
-import { READ } from '../http/message/match.ts';
-import { withoutBody } from '../http/message/with-body.ts';
+import { type Answer, json } from '../http/message/answer.ts';
+import type { Route } from '../http/message/routes.ts';
 import * as sharedList from '../shared-list/document.ts';
-import { composeDocument, type DescribedRoute } from './compose.ts';
-import type { Operation } from './operation.ts';
+import { composeDocument } from './compose.ts';
 import {
   ICON,
   ICON_PATH,
+  isScalarInstalled,
   PAGE_PATH,
   PAGE_POLICY,
   readScalarScript,
@@ -22,53 +21,42 @@ const OVERVIEWS = { 'shared-list': sharedList.overview, 'error-demo': errorDemo.
 const DOCUMENT_PATH = '/openapi/v1.json';
 
 /**
- * Serves the OpenAPI document of the routes that are added from now on, and the reference page (contract D3), on
- * ordinary routes: the rules for `HEAD`, 404 and 405 hold for them too.
+ * The routes of the OpenAPI document of `routes` and of the reference page (contract D3). Without the package of the page
+ * there is a line in the log, and no page.
  */
-export async function serveDocument(app: FastifyInstance, profile: keyof typeof OVERVIEWS): Promise<void> {
+export function documentRoutes(
+  profile: keyof typeof OVERVIEWS,
+  routes: readonly Route[],
+  log: Logger,
+): readonly Route[] {
   const overview = OVERVIEWS[profile];
-  const routes: DescribedRoute[] = [];
-  app.addHook('onRoute', (route) => {
-    routes.push(...describedRoutes(route));
-  });
-
-  serve(app, DOCUMENT_PATH, (reply) => sendJson(reply, composeDocument(overview, routes)));
-
+  const document = serve(DOCUMENT_PATH, () => json(composeDocument(overview, routes)));
+  if (!isScalarInstalled()) {
+    log.warn(
+      { event: 'no-reference-page' },
+      'there is no reference page: install @scalar/fastify-api-reference',
+    );
+    return [document];
+  }
   const page = referencePage(overview.title, DOCUMENT_PATH);
-  serve(app, PAGE_PATH, (reply) =>
-    reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8').send(page),
-  );
-  serve(app, ICON_PATH, (reply) => reply.type('image/svg+xml').send(ICON));
-
   let script: Promise<Buffer> | undefined;
-  serve(app, SCRIPT_PATH, async (reply) => {
-    script ??= readScalarScript();
-    return reply.type('text/javascript; charset=utf-8').send(await script);
-  });
+  return [
+    document,
+    serve(PAGE_PATH, () =>
+      file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY }),
+    ),
+    serve(ICON_PATH, () => file('image/svg+xml', ICON)),
+    serve(SCRIPT_PATH, async () => {
+      script ??= readScalarScript();
+      return file('text/javascript; charset=utf-8', await script);
+    }),
+  ];
 }
 
-function serve(
-  app: FastifyInstance,
-  url: string,
-  answer: (reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
-): void {
-  app.route({
-    method: READ,
-    url,
-    config: { access: 'open' },
-    handler: withoutBody((_request, reply) => answer(reply)),
-  });
+function serve(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, access: 'open', handle };
 }
 
-/** One for each method of a route that says what it does. `HEAD` is no operation of its own. */
-function describedRoutes({ method, url, config, schema }: RouteOptions): DescribedRoute[] {
-  if (config === undefined || !isOperation(schema)) return [];
-  return [method]
-    .flat()
-    .filter((name) => name !== 'HEAD')
-    .map((name) => ({ method: name, url, access: config.access, operation: schema }));
-}
-
-function isOperation(schema: FastifySchema | undefined): schema is Operation {
-  return schema?.operationId !== undefined;
+function file(type: string, body: string | Buffer, headers: Answer['headers'] = {}): Answer {
+  return { status: 200, headers: { ...headers, 'content-type': type }, body };
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
-import type { Parsed } from '../http/message/with-body.ts';
+import type { Parsed } from '../http/message/read-json.ts';
 import { CreateTodo, ReplaceTodo } from './schemas.ts';
 import {
   type CategoryId,

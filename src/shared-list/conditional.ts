@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { say } from '../problem/doors.ts';
+import type { Answer, Headers } from '../http/message/answer.ts';
 import {
   admitsWrite,
   type EntityTag,
@@ -10,7 +9,7 @@ import {
 } from './entity-tag.ts';
 
 /** A shared cache keeps nothing, a private one asks before each use. */
-export const PRIVATE = 'private, no-cache';
+const PRIVATE = 'private, no-cache';
 
 const NONE: Preconditions = {};
 
@@ -18,7 +17,7 @@ const NONE: Preconditions = {};
  * Whether a request has no precondition (RFC 9110 §13.1). `If-Modified-Since` and `If-Unmodified-Since` are
  * ignored: no representation has a modification date.
  */
-export function isUnconditional(headers: IncomingHttpHeaders): boolean {
+function isUnconditional(headers: IncomingHttpHeaders): boolean {
   return headers['if-match'] === undefined && headers['if-none-match'] === undefined;
 }
 
@@ -26,15 +25,14 @@ export function isUnconditional(headers: IncomingHttpHeaders): boolean {
  * Goes on with the preconditions of a request. A header that names no entity tags is a 400: the end of step 4 in
  * the contract's order.
  */
-export function withPreconditions<Handled>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  handle: (preconditions: Preconditions) => Handled,
-): Handled | FastifyReply {
-  const preconditions = preconditionsOf(request.headers);
+export function withPreconditions(
+  headers: IncomingHttpHeaders,
+  handle: (preconditions: Preconditions) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const preconditions = preconditionsOf(headers);
   if (preconditions !== 'malformed') return handle(preconditions);
   const detail = 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.';
-  return say(reply, { status: 400, detail });
+  return { status: 400, detail };
 }
 
 function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | 'malformed' {
@@ -55,7 +53,7 @@ export function decideRead(preconditions: Preconditions, current: EntityTag): 20
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, current) ? 304 : 200;
 }
 
-/** Puts the validator on an answer. */
-export function tagged(reply: FastifyReply, etag: EntityTag): FastifyReply {
-  return reply.header('ETag', etag).header('Cache-Control', PRIVATE);
+/** The headers of a representation with this validator. */
+export function tagged(etag: EntityTag): Headers {
+  return { etag, 'cache-control': PRIVATE };
 }

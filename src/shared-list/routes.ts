@@ -1,10 +1,7 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { identityOf } from '../auth/admit.ts';
+import { and } from '../and.ts';
+import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
-import { sendJson, sendJsonPieces, sendJsonText } from '../http/message/json-reply.ts';
-import { READ } from '../http/message/match.ts';
-import { withJson, withoutBody } from '../http/message/with-body.ts';
-import { say } from '../problem/doors.ts';
+import { type Route, withBody } from '../http/message/routes.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import * as document from './document.ts';
@@ -13,125 +10,104 @@ import type { ListRepresentation } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';
 
-const CATEGORY_NOT_FOUND = { status: 400, title: 'Category not found' };
+const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not found' };
 
 /** The endpoints of Profile A. */
-export function sharedListRoutes(app: FastifyInstance, store: TodoStore): void {
-  app.addHook('onListen', async () => prepareBodies());
-
-  app.route({
-    method: READ,
-    url: '/me',
-    config: { access: 'authenticated' },
-    schema: document.me,
-    handler: withoutBody((request, reply) => sendJson(reply, { name: identityOf(request).name })),
-  });
-
-  app.route({
-    method: READ,
-    url: '/todos',
-    config: { access: 'authenticated' },
-    schema: document.listTodos,
-    handler: withoutBody((request, reply) =>
-      withPreconditions(request, reply, (preconditions) => {
-        const gzip = admitsGzip(request.headers['accept-encoding']);
-        const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
-        if (list instanceof Promise) return list.then((current) => sendList(reply, preconditions, current));
-        sendList(reply, preconditions, list);
-      }),
+export function sharedListRoutes(store: TodoStore): readonly Route[] {
+  prepareBodies();
+  return [
+    {
+      method: 'GET',
+      path: '/me',
+      access: 'authenticated',
+      operation: document.me,
+      handle: ({ identity: { name } }) => json({ name }),
+    },
+    {
+      method: 'GET',
+      path: '/todos',
+      access: 'authenticated',
+      operation: document.listTodos,
+      handle: ({ headers }) =>
+        withPreconditions(headers, (preconditions) => {
+          const gzip = admitsGzip(headers['accept-encoding']);
+          const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
+          return and(list, (current) => answerList(preconditions, current));
+        }),
+    },
+    {
+      method: 'GET',
+      path: '/todos/:id',
+      access: 'authenticated',
+      operation: document.getTodo,
+      handle: ({ headers, id }) =>
+        withPreconditions(headers, (preconditions) =>
+          and(store.find(id), (todo) => answerTodo(preconditions, todo)),
+        ),
+    },
+    withBody(
+      { method: 'POST', path: '/todos', access: 'CanWriteTodos', operation: document.createTodo },
+      parseCreateTodo,
+      async (_call, body) => {
+        const todo = await store.add(body);
+        if (todo === 'category-missing') return CATEGORY_NOT_FOUND;
+        const { id, etag, json } = todo;
+        const headers = { ...tagged(etag), location: `/todos/${id}`, 'content-type': JSON_UTF_8 };
+        return { status: 201, headers, body: json };
+      },
     ),
-  });
-
-  app.route({
-    method: READ,
-    url: '/todos/:id',
-    config: { access: 'authenticated' },
-    schema: document.getTodo,
-    handler: withoutBody((request, reply) =>
-      withPreconditions(request, reply, (preconditions) => {
-        const found = store.find(request.todoId);
-        if (found instanceof Promise) return found.then((todo) => sendTodo(reply, preconditions, todo));
-        // Returning the reply would make Fastify wait for it as for a promise.
-        sendTodo(reply, preconditions, found);
-      }),
+    withBody(
+      { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos', operation: document.replaceTodo },
+      parseReplaceTodo,
+      ({ headers, id }, body) =>
+        withPreconditions(headers, async (preconditions) => {
+          switch (await store.replace(id, body, preconditions)) {
+            case 'replaced':
+              return { status: 204 };
+            case 'todo-missing':
+              return { status: 404 };
+            case 'category-missing':
+              return CATEGORY_NOT_FOUND;
+            case 'precondition-failed':
+              return { status: 412 };
+          }
+        }),
     ),
-  });
-
-  app.route({
-    method: 'POST',
-    url: '/todos',
-    config: { access: 'CanWriteTodos' },
-    schema: document.createTodo,
-    handler: withJson(parseCreateTodo, async (body, _request, reply) => {
-      const todo = await store.add(body);
-      if (todo === 'category-missing') return say(reply, CATEGORY_NOT_FOUND);
-      tagged(reply, todo.etag).code(201).header('Location', `/todos/${todo.id}`);
-      return sendJsonText(reply, todo.json);
-    }),
-  });
-
-  app.route({
-    method: 'PUT',
-    url: '/todos/:id',
-    config: { access: 'CanWriteTodos' },
-    schema: document.replaceTodo,
-    handler: withJson(parseReplaceTodo, async (body, request, reply) =>
-      withPreconditions(request, reply, async (preconditions) => {
-        switch (await store.replace(request.todoId, body, preconditions)) {
-          case 'replaced':
-            return reply.code(204).send();
-          case 'todo-missing':
-            return reply.code(404).send();
-          case 'category-missing':
-            return say(reply, CATEGORY_NOT_FOUND);
-          case 'precondition-failed':
-            return reply.code(412).send();
-        }
-      }),
-    ),
-  });
-
-  app.route({
-    method: 'DELETE',
-    url: '/todos/:id',
-    config: { access: 'CanWriteTodos' },
-    schema: document.deleteTodo,
-    handler: withoutBody((request, reply) =>
-      withPreconditions(request, reply, async (preconditions) => {
-        switch (await store.remove(request.todoId, preconditions)) {
-          case 'removed':
-            return reply.code(204).send();
-          case 'todo-missing':
-            return reply.code(404).send();
-          case 'precondition-failed':
-            return reply.code(412).send();
-        }
-      }),
-    ),
-  });
+    {
+      method: 'DELETE',
+      path: '/todos/:id',
+      access: 'CanWriteTodos',
+      operation: document.deleteTodo,
+      handle: ({ headers, id }) =>
+        withPreconditions(headers, async (preconditions) => {
+          switch (await store.remove(id, preconditions)) {
+            case 'removed':
+              return { status: 204 };
+            case 'todo-missing':
+              return { status: 404 };
+            case 'precondition-failed':
+              return { status: 412 };
+          }
+        }),
+    },
+  ];
 }
 
-function sendList(
-  reply: FastifyReply,
-  preconditions: Preconditions,
-  { pieces, coding, etag }: ListRepresentation,
-): FastifyReply {
+function answerList(preconditions: Preconditions, { pieces, coding, etag }: ListRepresentation): Answer {
   const status = decideRead(preconditions, etag);
-  if (status === 412) return reply.code(412).send();
-  tagged(reply, etag).header('Vary', 'Accept-Encoding');
-  if (status === 304) return reply.code(304).send();
-  if (coding === 'gzip') reply.header('Content-Encoding', 'gzip');
-  return sendJsonPieces(reply, pieces);
+  if (status === 412) return { status };
+  const headers: Record<string, string> = { ...tagged(etag), vary: 'Accept-Encoding' };
+  if (status === 304) return { status, headers };
+  if (coding === 'gzip') headers['content-encoding'] = 'gzip';
+  headers['content-type'] = JSON_UTF_8;
+  return { status, headers, body: pieces };
 }
 
-function sendTodo(
-  reply: FastifyReply,
-  preconditions: Preconditions,
-  todo: TodoRepresentation | undefined,
-): FastifyReply {
-  if (todo === undefined) return reply.code(404).send();
+function answerTodo(preconditions: Preconditions, todo: TodoRepresentation | undefined): Answer {
+  if (todo === undefined) return { status: 404 };
   const status = decideRead(preconditions, todo.etag);
-  if (status === 412) return reply.code(412).send();
-  tagged(reply, todo.etag);
-  return status === 304 ? reply.code(304).send() : sendJsonText(reply, todo.json);
+  if (status === 412) return { status };
+  const headers = tagged(todo.etag);
+  if (status === 304) return { status, headers };
+  return { status, headers: { ...headers, 'content-type': JSON_UTF_8 }, body: todo.json };
 }

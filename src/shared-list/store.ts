@@ -15,12 +15,6 @@ export interface TodoStore extends AsyncDisposable {
   /** Synchronous when the todo is at hand. It may throw what it would otherwise reject with, and so may `list`. */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
 
-  /**
-   * What `find` would say without asking the database, never older than the call; undefined when it would have to
-   * ask. Never throws. Only where todos are kept at hand.
-   */
-  atHand?(id: number): TodoRepresentation | 'missing' | undefined;
-
   /** Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. */
   add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'>;
 

@@ -166,24 +166,6 @@ test('a remembered token expires, with one look at the clock per request', async
   assert.equal(looks, 3);
 });
 
-test('to recall a token leaves an expired one to authenticate, and its line in the log too', async () => {
-  let now = NOW;
-  const lines: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const authenticate = authenticateWith(issuerKeys(), TRUST, { log, now: () => now });
-  const made = draft();
-  const exp = Math.floor(NOW / 1000) + 60;
-  const authorization = `Bearer ${forge(made, { claims: { ...made.claims, exp } })}`;
-  const identified = await authenticate(authorization);
-  assert.equal(identified.outcome, 'identified');
-  assert.equal(authenticate.recall?.(authorization), identified);
-  now = (exp + 30) * 1000;
-  assert.equal(authenticate.recall?.(authorization), undefined);
-  assert.deepEqual(lines, []);
-  assert.equal(codeOf(await authenticate(authorization)), 'expired');
-  assert.equal(lines.length, 1);
-});
-
 test('a remembered token is refused once its key has left the set, and good again when it is back', async () => {
   const keys = changingKeys();
   const authenticate = identifier(keys);

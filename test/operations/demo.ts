@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { composeApp } from '../../src/app.ts';
+import type { Answer } from '../../src/http/message/answer.ts';
+import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
@@ -9,29 +11,43 @@ export interface Demo extends AsyncDisposable {
   readonly url: string;
   readonly listeners: Listeners;
   readonly server: Server;
+  /** The log so far, a parsed line each. */
+  readonly log: readonly Record<string, unknown>[];
 }
 
-export async function startDemo(
-  options: ListenersOptions = {},
-  extend: (app: FastifyInstance) => void = () => {},
-): Promise<Demo> {
+export interface DemoOptions extends ListenersOptions {
+  readonly routes?: readonly Route[];
+  readonly logLevel?: string;
+  readonly environment?: 'development' | 'production';
+}
+
+export async function startDemo({
+  routes = [],
+  logLevel = 'info',
+  environment = 'production',
+  ...options
+}: DemoOptions = {}): Promise<Demo> {
   const listeners = openListeners(options);
-  const log = pino({ level: 'silent' });
-  const app = await composeApp({
-    environment: 'production',
-    log,
+  const log: Record<string, unknown>[] = [];
+  const receive = await composeApp({
+    environment,
+    log: pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) }),
     profile: { name: 'error-demo' },
     listeners,
+    routes,
   });
-  extend(app);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
+  const { port } = server.address() as AddressInfo;
   return {
-    url,
+    url: `http://127.0.0.1:${port}`,
     listeners,
-    server: app.server,
-    async [Symbol.asyncDispose]() {
-      await listeners.drain(0);
-      await app.close();
-    },
+    server,
+    log,
+    [Symbol.asyncDispose]: () => listeners.drain(0),
   };
+}
+
+/** An open route. */
+export function get(path: string, handle: () => Answer | Promise<Answer>): Route {
+  return { method: 'GET', path, access: 'open', handle };
 }

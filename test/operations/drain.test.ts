@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startDemo } from './demo.ts';
+import { get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -88,9 +88,7 @@ describe('Draining', { concurrency: true }, () => {
   });
 
   test('a client that is slow to read gets its answer to the end', async () => {
-    await using demo = await startDemo({}, (app) => {
-      app.get('/long', { config: { access: 'open' } }, (_request, reply) => reply.send(LONG));
-    });
+    await using demo = await startDemo({ routes: [get('/long', () => ({ status: 200, body: LONG }))] });
     await using silent = await Connection.open(demo.url);
     await using slow = await Connection.open(demo.url);
     slow.socket.write(GET.replace('/todos/1', '/long'));
@@ -117,11 +115,13 @@ describe('Draining', { concurrency: true }, () => {
 
   test('what is not answered by the deadline is cut off', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    await using demo = await startDemo({}, (app) => {
-      app.get('/never', { config: { access: 'open' } }, () => {
-        resolve();
-        return new Promise(() => {});
-      });
+    await using demo = await startDemo({
+      routes: [
+        get('/never', () => {
+          resolve();
+          return new Promise(() => {});
+        }),
+      ],
     });
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET.replace('/todos/1', '/never'));

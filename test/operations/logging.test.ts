@@ -28,16 +28,17 @@ function membersOf(literal: string): string[] {
   return flat.split(',').map((member) => member.trim().replace(/:.*$/s, ''));
 }
 
-/** Event → fields, as the source writes them: `{ event: 'x', … }`, or `{ event, … }` in a function that is given the name. */
+/** Event → fields, as the source writes them: `{ event: 'x', … }`. */
 function written(): Map<string, string[]> {
   const withoutDestructuring = sources.replace(/\(\{ \w+ \}\)/g, '()');
   const events = new Map<string, string[]>();
-  for (const [, inside = ''] of withoutDestructuring.matchAll(/\{\s*(event(?:: '[a-z-]+')?,?[^{}]*)\}/g)) {
-    const fields = membersOf(inside).filter((name) => name !== 'event' && name !== '');
-    const name = /^event: '([a-z-]+)'/.exec(inside)?.[1];
-    const names =
-      name === undefined ? [...sources.matchAll(/\bwarn\('([a-z-]+)', request/g)].map((m) => m[1]) : [name];
-    for (const one of names) events.set(String(one), fields);
+  for (const [, event = '', inside = ''] of withoutDestructuring.matchAll(
+    /\{\s*event: '([a-z-]+)',?([^{}]*)\}/g,
+  )) {
+    events.set(
+      event,
+      membersOf(inside).filter((name) => name !== ''),
+    );
   }
   return events;
 }

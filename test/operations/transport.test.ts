@@ -58,7 +58,6 @@ const refused: readonly (readonly [name: string, bytes: string])[] = [
   ['CONNECT with a path', 'CONNECT /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a method in lower case', 'get /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['a second Host behind 3,000 other headers', `${GET}${'a:\r\n'.repeat(3_000)}Host: b\r\n\r\n`],
 ];
 
 describe('The strict look', { concurrency: true }, () => {
@@ -70,6 +69,22 @@ describe('The strict look', { concurrency: true }, () => {
         [400],
       );
       assert.equal(problemOf(answers[0]).title, 'Bad Request');
+      assert.equal(answers[0]?.headers.get('connection'), 'close');
+    });
+  }
+
+  for (const [name, bytes] of [
+    ['101 header lines', `${GET}${'a:\r\n'.repeat(100)}\r\n`],
+    ['a second Host behind 3,000 other lines', `${GET}${'a:\r\n'.repeat(3_000)}Host: b\r\n\r\n`],
+    ['101 trailer lines', `${CHUNKED}\r\n0\r\n${'a:\r\n'.repeat(101)}\r\n`],
+  ] as const) {
+    test(`Order 1 · one 431, and nothing behind it is looked at · ${name}`, async () => {
+      const answers = await converse(demo.url, bytes + LAST);
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [431],
+      );
+      assert.equal(problemOf(answers[0]).title, 'Request Header Fields Too Large');
       assert.equal(answers[0]?.headers.get('connection'), 'close');
     });
   }
@@ -91,7 +106,8 @@ describe('The strict look', { concurrency: true }, () => {
     ['TRACE of an unknown path', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['OPTIONS of the asterisk', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['empty lines before the request', '\r\n\r\nGET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
-    ['3,000 headers', `${GET}${'a:\r\n'.repeat(3_000)}\r\n`, 200],
+    ['100 header lines', `${GET}${'a:\r\n'.repeat(99)}\r\n`, 200],
+    ['100 trailer lines', `${CHUNKED}\r\n0\r\n${'a:\r\n'.repeat(100)}\r\n`, 409],
   ];
 
   for (const [name, bytes, status] of accepted) {

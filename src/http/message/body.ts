@@ -1,16 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MAX_FIELD_LINES } from '../transport/look.ts';
 
 /** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
-export const BODY_MAX_BYTES = 64 * 1024;
+const BODY_MAX_BYTES = 64 * 1024;
 
-/** A refused body is read on for at most so long and so far, that the answer arrives (RFC 9112 §9.6; contract B5). */
-const LINGER_MILLISECONDS = 1_000;
-const LINGER_BYTES = 1024 * 1024;
-
-/** A request's body as it stands before routing. */
-export type Body = Buffer | 'too-large';
-
-export const NO_BODY: Buffer = Buffer.alloc(0);
+/** How a body ended: what came of it when no more is read. */
+export type BodyEnd = 'complete' | 'too-large' | 'too-many-trailers';
 
 /** Whether a body follows the head (RFC 9112 §6.3). */
 export function announcesBody({ headers }: IncomingMessage): boolean {
@@ -19,49 +14,110 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
+ * The body that a request announces. It is read to its end before anything is answered: an answer that overtakes
+ * it lets Node.js add a second one when the body turns out malformed. Two exceptions: one over the limit, and one
+ * that the client holds back until it gets a 100.
+ *
+ * Nothing of it is kept that nobody will look at: until that is known at most 64 KiB. No promise settles when the
+ * client goes away or the framing is bad: the socket's error is the answer then.
+ */
+export class IncomingBody {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  /** Undefined when nobody will look at the bytes. */
+  #kept: GrowingBuffer | undefined = new GrowingBuffer();
+  #state: 'held-back' | 'arriving' | BodyEnd = 'arriving';
+  readonly #ended = Promise.withResolvers<BodyEnd>();
+
+  /** Starts to read, unless the client waits for a 100; undefined when no body is announced. */
+  static of(request: IncomingMessage, response: ServerResponse): IncomingBody | undefined {
+    return announcesBody(request) ? new IncomingBody(request, response) : undefined;
+  }
+
+  private constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
+    if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end('too-large');
+    else if (expectsContinue(request)) this.#state = 'held-back';
+    else this.#read();
+  }
+
+  /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
+  async bytes(): Promise<Buffer | Exclude<BodyEnd, 'complete'>> {
+    this.#ask();
+    const end = await this.#ended.promise;
+    return end === 'complete' ? (this.#kept?.bytes ?? Buffer.alloc(0)) : end;
+  }
+
+  /** The end, for an endpoint that ignores the bytes (contract B1). A client that waits for a 100 gets it. */
+  end(): Promise<BodyEnd> {
+    this.#ask();
+    this.#kept = undefined;
+    return this.#ended.promise;
+  }
+
+  /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
+  rest(): BodyEnd | 'held-back' | Promise<BodyEnd> {
+    this.#kept = undefined;
+    return this.#state === 'arriving' ? this.#ended.promise : this.#state;
+  }
+
+  /** The headers alone have turned out acceptable (RFC 9110 §10.1.1). */
+  #ask(): void {
+    if (this.#state !== 'held-back') return;
+    this.#state = 'arriving';
+    this.#response.writeContinue();
+    this.#read();
+  }
+
+  #read(): void {
+    const request = this.#request;
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_MAX_BYTES) {
+        this.#kept?.append(chunk);
+        return;
+      }
+      request.off('data', onData).pause();
+      this.#end('too-large');
+    };
+    request.on('data', onData);
+    request.once('end', () => {
+      this.#end(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 'too-many-trailers' : 'complete');
+    });
+    request.on('error', () => {});
+  }
+
+  #end(end: BodyEnd): void {
+    this.#state = end;
+    this.#ended.resolve(end);
+  }
+}
+
+/**
  * Whether the client sends its body only after a 100 (RFC 9110 §10.1.1). The server has refused every other
  * expectation, and one in HTTP/1.0 is to be ignored.
  */
-export function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
+function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersionMinor === 1;
 }
 
 /**
- * Reads a body to its end before anything is answered: an answer that overtakes its request's body lets
- * Node.js add a second one when that body turns out malformed. Stops early at a body over the limit. Never
- * settles when the client goes away or the framing is bad: the socket's error is the answer then.
- */
-export function readBody(request: IncomingMessage): Promise<Body> {
-  if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve('too-large');
-  const { promise, resolve } = Promise.withResolvers<Body>();
-  const body = new GrowingBuffer();
-  const onData = (chunk: Buffer) => {
-    if (body.append(chunk)) return;
-    request.off('data', onData).pause();
-    resolve('too-large');
-  };
-  request.on('data', onData);
-  request.once('end', () => resolve(body.bytes));
-  request.on('error', () => {});
-  return promise;
-}
-
-/**
- * One buffer of at most 64 KiB for bytes that come in pieces of any size. A list of the pieces would hold the
- * memory of the packets they came in: 80 times as much for chunks of one byte.
+ * One buffer for bytes that come in pieces of any size, 64 KiB at most. A list of the pieces would hold the memory of
+ * the packets they came in: 80 times as much for chunks of one byte.
  */
 class GrowingBuffer {
-  #buffer = NO_BODY;
+  #buffer = Buffer.alloc(0);
   #length = 0;
 
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** False when there is no room for `chunk`. */
-  append(chunk: Buffer): boolean {
+  /** The caller keeps the sum of all lengths within `BODY_MAX_BYTES`. */
+  append(chunk: Buffer): void {
     const length = this.#length + chunk.length;
-    if (length > BODY_MAX_BYTES) return false;
     if (length > this.#buffer.length) {
       const grown = Buffer.allocUnsafeSlow(
         Math.min(BODY_MAX_BYTES, Math.max(length, 2 * this.#buffer.length)),
@@ -71,23 +127,5 @@ class GrowingBuffer {
     }
     chunk.copy(this.#buffer, this.#length);
     this.#length = length;
-    return true;
   }
-}
-
-/**
- * Goes on reading what the client still sends of a body that was refused, up to 1 s or 1 MiB, and throws it
- * away: a connection that is closed on unread bytes is reset, and the reset destroys the answer.
- */
-export function lingerOn(request: IncomingMessage): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, LINGER_MILLISECONDS);
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > LINGER_BYTES) resolve();
-  });
-  request.once('close', resolve);
-  request.resume();
-  return promise.finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
 
 /** Request headers that a browser may send: those that the endpoints read beyond the ones that are always allowed. */
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, If-None-Match, traceparent';
@@ -11,37 +12,41 @@ const PREFLIGHT_SECONDS = '7200';
 
 /** Lets browser applications of some origins in (the CORS protocol of https://fetch.spec.whatwg.org/). */
 export interface Cors {
-  /** Adds the hook that tells a browser which answers its application may read. After `dress`: a 500 has no other headers. */
-  register(app: FastifyInstance): void;
-  /** Answers a preflight of an allowed origin for a path with these methods. False when it is no such thing. */
-  preflight(request: FastifyRequest, reply: FastifyReply, allow: string): boolean;
+  /** The same answer, which tells a browser whether its application may read it. */
+  mark(answer: Answer, call: Call): Answer;
+  /** The answer to a preflight of an allowed origin for a path with these methods; undefined when it is no such thing. */
+  preflight(call: Call, allow: string): Answer | undefined;
 }
 
 /** @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed. */
 export function openCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
   return {
-    register(app) {
-      app.addHook('onSend', ({ headers: { origin } }, reply, payload, done) => {
-        reply.header('Vary', reply.hasHeader('vary') ? `${reply.getHeader('vary')}, Origin` : 'Origin');
-        if (origin !== undefined && allowed.has(origin)) {
-          reply.header('Access-Control-Allow-Origin', origin);
-          reply.header('Access-Control-Expose-Headers', EXPOSED_HEADERS);
-        }
-        done(null, payload);
-      });
+    mark(answer, { headers: { origin } }) {
+      const { vary } = answer.headers ?? {};
+      const marked = { ...answer.headers, vary: vary === undefined ? 'Origin' : `${vary}, Origin` };
+      if (origin === undefined || !allowed.has(origin)) return { ...answer, headers: marked };
+      return {
+        ...answer,
+        headers: {
+          ...marked,
+          'access-control-allow-origin': origin,
+          'access-control-expose-headers': EXPOSED_HEADERS,
+        },
+      };
     },
-    preflight({ method, headers }, reply, allow) {
+    preflight({ method, headers }, allow) {
       const { origin, 'access-control-request-method': wanted } = headers;
-      if (method !== 'OPTIONS' || wanted === undefined) return false;
-      if (origin === undefined || !allowed.has(origin)) return false;
-      reply
-        .code(204)
-        .header('Access-Control-Allow-Methods', allow)
-        .header('Access-Control-Allow-Headers', REQUEST_HEADERS)
-        .header('Access-Control-Max-Age', PREFLIGHT_SECONDS)
-        .send();
-      return true;
+      if (method !== 'OPTIONS' || wanted === undefined) return undefined;
+      if (origin === undefined || !allowed.has(origin)) return undefined;
+      return {
+        status: 204,
+        headers: {
+          'access-control-allow-methods': allow,
+          'access-control-allow-headers': REQUEST_HEADERS,
+          'access-control-max-age': PREFLIGHT_SECONDS,
+        },
+      };
     },
   };
 }

@@ -1,28 +1,38 @@
-import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
-import { createStrictServer, LIMITS, type Limits } from './server.ts';
-import { keepTurns } from './turn.ts';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { createStrictServer, LIMITS, type Limits, type Receive, type StrictServer } from './server.ts';
 
-/** Idle connections stay open for so long after the listeners have closed, in milliseconds. */
-const IDLE_MILLISECONDS = 2_000;
+/** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
+const IDLE_MS = 2_000;
 
-/** Between two looks for idle connections from then on, in milliseconds. */
-const IDLE_INTERVAL = 100;
+/** Milliseconds between two looks for idle connections from then on. */
+const IDLE_INTERVAL_MS = 100;
+
+/** Where to listen. */
+export interface Address {
+  readonly host: string;
+  /** 0 to 65535; 0 picks a free port. */
+  readonly port: number;
+}
 
 /** The public listeners of one service, from the first connection to the last. */
 export interface Listeners {
-  /** A strict server for `route` that will be drained with the others. */
-  create(route: RequestListener): Server;
+  /**
+   * Opens strict servers for `receive`: one, or one for each address of `localhost`. The result is the first.
+   *
+   * @throws the error of `listen` or of the look-up of the host.
+   */
+  listen(receive: Receive, address: Address): Promise<Server>;
   /** True from the first call of `drain`. */
   readonly draining: boolean;
-  /** Whether no request has come in behind the one that this answers. */
-  isLatest(response: ServerResponse): boolean;
   /**
    * Accepts no new connection and answers every request that has been received. Idle connections close after
-   * 2 s, or when no client is still reading its answer, all others at the latest after `deadline` milliseconds. Never
+   * 2 s, or when no client is still reading its answer, all others at the latest after `deadlineMs`. Never
    * rejects; a second call waits for the first.
    */
-  drain(deadline: number): Promise<void>;
+  drain(deadlineMs: number): Promise<void>;
 }
 
 export interface ListenersOptions {
@@ -32,53 +42,53 @@ export interface ListenersOptions {
 }
 
 export function openListeners({ limits, refused }: ListenersOptions = {}): Listeners {
-  const turns = keepTurns();
-  const parts = { limits: { ...LIMITS, ...limits }, turns, ...(refused === undefined ? {} : { refused }) };
-  const open: Listener[] = [];
+  const parts = { limits: { ...LIMITS, ...limits }, ...(refused === undefined ? {} : { refused }) };
+  const open: StrictServer[] = [];
   let drained: Promise<void> | undefined;
 
+  async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
+    const opened = createStrictServer(receive, parts);
+    opened.server.listen(port, host);
+    await once(opened.server, 'listening');
+    open.push(opened);
+    return opened.server;
+  }
+
   return {
-    create(route) {
-      const server = createStrictServer(route, parts);
-      const sockets = new Set<Socket>();
-      server.on('connection', (socket: Socket) => {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      });
-      open.push({ server, sockets });
+    async listen(receive, { host, port }) {
+      if (host !== 'localhost') return listenOn(receive, host, port);
+      const [first, ...others] = await lookup(host, { all: true });
+      const server = await listenOn(receive, first?.address ?? host, port);
+      const { port: chosen } = server.address() as AddressInfo;
+      // A second address, of IPv6 for one, that this machine does not let us have is not needed.
+      await Promise.allSettled(others.map(({ address }) => listenOn(receive, address, chosen)));
       return server;
     },
     get draining() {
       return drained !== undefined;
     },
-    isLatest: (response) => turns.latest(response.req.socket) === response,
-    drain(deadline) {
-      drained ??= Promise.all(open.map((listener) => empty(listener, deadline))).then(() => {});
+    drain(deadlineMs) {
+      drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {});
       return drained;
     },
   };
 }
 
-interface Listener {
-  readonly server: Server;
-  readonly sockets: ReadonlySet<Socket>;
-}
-
-async function empty({ server, sockets }: Listener, deadline: number): Promise<void> {
-  if (!server.listening) return;
+async function empty({ server, connections }: StrictServer, deadlineMs: number): Promise<void> {
+  for (const connection of connections.values()) connection.drain();
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve());
-  let looking = setTimeout(look, Math.min(IDLE_MILLISECONDS, deadline));
-  const cutting = setTimeout(() => server.closeAllConnections(), deadline);
+  let looking = setTimeout(look, Math.min(IDLE_MS, deadlineMs));
+  const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
   await closed;
   clearTimeout(looking);
   clearTimeout(cutting);
   server.close();
 
   function look(): void {
-    closeIdle(server, sockets);
-    looking = setTimeout(look, IDLE_INTERVAL);
+    closeIdle(server, connections);
+    looking = setTimeout(look, IDLE_INTERVAL_MS);
   }
 }
 
@@ -86,7 +96,7 @@ async function empty({ server, sockets }: Listener, deadline: number): Promise<v
  * Node.js counts a connection that has never said anything as busy, and one that has still to send most of an answer
  * as idle. It closes all that it counts as idle or none, so while there is one of these, it closes none.
  */
-function closeIdle(server: Server, sockets: ReadonlySet<Socket>): void {
-  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  if (!sockets.values().some(({ writableLength }) => writableLength > 0)) server.closeIdleConnections();
+function closeIdle(server: Server, connections: StrictServer['connections']): void {
+  for (const connection of connections.values()) connection.closeUnused();
+  if (!connections.values().some(({ isSending }) => isSending)) server.closeIdleConnections();
 }

@@ -1,5 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Problem } from '../../problem/problem.ts';
 import { readTarget } from './target.ts';
+
+/** Header lines of one request, and as many trailer lines; the number that ASP.NET Core's server has (contract, Order of checks 1). */
+export const MAX_FIELD_LINES = 100;
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */
 const HOST =
@@ -7,9 +11,15 @@ const HOST =
 
 /**
  * The strict look at a request before routing (contract, Order of checks 1). Puts the decoded path into
- * `request.url`; the result is a sentence for people when the request is refused.
+ * `request.url`; the result is the problem when the request is refused.
  */
-export function faultOf(request: IncomingMessage): string | undefined {
+export function faultOf(request: IncomingMessage): Problem | undefined {
+  if (request.rawHeaders.length > 2 * MAX_FIELD_LINES) return { status: 431 };
+  const detail = malformationOf(request);
+  return detail === undefined ? undefined : { status: 400, detail };
+}
+
+function malformationOf(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'The HTTP version must be 1.0 or 1.1.';
   const repeated = repeatedField(request.rawHeaders);
   if (repeated === 'host') return HOST_FAULT;

@@ -1,10 +1,11 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Problem } from '../../problem/problem.ts';
-import { faultOf } from './look.ts';
+import { Connection, type Received } from './connection.ts';
+import { faultOf, MAX_FIELD_LINES } from './look.ts';
 import { createServer } from './node-http.ts';
-import { refuse, refuseOnSocket } from './transport-answer.ts';
-import type { Turns } from './turn.ts';
+import { refuse, refuseOnSocket } from './refuse.ts';
 
 /** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
 export interface Limits {
@@ -16,51 +17,62 @@ export interface Limits {
   readonly connectionsCheckingInterval: number;
   /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
   readonly keepAliveTimeout: number;
-  /** Milliseconds without a byte in either direction, after which a client that does not read is cut off. */
-  readonly timeout: number;
+  /** Milliseconds for which a client may take nothing of its answer; then it is cut off (contract D10). */
+  readonly answerTimeout: number;
   /** Sockets at a time; one more is closed at once. */
   readonly maxConnections: number;
 }
 
-/** A slow head ends within 6 s, a slow body within 11 s. */
+/** A slow head ends within 6 s, a slow body within 11 s, an answer that nobody takes within 31 s. */
 export const LIMITS: Limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 500,
   keepAliveTimeout: 75_000,
-  timeout: 120_000,
-  maxConnections: 10_000,
+  answerTimeout: 30_000,
+  maxConnections: 1_000,
 };
 
-/** After an answer on the bare socket the client has so long to read it, in milliseconds. */
+/** Milliseconds. After an answer on the bare socket the client has so long to read it. */
 const CLOSING_MS = 1_000;
+
+/** Milliseconds between two looks at who takes nothing of an answer, unless the limit is shorter. */
+const STALLED_INTERVAL_MS = 1_000;
+
+/** Gets a request that has passed the strict look. Must not throw. */
+export type Receive = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
 
 /** What a strict server tells and asks its owner. */
 export interface StrictServerParts {
   readonly limits: Limits;
-  readonly turns: Turns;
-  /** Called for each problem that is answered before `route` saw the request. */
+  /** Called for each problem that is answered before `receive` saw the request. */
   readonly refused?: (status: number) => void;
 }
 
+/** A server and the connections that are open. */
+export interface StrictServer {
+  readonly server: Server;
+  readonly connections: ReadonlyMap<Duplex, Connection>;
+}
+
 /**
- * A `node:http` server that takes a strict look at each request before `route` sees it (contract, Order of
+ * A `node:http` server that takes a strict look at each request before `receive` gets it (contract, Order of
  * checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
- * expects a 100 goes to `route` without it: whoever wants the body calls `writeContinue`.
+ * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
  */
-export function createStrictServer(route: RequestListener, parts: StrictServerParts): Server {
-  const { limits, turns, refused = () => {} } = parts;
+export function createStrictServer(receive: Receive, parts: StrictServerParts): StrictServer {
+  const { limits, refused = () => {} } = parts;
+  const connections = new Map<Duplex, Connection>();
   const givenUp = new WeakSet<Duplex>();
 
-  const receive: RequestListener = (request, response) => {
-    turns.begin(request.socket, response);
+  const lookAt = (connection: Connection, { request, response, problem: known }: Received): void => {
     // Node.js ignores the upgrade, and with it what came in one packet behind it: a request would be lost.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    const fault = faultOf(request);
-    if (fault === undefined) route(request, response);
+    const problem = known ?? faultOf(request);
+    if (problem === undefined) receive(request, response, connection);
     else {
-      refused(400);
-      refuse(request, response, { status: 400, detail: fault });
+      refused(problem.status);
+      refuse(request, response, connection, problem);
     }
   };
 
@@ -69,12 +81,13 @@ export function createStrictServer(route: RequestListener, parts: StrictServerPa
    * malformed bytes are its body, and the problem is its one answer.
    */
   const answerInTurn = (socket: Duplex, problem: Problem) => {
-    const latest = turns.latest(socket);
+    const connection = connections.get(socket);
+    const latest = connection?.latest;
     const isBody = latest !== undefined && !latest.closed && !latest.req.complete;
     // Refused already for what its head said, and the connection is closing.
     if (isBody && latest.headersSent) return;
     refused(problem.status);
-    if (isBody) refuse(latest.req, latest, problem);
+    if (connection !== undefined && isBody) refuse(latest.req, latest, connection, problem);
     else if (latest === undefined || latest.closed) closeWith(socket, problem);
     else latest.once('close', () => closeWith(socket, problem));
   };
@@ -82,51 +95,71 @@ export function createStrictServer(route: RequestListener, parts: StrictServerPa
   const giveUp = (socket: Duplex, problem: Problem | undefined) => {
     if (givenUp.has(socket)) return;
     givenUp.add(socket);
+    connections.get(socket)?.intake.stop();
     if (problem === undefined || !socket.writable) socket.destroy();
     else answerInTurn(socket, problem);
   };
 
   /**
-   * A process that stood still finds that the clocks have run out before it finds what its clients have sent
-   * meanwhile, so it looks once more before it calls anybody slow. A body that is on its way gets its time anew.
+   * After a stall Node.js fires its timeouts before it reads what has arrived meanwhile: look again before a 408. A
+   * body that is on its way gets its time anew, and so does a client that was not read.
    */
   const callSlow = (socket: Duplex) => {
-    const before = turns.latest(socket);
-    const wasComplete = before?.req.complete;
-    setImmediate(() => {
-      const latest = turns.latest(socket);
-      const arrived = latest !== before || latest?.req.complete !== wasComplete;
-      if (!arrived || latest === undefined) giveUp(socket, { status: 408 });
-      else if (!latest.req.complete) setTimeout(recheck, limits.requestTimeout, socket, latest).unref();
-    });
-  };
-  const recheck = (socket: Duplex, { req }: ServerResponse) => {
-    if (!req.complete) giveUp(socket, { status: 408 });
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    let seen = progressOf(connection);
+    const lookAgain = () => {
+      const now = progressOf(connection);
+      const progressed = now.latest !== seen.latest || now.complete !== seen.complete;
+      if (progressed && now.complete) return;
+      if (progressed || connection.intake.heldSince(performance.now() - limits.requestTimeout)) {
+        seen = now;
+        setTimeout(lookAgain, limits.requestTimeout).unref();
+      } else giveUp(socket, { status: 408 });
+    };
+    setImmediate(lookAgain);
   };
 
-  const { maxConnections, timeout, ...timeouts } = limits;
-  const server = createServer({ ...timeouts, requireHostHeader: false }, receive);
+  const { maxConnections, answerTimeout, ...timeouts } = limits;
+  const server = createServer({ ...timeouts, requireHostHeader: false });
   server.maxConnections = maxConnections;
-  server.timeout = timeout;
-  // Node.js would drop the lines after the 2000th without a word; the size of a head is limited anyway.
-  server.maxHeadersCount = 0;
-  server.on('checkContinue', receive);
+  // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
+  server.maxHeadersCount = MAX_FIELD_LINES + 1;
+  server.on('connection', (socket: Socket) => {
+    const connection = new Connection(socket, (received) => lookAt(connection, received));
+    connections.set(socket, connection);
+    socket.once('close', () => connections.delete(socket));
+  });
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    connections.get(request.socket)?.receive(request, response);
+  };
+  server.on('request', begin);
+  server.on('checkContinue', begin);
   server.on('checkExpectation', (request, response) => {
-    turns.begin(request.socket, response);
-    refused(417);
-    refuse(request, response, { status: 417 });
+    connections.get(request.socket)?.receive(request, response, { status: 417 });
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node.js has taken its hands off this socket: an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
-    socket.resume();
+    connections.get(socket)?.intake.stop();
     answerInTurn(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') callSlow(socket);
     else giveUp(socket, problemOf(error));
   });
-  return server;
+  const look = () => {
+    const now = performance.now();
+    for (const connection of connections.values()) connection.cutOffStalled(now, answerTimeout);
+  };
+  const looking = setInterval(look, Math.min(STALLED_INTERVAL_MS, answerTimeout / 4)).unref();
+  server.once('close', () => clearInterval(looking));
+  return { server, connections };
+}
+
+/** How far the latest request of a connection has come. */
+function progressOf({ latest }: Connection) {
+  return { latest, complete: latest?.req.complete };
 }
 
 /** The problem for an error of Node.js's parser; undefined when nobody is there to read it. */

@@ -56,10 +56,6 @@ export class SqliteTodoStore implements TodoStore {
     return known === 'missing' ? undefined : known;
   }
 
-  atHand(id: number): Known | undefined {
-    return this.#health.readFault === undefined ? this.#cache.get(id) : undefined;
-  }
-
   add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
     return this.#writer.write({ kind: 'add', ...todo }, (outcome) => {
       if (outcome === 'ids-exhausted') throw new IdsExhausted();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseId } from './match.ts';
+import { parseId } from './routes.ts';
 
 for (const [segment, id] of [
   ['5', 5],

@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Identity } from '../../auth/identity.ts';
+import { newTraceId } from '../../problem/trace-id.ts';
+import type { Connection } from '../transport/connection.ts';
+import { IncomingBody } from './body.ts';
+import type { Found } from './routes.ts';
+
+/** A request on its walk. */
+export class Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+  /** Undefined when the request announces none. */
+  readonly body: IncomingBody | undefined;
+  /** Undefined when no route has the path. */
+  readonly found: Found | undefined;
+  #identity: Identity | undefined;
+  #traceId: string | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    found: Found | undefined,
+  ) {
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.body = IncomingBody.of(request, response);
+    this.found = found;
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  /** The id in the path of a route that has one. */
+  get id(): number {
+    if (this.found?.id === undefined) throw new Error('Cannot name the id: the route has none');
+    return this.found.id;
+  }
+
+  /** The caller of a route that is not open, once admitted. */
+  get identity(): Identity {
+    if (this.#identity === undefined) throw new Error('Cannot name the caller: nobody was admitted');
+    return this.#identity;
+  }
+
+  set identity(identity: Identity) {
+    this.#identity = identity;
+  }
+
+  /** The same string in its problem and in its log lines (contract P5); made when somebody asks: most never do. */
+  get traceId(): string {
+    this.#traceId ??= newTraceId(this.headers.traceparent);
+    return this.#traceId;
+  }
+
+  set traceId(traceId: string) {
+    this.#traceId = traceId;
+  }
+}

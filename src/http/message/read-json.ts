@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { and } from '../../and.ts';
+import type { Problem } from '../../problem/problem.ts';
+import type { IncomingBody } from './body.ts';
+import { readJsonObject } from './json.ts';
+import { isJson } from './media-type.ts';
+
+/** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
+export type Parsed<T> =
+  | { readonly value: T }
+  | { readonly errors: Readonly<Record<string, readonly string[]>> };
+
+/** What came of reading a body. */
+export type ReadBody<T> = { readonly value: T } | { readonly problem: Problem };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads the body of an endpoint that parses it (contract, Order of checks 4). Media type → 415, size → 413, not a
+ * JSON object → 400, a broken rule → 400 with `errors`.
+ */
+export function readJson<T>(
+  headers: IncomingHttpHeaders,
+  body: IncomingBody | undefined,
+  parse: (body: object) => Parsed<T>,
+): ReadBody<T> | Promise<ReadBody<T>> {
+  if (!acceptsContent(headers)) return { problem: { status: 415 } };
+  return and(body?.bytes() ?? Buffer.alloc(0), (bytes) => {
+    if (bytes === 'too-large') return { problem: { status: 413 } };
+    if (bytes === 'too-many-trailers') return { problem: { status: 431 } };
+    const read = readObject(bytes);
+    if ('problem' in read) return read;
+    const parsed = parse(read.value);
+    if ('value' in parsed) return parsed;
+    const title = 'One or more validation errors occurred.';
+    return { problem: { status: 400, title, errors: parsed.errors } };
+  });
+}
+
+/** JSON and not compressed (contract B2; RFC 9110 §8.4). */
+function acceptsContent(headers: IncomingHttpHeaders): boolean {
+  return isJson(headers['content-type']) && headers['content-encoding'] === undefined;
+}
+
+function readObject(bytes: Buffer): ReadBody<object> {
+  const text = decode(bytes);
+  if (text === undefined) return malformed('The body is not valid UTF-8.');
+  const read = readJsonObject(text);
+  if ('object' in read) return { value: read.object };
+  const { line, column, problem } = read.fault;
+  return malformed(`The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`);
+}
+
+/** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(detail: string): { readonly problem: Problem } {
+  return { problem: { status: 400, detail } };
+}

@@ -1,0 +1,108 @@
+import type { Access } from '../../auth/admit.ts';
+import type { Operation } from '../../openapi/operation.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import type { Parsed } from './read-json.ts';
+
+/** An endpoint. Who may call it is part of it: the method alone decides nothing (specification, Endpoints, rule 4). */
+export interface Route {
+  /** `GET` answers `HEAD` as well (contract R7, RFC 9110 §9.3.2). */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** In lower case, without a final slash. One segment may be `:id`. */
+  readonly path: string;
+  readonly access: Access;
+  /** What the OpenAPI document says of it; a route without is not in it. */
+  readonly operation?: Operation;
+  /** Without it a body is ignored (contract B1). */
+  readonly parse?: (body: object) => Parsed<unknown>;
+  /** `body` is what `parse` made, undefined without it. */
+  handle(call: Call, body: unknown): Answer | Promise<Answer>;
+}
+
+/** A route whose handler gets what its parser made. */
+export function withBody<Body>(
+  route: Omit<Route, 'parse' | 'handle'>,
+  parse: (body: object) => Parsed<Body>,
+  handle: (call: Call, body: Body) => Answer | Promise<Answer>,
+): Route {
+  return { ...route, parse, handle: (call, body) => handle(call, body as Body) };
+}
+
+/** A path that some route has. */
+export interface Found {
+  /** The pattern, such as `/todos/:id`. */
+  readonly path: string;
+  /** The methods of the path as `Allow` lists them (contract R4). */
+  readonly allow: string;
+  /** Undefined when no route of the path has the method. */
+  readonly route: Route | undefined;
+  /** What stands for `:id`. */
+  readonly id: number | undefined;
+}
+
+/** Finds the route for a method and a decoded path; undefined when no route has the path (contract R2, R3). */
+export type Match = (method: string, path: string) => Found | undefined;
+
+/** The methods of one path. */
+interface Entry {
+  readonly path: string;
+  readonly allow: string;
+  readonly routes: ReadonlyMap<string, Route>;
+  /** What stands before and after `:id`. */
+  readonly around: readonly [prefix: string, suffix: string] | undefined;
+}
+
+const ID = ':id';
+
+export function matchRoutes(routes: readonly Route[]): Match {
+  const entries = [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => entryOf(path, own));
+  const fixed = new Map(entries.map((entry) => [entry.path, entry]));
+  const withId = entries.filter(({ around }) => around !== undefined);
+
+  const find = (method: string, path: string): Found | undefined => {
+    const entry = fixed.get(path);
+    if (entry?.around === undefined && entry !== undefined) return found(entry, method, undefined);
+    for (const one of withId) {
+      const [prefix, suffix] = one.around ?? ['', ''];
+      if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
+      const id = parseId(path.slice(prefix.length, path.length - suffix.length));
+      if (id !== undefined) return found(one, method, id);
+    }
+    return undefined;
+  };
+  return (method, path) => find(method, path) ?? findSpelledOtherwise(method, path);
+
+  /** One final slash and letter case do not matter (contract R3). */
+  function findSpelledOtherwise(method: string, path: string): Found | undefined {
+    const plain = (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
+    return plain === path ? undefined : find(method, plain);
+  }
+}
+
+function entryOf(path: string, routes: readonly Route[]): Entry {
+  const methods = new Map(routes.map((route) => [route.method as string, route]));
+  const read = methods.get('GET');
+  if (read !== undefined) methods.set('HEAD', read);
+  const at = path.indexOf(ID);
+  return {
+    path,
+    allow: [...methods.keys()].sort().join(', '),
+    routes: methods,
+    around: at < 0 ? undefined : [path.slice(0, at), path.slice(at + ID.length)],
+  };
+}
+
+function found({ path, allow, routes }: Entry, method: string, id: number | undefined): Found {
+  return { path, allow, route: routes.get(method), id };
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const MIN_INT32 = -2_147_483_648;
+const MAX_INT32 = 2_147_483_647;
+
+/** The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. */
+export function parseId(segment: string): number | undefined {
+  if (!INTEGER.test(segment)) return undefined;
+  const id = Number(segment);
+  return id >= MIN_INT32 && id <= MAX_INT32 ? id : undefined;
+}

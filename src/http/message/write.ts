@@ -1,0 +1,94 @@
+import { reasonPhrase } from '../../problem/catalogue.ts';
+import { endLast } from '../transport/refuse.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+
+/** Bytes of a long body that the socket gets at a time. At 64 KiB a second they leave long before a client counts as gone. */
+const WINDOW_BYTES = 512 * 1024;
+
+/**
+ * Writes an answer: the one place that touches the socket of a request that was routed. Every answer has what contract
+ * D8 asks for.
+ *
+ * @param last Whether the connection closes after it.
+ */
+export function write(call: Call, answer: Answer, last: boolean): void {
+  const { response, method } = call;
+  const { status, headers = {}, body } = answer;
+  const head: string[] = [];
+  for (const name in headers) head.push(name, headers[name] ?? '');
+  head.push('x-content-type-options', 'nosniff');
+  if (last) head.push('connection', 'close');
+  const whole = wholeOf(body);
+  if (!('content-length' in headers) && hasLength(status, method, body)) {
+    head.push('content-length', String(lengthOf(body)));
+  }
+  response.writeHead(status, reasonPhrase(status) ?? '', head);
+  if (body === undefined || method === 'HEAD') end(call, last, undefined);
+  else if (whole !== undefined && whole.length <= WINDOW_BYTES) end(call, last, whole);
+  else call.connection.inTurn(response, () => writeWindows(call, windowsOf(body), last));
+}
+
+function end(
+  { request, response, connection }: Call,
+  last: boolean,
+  rest: string | Buffer | undefined,
+): void {
+  if (last) endLast(request, response, connection, rest);
+  else response.end(rest);
+}
+
+/** Hands over a window whenever the one before it has been taken. */
+function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: boolean): void {
+  const { response } = call;
+  for (;;) {
+    const { done, value: window } = windows.next();
+    if (done) {
+      end(call, last, undefined);
+      return;
+    }
+    response.cork();
+    let taken = true;
+    for (const piece of window) taken = response.write(piece);
+    response.uncork();
+    if (!taken) {
+      response.once('drain', () => writeWindows(call, windows, last));
+      return;
+    }
+  }
+}
+
+/** A long body in groups of pieces; nothing is copied. */
+function* windowsOf(body: string | Buffer | readonly Buffer[]): Generator<readonly Buffer[]> {
+  let window: Buffer[] = [];
+  let size = 0;
+  for (const whole of typeof body === 'string' ? [Buffer.from(body)] : [body].flat()) {
+    for (let from = 0; from < whole.length; from += WINDOW_BYTES) {
+      const piece = whole.subarray(from, from + WINDOW_BYTES);
+      window.push(piece);
+      size += piece.length;
+      if (size < WINDOW_BYTES) continue;
+      yield window;
+      window = [];
+      size = 0;
+    }
+  }
+  if (window.length > 0) yield window;
+}
+
+/** A body that is there in one piece. */
+function wholeOf(body: Answer['body']): string | Buffer | undefined {
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return body;
+  return body.length === 1 ? body[0] : undefined;
+}
+
+/** RFC 9110 §8.6. */
+function hasLength(status: number, method: string, body: Answer['body']): boolean {
+  return body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
+}
+
+function lengthOf(body: Answer['body']): number {
+  if (body === undefined) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
+}

@@ -1,0 +1,134 @@
+import type { Socket } from 'node:net';
+
+/**
+ * Bytes that Node.js parses at a time. It parses whatever it is given in one go, and 1 KiB holds at most 57 requests,
+ * where one packet holds 3,600.
+ */
+const SLICE_BYTES = 1024;
+
+/** What is still coming behind a last answer is read and thrown away for at most so long and so far (contract B5). */
+export const LINGER_MS = 1_000;
+export const LINGER_BYTES = 1024 * 1024;
+
+/**
+ * What comes in on one connection, on its way to the parser of Node.js: in slices, and not at all while it is held.
+ * What is not read stays with the client, whom TCP stops.
+ */
+export class Intake {
+  readonly #socket: Socket;
+  /** The parser's own listener for `data`. */
+  readonly #parse: (slice: Buffer<ArrayBuffer>) => void;
+  #holds = 0;
+  #releasedAt = Number.NEGATIVE_INFINITY;
+  /** Node.js pauses as well, for a client that does not read, and then its parser must not be given anything. */
+  #pausedByNode = false;
+  #parsing = false;
+  #stopped = false;
+  #thrownAway = 0;
+  readonly #enough = Promise.withResolvers<void>();
+
+  /** Takes over from the listener that the HTTP server has put on the socket. */
+  constructor(socket: Socket) {
+    const [parse] = socket.listeners('data');
+    if (parse === undefined) throw new Error('Cannot take over: the HTTP server does not listen for data');
+    this.#socket = socket;
+    this.#parse = (slice) => parse.call(socket, slice);
+    socket.on('data', (chunk: Buffer<ArrayBuffer>) => {
+      this.#pausedByNode = false;
+      const rest = this.#take(chunk);
+      if (rest !== undefined) socket.unshift(rest);
+    });
+    socket.off('data', parse as () => void);
+    const push = socket.push;
+    // A packet that the parser takes at once need not go through the buffer of the stream.
+    socket.push = (chunk: Buffer<ArrayBuffer> | null) => {
+      if (chunk === null || socket.readableFlowing !== true || socket.readableLength > 0) {
+        return push.call(socket, chunk);
+      }
+      const rest = this.#take(chunk);
+      return rest === undefined || push.call(socket, rest);
+    };
+  }
+
+  get held(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Whether something may have come that is not read. */
+  get paused(): boolean {
+    return this.held || this.#pausedByNode;
+  }
+
+  /** Whether it was held at any time since `since`, a time of `performance.now()`. */
+  heldSince(since: number): boolean {
+    return this.held || this.#releasedAt >= since;
+  }
+
+  /** Reads no more from now on. The slice that is being parsed is parsed to its end. */
+  hold(): void {
+    this.#holds += 1;
+    if (!this.#parsing) this.#pause();
+  }
+
+  /** Ends one `hold`. */
+  release(): void {
+    this.#holds -= 1;
+    if (this.held) return;
+    this.#releasedAt = performance.now();
+    if (!this.#parsing && !this.#pausedByNode) this.#socket.resume();
+  }
+
+  /** Held until the promise is settled. */
+  holdFor(wait: Promise<unknown>): void {
+    this.hold();
+    const release = () => this.release();
+    wait.then(release, release);
+  }
+
+  /** Parses nothing any more: what comes is thrown away. */
+  stop(): void {
+    this.#stopped = true;
+    this.#socket.resume();
+  }
+
+  /**
+   * Stops, and goes on reading for at most 1 s or 1 MiB: a connection that is closed on unread bytes is reset, and the
+   * reset destroys the answer (RFC 9112 §9.6).
+   */
+  async linger(): Promise<void> {
+    this.stop();
+    const timer = setTimeout(this.#enough.resolve, LINGER_MS);
+    this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
+    await this.#enough.promise;
+    clearTimeout(timer);
+  }
+
+  /** Parses what may be parsed now; the result is what may not. */
+  #take(chunk: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | undefined {
+    let from = 0;
+    while (from < chunk.length) {
+      if (this.#stopped) {
+        this.#thrownAway += chunk.length - from;
+        if (this.#thrownAway > LINGER_BYTES) this.#enough.resolve();
+        return undefined;
+      }
+      if (this.held) {
+        this.#pause();
+        return chunk.subarray(from);
+      }
+      if (this.#pausedByNode) return chunk.subarray(from);
+      const until = Math.min(from + SLICE_BYTES, chunk.length);
+      this.#parsing = true;
+      this.#parse(from === 0 && until === chunk.length ? chunk : chunk.subarray(from, until));
+      this.#parsing = false;
+      this.#pausedByNode = this.#socket.isPaused();
+      from = until;
+    }
+    if (this.held) this.#pause();
+    return undefined;
+  }
+
+  #pause(): void {
+    if (!this.#pausedByNode) this.#socket.pause();
+  }
+}

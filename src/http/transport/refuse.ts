@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { reasonPhrase } from '../../problem/catalogue.ts';
+import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
+import { newTraceId } from '../../problem/trace-id.ts';
+import { announcesBody } from '../message/body.ts';
+import type { Connection } from './connection.ts';
+import { LINGER_BYTES, LINGER_MS } from './intake.ts';
+
+/** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
+function headersOf(body: string) {
+  return {
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept',
+    'Cache-Control': 'no-store',
+    'Content-Type': PROBLEM_JSON,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+}
+
+/** Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones. */
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  problem: Problem,
+): void {
+  const body = problemBody(problem, newTraceId(request.headers.traceparent));
+  response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
+  // A client that is too slow is not read on.
+  if (problem.status === 408) response.end(body);
+  else endLast(request, response, connection, body);
+}
+
+/**
+ * Ends the answer that is the last on its connection. What the client is still sending is read on for a while and
+ * thrown away, so that the answer arrives (RFC 9112 §9.6; contract B5).
+ */
+export function endLast(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { intake }: Connection,
+  body: string | Buffer | undefined,
+): void {
+  const isBodyUnread = !request.complete && announcesBody(request);
+  if (!isBodyUnread && !intake.paused) {
+    response.end(body);
+    return;
+  }
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
+  const lingered = isBodyUnread ? lingerOn(request) : intake.linger();
+  lingered.then(() => response.end());
+}
+
+/** Goes on reading what is still coming of a body, up to 1 s or 1 MiB, and throws it away. */
+async function lingerOn(request: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINGER_MS);
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LINGER_BYTES) resolve();
+  });
+  request.once('close', resolve);
+  request.resume();
+  await promise;
+  clearTimeout(timer);
+}
+
+/** Answers on the bare socket, for what Node.js could not parse into a request. */
+export function refuseOnSocket(socket: Duplex, problem: Problem): void {
+  const body = problemBody(problem, newTraceId(undefined));
+  const lines = Object.entries({ ...headersOf(body), Date: new Date().toUTCString() });
+  const head = [
+    `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,86 @@
+type LabelValue = string | number;
+
+/** The series that begin with the same label values. */
+interface Node {
+  readonly below: Map<LabelValue, Node>;
+  series: Series | undefined;
+}
+
+/** Observations with the same labels. */
+class Series {
+  readonly #bounds: readonly number[];
+  /** One for each bound, not cumulative, and one for what is above all of them. */
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
+    const index = bucket < 0 ? this.#bounds.length : bucket;
+    this.counts[index] = Number(this.counts[index]) + 1;
+    this.sum += value;
+  }
+}
+
+/**
+ * A histogram of Prometheus. A general library makes a text of all labels for each observation; here a series is a look-up
+ * for each label away. Label values are the service's own words, never a request's text, and need no escapes.
+ */
+export class LabelledHistogram {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #labelNames: readonly string[];
+  readonly #bounds: readonly number[];
+  readonly #root: Node = { below: new Map(), series: undefined };
+  readonly #spelled: { readonly labels: string; readonly series: Series }[] = [];
+
+  /** @param bounds ascending upper bounds of the buckets, in the unit that the name says. */
+  constructor(name: string, help: string, labelNames: readonly string[], bounds: readonly number[]) {
+    this.#name = name;
+    this.#help = help;
+    this.#labelNames = labelNames;
+    this.#bounds = bounds;
+  }
+
+  /** @param values one for each label name, in their order. */
+  observe(value: number, ...values: readonly LabelValue[]): void {
+    let node = this.#root;
+    for (const label of values) {
+      let next = node.below.get(label);
+      if (next === undefined) {
+        next = { below: new Map(), series: undefined };
+        node.below.set(label, next);
+      }
+      node = next;
+    }
+    node.series ??= this.#add(values);
+    node.series.observe(value);
+  }
+
+  /** The text that Prometheus reads (text exposition format 0.0.4). */
+  text(): string {
+    const lines = [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} histogram`];
+    for (const { labels, series } of this.#spelled) {
+      const behind = labels === '' ? '' : `,${labels}`;
+      const braces = labels === '' ? '' : `{${labels}}`;
+      let count = 0;
+      for (const [index, own] of series.counts.entries()) {
+        count += own;
+        lines.push(`${this.#name}_bucket{le="${this.#bounds[index] ?? '+Inf'}"${behind}} ${count}`);
+      }
+      lines.push(`${this.#name}_sum${braces} ${series.sum}`, `${this.#name}_count${braces} ${count}`);
+    }
+    return `${lines.join('\n')}\n`;
+  }
+
+  #add(values: readonly LabelValue[]): Series {
+    const labels = this.#labelNames.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',');
+    const series = new Series(this.#bounds);
+    this.#spelled.push({ labels, series });
+    return series;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import type { Fail } from '../problem/dress.ts';
+import { OutcomeUnknown, StoreBroken, StoreUnavailable } from './store.ts';
+
+/** Seconds until a client may try again: a database is back, or free, sooner than a person notices. */
+const RETRY_AFTER = '1';
+
+/**
+ * Tells a database in trouble from a bug: 503, with `Retry-After` where nothing was changed and trying again
+ * helps (contract D9, D11). Whatever else was thrown is for `otherwise`.
+ */
+export function storeFault(log: Logger, otherwise: Fail): Fail {
+  return (error, call) => {
+    if (error instanceof StoreUnavailable) {
+      log.warn({ event: 'store-unavailable', traceId: call.traceId, reason: error.message }, NOT_DONE);
+      return { status: 503, headers: { 'retry-after': RETRY_AFTER } };
+    }
+    // The log has one line for the file, not one for each request.
+    if (error instanceof StoreBroken) return { status: 503 };
+    if (error instanceof OutcomeUnknown) {
+      log.warn({ event: 'outcome-unknown', traceId: call.traceId, reason: error.message }, NOT_DONE);
+      return { status: 503, detail: 'It is unknown whether the change was made. Read before repeating it.' };
+    }
+    return otherwise(error, call);
+  };
+}
+
+const NOT_DONE = 'the database did not do what was asked';
