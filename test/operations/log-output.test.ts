@@ -85,6 +85,25 @@ describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, ()
     );
   });
 
+  test('what happened to todos, and errors, find room where other lines find none', async () => {
+    const child =
+      start(`for (let n = 0; n < 1500; n += 1) log.debug({ event: 'long', long: 'x'.repeat(1000) });
+      for (let n = 0; n < 100; n += 1) log.info({ event: 'other', long: 'x'.repeat(2000) });
+      for (let n = 0; n < 100; n += 1) log.info({ event: 'todo-created' });
+      for (let n = 0; n < 100; n += 1) log.error({ event: 'crash' });
+      process.stderr.write('begun\\n');
+      process.stdin.resume();`);
+    await once(child.stderr, 'data');
+    let output = '';
+    for await (const chunk of child.stdout) {
+      output += chunk;
+      if (output.includes('"event":"log-lines-dropped"')) child.stdin.end();
+    }
+    const events = eventsIn(output).filter((event) => event !== 'long');
+    const kept = (event: string) => Array.from({ length: 100 }, () => event);
+    assert.deepEqual(events, [...kept('todo-created'), ...kept('crash'), 'log-lines-dropped']);
+  });
+
   test('a reader that has not read everything yet gets the rest when the process ends', async () => {
     const program = `for (let n = 0; n < 500; n += 1) log.debug({ event: String(n), long: 'x'.repeat(1000) });
       process.exit(0);`;
