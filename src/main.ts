@@ -11,6 +11,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['backup', async () => (await import('./commands/backup.ts')).backup],
   ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
   ['categories add', async () => (await import('./commands/categories.ts')).categoriesAdd],
+  ['openapi', async () => (await import('./commands/openapi.ts')).openapi],
   ['token create', async () => (await import('./commands/token-create.ts')).tokenCreate],
   ['token verify', async () => (await import('./commands/token-verify.ts')).tokenVerify],
 ]);
@@ -23,6 +24,7 @@ const LIST = `
   backup           copies the SQLite database while it is served
   categories list  prints the categories with their ids
   categories add   adds a category and prints its id
+  openapi          prints the OpenAPI document, which only development serves
   token create     prints a development token
   token verify     says check by check what the service makes of a token
 `;

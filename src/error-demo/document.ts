@@ -64,6 +64,6 @@ export const crash: Operation = {
   operationId: 'crash',
   tag: 'Failure',
   summary: 'Fail on purpose',
-  description: 'Throws an exception that nothing handles. Never succeeds.',
+  description: 'Throws an exception that nothing handles. Never succeeds, so no success is listed.',
   answers: [],
 };

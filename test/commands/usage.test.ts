@@ -4,7 +4,7 @@ import { runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 
 const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
-const ALL = ['serve', 'healthcheck', ...COMMANDS, 'token create', 'token verify'];
+const ALL = ['serve', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
 
 for (const command of ALL) {
   test(`${command} -h has usage, exit codes and examples, and contacts no database`, async () => {
