@@ -45,6 +45,7 @@ const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
 process.setMaxListeners(0);
 const server = await PostgresServer.start(`fsync=${values.unsynced ? 'off' : 'on'}`);
 const parts = new AsyncDisposableStack();
+let titles = 0;
 try {
   const contenders = new Map<string, Contender>([['now', await start()]]);
   contenders.set('untracked', await start({ sql: UNTRACKED }));
@@ -101,8 +102,6 @@ async function start({ checkout, sql }: { checkout?: string; sql?: string } = {}
     replace: () => written(ask, 'PUT', `/todos/${1 + Math.floor(Math.random() * todos)}`, 204),
   };
 }
-
-let titles = 0;
 
 async function written(ask: Ask, method: string, path: string, wanted: number): Promise<void> {
   titles += 1;

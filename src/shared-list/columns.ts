@@ -1,8 +1,16 @@
 import type { Replacement } from './todo.ts';
 
-/** The columns of `todos` that a write sets, in the order of `valuesOf`. */
-export const COLUMNS = ['title', 'done', 'category_id'] as const;
+/** What a write sets: the members of a todo and their columns. */
+export const COLUMNS = [
+  ['title', 'title'],
+  ['done', 'done'],
+  ['categoryId', 'category_id'],
+] as const satisfies readonly (readonly [member: keyof Replacement, column: string])[];
 
-export function valuesOf({ title, done, categoryId }: Replacement) {
-  return [title, done, categoryId] as const;
+/** The same columns, for a list in SQL. */
+export const COLUMN_NAMES = COLUMNS.map(([, column]) => column);
+
+/** In the order of `COLUMNS`. */
+export function valuesOf(todo: Replacement): readonly (string | number | boolean)[] {
+  return COLUMNS.map(([member]) => todo[member]);
 }

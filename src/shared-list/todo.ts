@@ -25,15 +25,12 @@ export function todoJson({ id, title, done, categoryId }: Todo): string {
   return JSON.stringify({ id, title, done, categoryId });
 }
 
-/** A parsed `CreateTodo`. A todo always begins with `done` false. */
-export interface NewTodo {
-  readonly title: Title;
-  readonly categoryId: CategoryId;
-}
-
 /** A parsed `ReplaceTodo`: what is stored afterwards, whole. */
 export interface Replacement {
   readonly title: Title;
   readonly done: boolean;
   readonly categoryId: CategoryId;
 }
+
+/** A parsed `CreateTodo`. A todo always begins with `done` false. */
+export type NewTodo = Omit<Replacement, 'done'>;

@@ -1,4 +1,5 @@
-import { SELECTED, type TodoRow } from './row.ts';
+import type { Todo } from '../todo.ts';
+import { SELECTED } from './row.ts';
 
 /**
  * What an instance knows of the moment in which it read the list. While `life` is the same, what a snapshot does not
@@ -51,7 +52,7 @@ export type ChangeRow = Moment & {
   readonly complete: boolean;
   /** The id of a todo that changed; null when none did. */
   readonly unseen: number | null;
-} & (TodoRow | { readonly id: null });
+} & (Todo | { readonly id: null });
 
 /** The values of `READ_CHANGES`. A snapshot is written as `xmin:xmax:` and ids in progress, separated by commas. */
 export function sinceSnapshot(snapshot: string): [snapshot: string, inProgress: string] {

@@ -1,6 +1,7 @@
 import { represent, type TodoRepresentation } from '../representation.ts';
+import type { Todo } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { SELECTED, type TodoRow, todoOf } from './row.ts';
+import { SELECTED } from './row.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 
@@ -23,8 +24,8 @@ export function findTogether(pool: ConnectionPool): (id: number) => Promise<Todo
     gathered = [];
     try {
       const ids = batch.map(({ id }) => id);
-      const rows = await pool.read<TodoRow>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
-      const found = new Map(rows.map((row) => [row.id, represent(todoOf(row))]));
+      const rows = await pool.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+      const found = new Map(rows.map((todo) => [todo.id, represent(todo)]));
       for (const { id, resolve } of batch) resolve(found.get(id));
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -17,7 +17,6 @@ import {
   sinceSnapshot,
 } from './changes.ts';
 import type { Ask, ConnectionPool } from './connection-pool.ts';
-import { type TodoRow, todoOf } from './row.ts';
 
 /** Milliseconds without a part of the list after which the server counts as stalled. */
 const SILENCE_MS = 1_400;
@@ -85,7 +84,7 @@ export class PostgresList implements Disposable {
       if (row.unseen === null) continue;
       const number = chunkOf(row.unseen);
       const ofChunk = changes.get(number) ?? new Map<number, Todo | undefined>();
-      changes.set(number, ofChunk.set(row.unseen, row.id === null ? undefined : todoOf(row)));
+      changes.set(number, ofChunk.set(row.unseen, row.id === null ? undefined : row));
     }
     await this.#apply(changes);
     return now;
@@ -119,8 +118,7 @@ export class PostgresList implements Disposable {
   }
 
   async #readParts(ask: Ask): Promise<void> {
-    const part = (after: number) =>
-      ask<TodoRow>({ name: 'part', text: READ_PART, values: [after] }, SILENCE_MS);
+    const part = (after: number) => ask<Todo>({ name: 'part', text: READ_PART, values: [after] }, SILENCE_MS);
     const seen = new Set<number>();
     let todos: Todo[] = [];
     const keep = (): void => {
@@ -135,7 +133,7 @@ export class PostgresList implements Disposable {
       const rows = await part(after);
       for (const row of rows) {
         if (chunkOf(row.id) !== chunkOf(after)) keep();
-        todos.push(todoOf(row));
+        todos.push(row);
         after = row.id;
       }
       size = rows.length;

@@ -1,26 +1,18 @@
-import { COLUMNS } from '../columns.ts';
-import type { Todo } from '../todo.ts';
+import { COLUMN_NAMES, COLUMNS } from '../columns.ts';
 
-/** What a query selects for `todoOf`. */
-export const SELECTED = ['id', ...COLUMNS].map((column) => `todos.${column}`).join(', ');
+/** What a query selects so that its rows are todos. */
+export const SELECTED = [
+  'todos.id',
+  ...COLUMNS.map(([member, column]) => `todos.${column} AS "${member}"`),
+].join(', ');
 
-const parametersFrom = (first: number): readonly string[] => COLUMNS.map((_, index) => `$${first + index}`);
+const names = COLUMN_NAMES.join(', ');
+const parametersFrom = (first: number): string =>
+  COLUMN_NAMES.map((_, index) => `$${first + index}`).join(', ');
 
 /** Takes `valuesOf` a todo. */
-export const ADD = `INSERT INTO todos (${COLUMNS.join(', ')}) VALUES (${parametersFrom(1).join(', ')}) RETURNING id`;
+export const ADD = `INSERT INTO todos (${names}) VALUES (${parametersFrom(1)}) RETURNING id`;
 
 /** Takes the id, what `xmin` was or null, and `valuesOf` a todo. */
-export const REPLACE = `UPDATE todos SET (${COLUMNS.join(', ')}) = ROW (${parametersFrom(3).join(', ')})
+export const REPLACE = `UPDATE todos SET (${names}) = ROW (${parametersFrom(3)})
   WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
-
-/** A row of `SELECTED`. */
-export interface TodoRow {
-  readonly id: number;
-  readonly title: string;
-  readonly done: boolean;
-  readonly category_id: number;
-}
-
-export function todoOf({ id, title, done, category_id: categoryId }: TodoRow): Todo {
-  return { id, title, done, categoryId };
-}

@@ -4,12 +4,12 @@ import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import type { Connections, TodoStore } from '../store.ts';
-import type { NewTodo, Replacement } from '../todo.ts';
+import type { NewTodo, Replacement, Todo } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
 import { findTogether } from './find.ts';
 import type { PostgresList } from './list.ts';
-import { ADD, REPLACE, SELECTED, type TodoRow, todoOf } from './row.ts';
+import { ADD, REPLACE, SELECTED } from './row.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
@@ -108,7 +108,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 }
 
-interface LookedAt extends TodoRow {
+interface LookedAt extends Todo {
   readonly version: string;
   readonly category_found: boolean;
 }
@@ -118,6 +118,6 @@ function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
   return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
 }
 
-function admitsRow(preconditions: Preconditions, row: TodoRow): boolean {
-  return admitsWrite(preconditions, represent(todoOf(row)).etag);
+function admitsRow(preconditions: Preconditions, row: Todo): boolean {
+  return admitsWrite(preconditions, represent(row).etag);
 }

@@ -1,11 +1,14 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { COLUMNS, valuesOf } from '../columns.ts';
+import { COLUMN_NAMES, valuesOf } from '../columns.ts';
 import type { Replacement, Todo } from '../todo.ts';
 
-const SELECT = `SELECT id, ${COLUMNS.join(', ')} FROM todos`;
+const names = COLUMN_NAMES.join(', ');
+const parameters = COLUMN_NAMES.map(() => '?').join(', ');
 
-export const ADD = `INSERT INTO todos (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
-export const REPLACE = `UPDATE todos SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`;
+const SELECT = `SELECT id, ${names} FROM todos`;
+
+export const ADD = `INSERT INTO todos (${names}) VALUES (${parameters})`;
+export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id = ?`;
 
 /** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
 export function columnValues(todo: Replacement): readonly (string | number)[] {
