@@ -10,9 +10,8 @@ for (const [name, nearest] of [
   ['TODO_CORS_ORIGIN', 'TODO_CORS_ORIGINS'],
   ['TODO_SHUTDOWN_SECOND', 'TODO_SHUTDOWN_SECONDS'],
   ['TODO_colour_of_the_page', undefined],
-  [`TODO_${'X'.repeat(100_000)}`, undefined],
 ] as const) {
-  test(`${name.slice(0, 30)} is none; the nearest is ${nearest ?? 'none'}`, () => {
+  test(`${name} is none; the nearest is ${nearest ?? 'none'}`, () => {
     assert.deepEqual(unknownVariables({ [name]: 's3cr3t' }), [{ name, nearest }]);
   });
 }

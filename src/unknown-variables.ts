@@ -11,9 +11,6 @@ export interface UnknownVariable {
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** Characters. Nobody misspells a longer name. */
-const MAX_LENGTH = 64;
-
 /** The variables `TODO_…` that nothing reads: most likely misspelled. */
 export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariable[] {
   const known: readonly string[] = VARIABLES;
@@ -24,7 +21,6 @@ export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariab
 }
 
 function nearestTo(name: string): string | undefined {
-  if (name.length > MAX_LENGTH) return undefined;
   const near = VARIABLES.map((variable) => ({ variable, distance: distance(name, variable) }))
     .filter((candidate) => candidate.distance <= name.length / 3)
     .sort((a, b) => a.distance - b.distance);

@@ -107,6 +107,9 @@ test('a private key is recognized, in DER and in base64', () => {
     assert.equal(recognizeKey(key), 'a key or a certificate in DER');
     assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), 'a key or a certificate in base64');
   }
+  const pkcs1 = PAIRS.RSA.privateKey.export({ type: 'pkcs1', format: 'der' });
+  const sec1 = PAIRS['P-256'].privateKey.export({ type: 'sec1', format: 'der' });
+  for (const key of [pkcs1, sec1]) assert.equal(recognizeKey(key), 'a key or a certificate in DER');
 });
 
 test('a certificate is recognized, in DER and in base64', () => {
