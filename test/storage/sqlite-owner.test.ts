@@ -18,9 +18,9 @@ interface Starter extends AsyncDisposable {
   readonly said: Promise<{ readonly outcome: string; readonly message?: string }>;
 }
 
-/** A process that tries to serve the file at `path`, waiting `patience` milliseconds; killed when disposed. */
-function start(path: string, patience: number): Starter {
-  const child = spawn(process.execPath, [SCRIPT, path, String(patience)], {
+/** A process that tries to serve the file at `path`, waiting `patienceMs`; killed when disposed. */
+function start(path: string, patienceMs: number): Starter {
+  const child = spawn(process.execPath, [SCRIPT, path, String(patienceMs)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -39,7 +39,7 @@ test('a second process gives up after its patience and names the first', async (
   const path = join(folder.path, 'todos.db');
   await using first = start(path, 0);
   assert.equal((await first.said).outcome, 'open');
-  await assert.rejects(openSqliteStore(path, { patience: 100 }), {
+  await assert.rejects(openSqliteStore(path, { patienceMs: 100 }), {
     name: 'StoreNotOpened',
     reason: 'owned',
     message: new RegExp(
@@ -66,7 +66,7 @@ test('an owner killed with SIGKILL frees the file at once, and a next one needs 
     await using first = start(path, 0);
     assert.equal((await first.said).outcome, 'open');
   }
-  await using store = await openSqliteStore(path, { patience: 0 });
+  await using store = await openSqliteStore(path, { patienceMs: 0 });
   assert.deepEqual(await listed(store), []);
 });
 
@@ -78,7 +78,7 @@ test('a first start that is killed at any moment leaves nothing that the next on
       await using _first = start(path, 0);
       await pause(milliseconds);
     }
-    await using store = await openSqliteStore(path, { patience: 0 });
+    await using store = await openSqliteStore(path, { patienceMs: 0 });
     assert.deepEqual(await listed(store), []);
   }
 });
@@ -87,7 +87,7 @@ test('the same process cannot open one file twice', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using _store = await openSqliteStore(path);
-  await assert.rejects(openSqliteStore(path, { patience: 0 }), {
+  await assert.rejects(openSqliteStore(path, { patienceMs: 0 }), {
     reason: 'owned',
     message: new RegExp(`served by process ${process.pid} `),
   });
@@ -98,7 +98,7 @@ test('a symbolic link to the file is the same file', async () => {
   const path = join(folder.path, 'todos.db');
   await using _store = await openSqliteStore(path);
   symlinkSync(path, join(folder.path, 'link.db'));
-  await assert.rejects(openSqliteStore(join(folder.path, 'link.db'), { patience: 0 }), { reason: 'owned' });
+  await assert.rejects(openSqliteStore(join(folder.path, 'link.db'), { patienceMs: 0 }), { reason: 'owned' });
 });
 
 test('other programs may read and write the database of an owner', async () => {

@@ -3,9 +3,9 @@
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { StoreNotOpened } from '../../src/shared-list/store.ts';
 
-const [path = '', patience = '0'] = process.argv.slice(2);
+const [path = '', patienceMs = '0'] = process.argv.slice(2);
 try {
-  await using _store = await openSqliteStore(path, { patience: Number(patience) });
+  await using _store = await openSqliteStore(path, { patienceMs: Number(patienceMs) });
   console.log(JSON.stringify({ outcome: 'open' }));
   for await (const _ of process.stdin);
 } catch (error) {

@@ -13,7 +13,7 @@ export interface Service<Order, Answer> extends Disposable {
  * Messages arrive in the order in which they are sent here.
  */
 export function serveThread<Order, Answer, News>(
-  open: (file: KnownFile, tell: (news: News) => void) => Service<Order, Answer>,
+  open: (file: KnownFile, onNews: (news: News) => void) => Service<Order, Answer>,
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('This module is the entry of a worker thread');

@@ -14,7 +14,7 @@ export async function migrateSqlite(
   options: Pick<OwnedOptions, 'onLogMoved'> = {},
 ): Promise<Migrated> {
   try {
-    using owned = await openOwned(path, { ...options, patience: 0 });
+    using owned = await openOwned(path, { ...options, patienceMs: 0 });
     return { from: owned.from, to: pragma(owned.database, 'user_version') };
   } catch (error) {
     throw notOpened(path, error);

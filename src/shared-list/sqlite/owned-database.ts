@@ -12,8 +12,8 @@ import { libraryFault, libraryVersion, migrate, pragma } from './schema.ts';
 const BUSY_TIMEOUT_MS = 2_000;
 
 export interface OwnedOptions {
-  /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
-  readonly patience?: number;
+  /** How long to wait for another process that serves the same file, 10 000 by default (contract D6). */
+  readonly patienceMs?: number;
   /** Called once, with who it is, when another process serves the file and is waited for. */
   readonly waiting?: (owner: string) => void;
   /** Called for a log without its database, with its new path: the file that it belongs to was deleted. */
@@ -42,7 +42,7 @@ export async function openOwned(name: string, options: OwnedOptions): Promise<Ow
   if (name === '' || name === ':memory:') refuse('it must be a file');
   using parts = new DisposableStack();
   const path = resolvePath(name);
-  parts.use(await lockFile(path, options.patience ?? 10_000, options.waiting));
+  parts.use(await lockFile(path, options.patienceMs ?? 10_000, options.waiting));
   const isNew = !existsSync(path);
   if (isNew) for (const log of makeDatabase(path)) options.onLogMoved?.(log);
   refuse(fileFault(path));

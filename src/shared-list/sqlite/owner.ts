@@ -21,21 +21,21 @@ const RETRY_INTERVAL_MS = 50;
  * owner dies, and the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback
  * journal, in which others may read the owner's name while the transaction is open.
  *
- * @param patience Milliseconds to wait for another owner to leave.
+ * @param patienceMs How long to wait for another owner to leave.
  * @param waiting Called once, with who it is, when there is another owner.
- * @throws {StoreNotOpened} `owned`, naming the other process, when patience runs out.
+ * @throws {StoreNotOpened} `owned`, naming the other process, when that time is over.
  */
 export async function lockFile(
   database: string,
-  patience: number,
+  patienceMs: number,
   waiting: (owner: string) => void = () => {},
 ): Promise<Disposable> {
   const sidecar = new DatabaseSync(privateFile(`${database}-owner`), { timeout: 0 });
   try {
-    const deadline = performance.now() + patience;
+    const deadline = performance.now() + patienceMs;
     for (let tries = 0; !claim(sidecar); tries += 1) {
       if (tries === 0) waiting(ownerOf(sidecar));
-      if (performance.now() >= deadline) throw owned(database, sidecar, patience);
+      if (performance.now() >= deadline) throw owned(database, sidecar, patienceMs);
       await sleep(RETRY_INTERVAL_MS);
     }
   } catch (error) {
@@ -68,8 +68,8 @@ function claim(sidecar: DatabaseSync): boolean {
   }
 }
 
-function owned(database: string, sidecar: DatabaseSync, patience: number): StoreNotOpened {
-  const waited = patience === 0 ? '' : `, and was not free within ${patience / 1000} s`;
+function owned(database: string, sidecar: DatabaseSync, patienceMs: number): StoreNotOpened {
+  const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
   return new StoreNotOpened(
     'owned',
     `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is ` +

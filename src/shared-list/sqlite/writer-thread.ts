@@ -16,11 +16,11 @@ const LOOK_INTERVAL_MS = 50;
 
 // The one thread that writes.
 serveThread(
-  (file, tell: (news: 'changed-elsewhere') => void): Service<readonly (Write | Probe)[], BatchResult> => {
+  (file, onNews: (news: 'changed-elsewhere') => void): Service<readonly (Write | Probe)[], BatchResult> => {
     const database = openKnown(file, { timeout: BUSY_TIMEOUT_MS });
     const fault = makeDurable(database);
     if (fault !== undefined) throw new Error(`Cannot write to the database "${file.path}": ${fault}`);
-    const lookElsewhere = watchElsewhere(database, () => tell('changed-elsewhere'));
+    const lookElsewhere = watchElsewhere(database, () => onNews('changed-elsewhere'));
     const batches = new Batches(database, lookElsewhere, () => changeOf(file));
     const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
     return {
