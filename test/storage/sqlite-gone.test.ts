@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
@@ -104,6 +105,29 @@ test('a thread that starts after the file is gone makes no new one', async () =>
   deleteAll(path);
   await assert.rejects(store.add(newTodo('a', 1)), { name: /^(StoreUnavailable|StoreBroken)$/ });
   assert.throws(() => rmSync(path), { code: 'ENOENT' });
+});
+
+test('a thread that starts after the file was replaced reads nothing of the other file', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const other = join(folder.path, 'other.db');
+  {
+    await using store = await openSqliteStore(other);
+    await addedTo(store, 'of another list');
+  }
+  await using store = await openSqliteStore(path);
+  replace(path, other);
+  await assert.rejects(async () => store.list(), { name: /^(StoreUnavailable|StoreBroken)$/ });
+});
+
+test('a file that is deleted when the store is closed is no news', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  const news: unknown[] = [];
+  await (await openSqliteStore(path, { onFileNews: (each) => news.push(each) }))[Symbol.asyncDispose]();
+  rmSync(path);
+  await pause(1_500);
+  assert.deepEqual(news, []);
 });
 
 test('D11 · the service answers 503 without Retry-After, is not ready, has one line in its log, and serves again after a restart', async () => {

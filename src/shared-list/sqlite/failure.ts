@@ -1,5 +1,6 @@
 import { OutcomeUnknown, StoreBroken, StoreUnavailable } from '../store.ts';
 import { isDamage, isMachineFault, messageOf } from './error.ts';
+import type { ThreadEnded } from './thread.ts';
 
 /**
  * Why a thread did not do its order, in a form that crosses threads. `unavailable`: the machine is at fault, and
@@ -19,6 +20,18 @@ export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
   if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
+}
+
+/**
+ * What became of an order whose thread ended: nothing, where it could not begin; afterwards, nothing or an unknown
+ * change.
+ */
+export function failureByEnd(
+  { ready, message, cause }: ThreadEnded,
+  begun: 'unavailable' | 'unknown',
+): Failure {
+  if (!ready && isDamage(cause)) return failureBy(cause);
+  return { failure: ready ? begun : 'unavailable', message };
 }
 
 /** What the store rejects with. */

@@ -72,7 +72,6 @@ export class FileHealth implements AsyncDisposable {
   }
 
   #setGone(reason: string): void {
-    clearInterval(this.#looking);
     if (this.#final) return;
     this.#final = true;
     this.#fault = { failure: 'broken', message: reason };

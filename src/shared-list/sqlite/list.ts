@@ -3,8 +3,7 @@ import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
-import { isDamage } from './error.ts';
-import { errorOf, type Failure, failureBy } from './failure.ts';
+import { errorOf, type Failure, failureByEnd } from './failure.ts';
 import type { KnownFile } from './known-file.ts';
 import type { ListPart, ReadChunk } from './list-reader.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
@@ -85,7 +84,9 @@ export class SqliteList implements Watcher, AsyncDisposable {
       dirty === 'all'
         ? { chunks: [], from: 0 }
         : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
-    const answer = await this.#thread.ask(part).catch(failureOf);
+    const answer = await this.#thread
+      .ask(part)
+      .catch((ended: ThreadEnded) => failureByEnd(ended, 'unavailable'));
     if ('failure' in answer) {
       this.invalidate();
       this.#onFailure(answer);
@@ -100,8 +101,4 @@ export class SqliteList implements Watcher, AsyncDisposable {
 /** New todos come at the end, which is always read. */
 function chunksOf(writes: readonly Write[]): readonly number[] {
   return writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
-}
-
-function failureOf({ message, cause }: ThreadEnded): Failure {
-  return isDamage(cause) ? failureBy(cause) : { failure: 'unavailable', message };
 }

@@ -1,6 +1,5 @@
 import type { BatchResult, Outcome, Outcomes, Probe, Write } from './batch.ts';
-import { isDamage } from './error.ts';
-import { errorOf, type Failure, failureBy } from './failure.ts';
+import { errorOf, failureByEnd } from './failure.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
@@ -120,9 +119,13 @@ export class Writer implements AsyncDisposable {
     const changes = writes.filter((write) => write.kind !== 'probe');
     const watchers = changes.length === 0 ? [] : this.#watchers;
     for (const watcher of watchers) watcher.batchSent(changes);
+    this.#commit(writes).then((result) => this.#settle(batch, result, watchers));
+  }
+
+  async #commit(writes: readonly (Write | Probe)[]): Promise<BatchResult> {
     const fault = this.#health.writeFault;
-    const result = fault === undefined ? this.#thread.ask(writes).catch(failureOf) : Promise.resolve(fault);
-    result.then((each) => this.#settle(batch, each, watchers));
+    if (fault !== undefined) return fault;
+    return this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown'));
   }
 
   #settle(batch: readonly Waiting[], result: BatchResult, watchers: readonly Watcher[]): void {
@@ -158,10 +161,4 @@ function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: 
   if (outcome === undefined) fail(new Error('The writing thread left a write without an outcome'));
   else if (typeof outcome === 'object') fail(new Error(outcome.error));
   else settle(outcome);
-}
-
-/** Before it could begin, nothing was changed; later, the commit may have been made. */
-function failureOf({ ready, message, cause }: ThreadEnded): Failure {
-  if (ready) return { failure: 'unknown', message };
-  return isDamage(cause) ? failureBy(cause) : { failure: 'unavailable', message };
 }
