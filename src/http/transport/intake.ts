@@ -6,9 +6,14 @@ import type { Socket } from 'node:net';
  */
 const SLICE_BYTES = 1024;
 
+/** Bytes of one connection that are parsed in one turn of the event loop: the turn is everybody's. */
+const TURN_BYTES = 4 * SLICE_BYTES;
+
 /** What is still coming behind a last answer is read and thrown away for at most so long and so far (contract B5). */
 export const LINGER_MS = 1_000;
 export const LINGER_BYTES = 1024 * 1024;
+
+type Chunk = Buffer<ArrayBuffer>;
 
 /**
  * What comes in on one connection, on its way to the parser of Node.js: in slices, and not at all while it is held.
@@ -17,9 +22,11 @@ export const LINGER_BYTES = 1024 * 1024;
 export class Intake {
   readonly #socket: Socket;
   /** The parser's own listener for `data`. */
-  readonly #parse: (slice: Buffer<ArrayBuffer>) => void;
+  readonly #parse: (slice: Chunk) => void;
   #holds = 0;
   #releasedAt = Number.NEGATIVE_INFINITY;
+  /** Until the next turn. */
+  #waitsForTurn = false;
   /** Node.js pauses as well, for a client that does not read, and then its parser must not be given anything. */
   #pausedByNode = false;
   #parsing = false;
@@ -33,7 +40,7 @@ export class Intake {
     if (parse === undefined) throw new Error('Cannot take over: the HTTP server does not listen for data');
     this.#socket = socket;
     this.#parse = (slice) => parse.call(socket, slice);
-    socket.on('data', (chunk: Buffer<ArrayBuffer>) => {
+    socket.on('data', (chunk: Chunk) => {
       this.#pausedByNode = false;
       const rest = this.#take(chunk);
       if (rest !== undefined) socket.unshift(rest);
@@ -41,7 +48,7 @@ export class Intake {
     socket.off('data', parse as () => void);
     const push = socket.push;
     // A packet that the parser takes at once need not go through the buffer of the stream.
-    socket.push = (chunk: Buffer<ArrayBuffer> | null) => {
+    socket.push = (chunk: Chunk | null) => {
       if (chunk === null || socket.readableFlowing !== true || socket.readableLength > 0) {
         return push.call(socket, chunk);
       }
@@ -75,7 +82,7 @@ export class Intake {
     this.#holds -= 1;
     if (this.held) return;
     this.#releasedAt = performance.now();
-    if (!this.#parsing && !this.#pausedByNode) this.#socket.resume();
+    this.#resume();
   }
 
   /** Held until the promise is settled. */
@@ -104,7 +111,7 @@ export class Intake {
   }
 
   /** Parses what may be parsed now; the result is what may not. */
-  #take(chunk: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | undefined {
+  #take(chunk: Chunk): Chunk | undefined {
     let from = 0;
     while (from < chunk.length) {
       if (this.#stopped) {
@@ -112,11 +119,12 @@ export class Intake {
         if (this.#thrownAway > LINGER_BYTES) this.#enough.resolve();
         return undefined;
       }
-      if (this.held) {
-        this.#pause();
+      if (from >= TURN_BYTES) this.#waitForTurn();
+      if (this.#pausedByNode) return chunk.subarray(from);
+      if (this.held || this.#waitsForTurn) {
+        this.#socket.pause();
         return chunk.subarray(from);
       }
-      if (this.#pausedByNode) return chunk.subarray(from);
       const until = Math.min(from + SLICE_BYTES, chunk.length);
       this.#parsing = true;
       this.#parse(from === 0 && until === chunk.length ? chunk : chunk.subarray(from, until));
@@ -126,6 +134,19 @@ export class Intake {
     }
     if (this.held) this.#pause();
     return undefined;
+  }
+
+  #waitForTurn(): void {
+    this.#waitsForTurn = true;
+    setImmediate(() => {
+      this.#waitsForTurn = false;
+      this.#resume();
+    });
+  }
+
+  #resume(): void {
+    if (this.held || this.#waitsForTurn || this.#parsing || this.#pausedByNode) return;
+    this.#socket.resume();
   }
 
   #pause(): void {

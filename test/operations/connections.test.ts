@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { composeApp } from '../../src/app.ts';
+import type { Authentication } from '../../src/auth/authentication.ts';
+import type { Answer } from '../../src/http/message/answer.ts';
+import { openListeners } from '../../src/http/transport/listeners.ts';
+import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { type DemoOptions, get, startDemo } from './demo.ts';
+import { Connection } from './raw.ts';
+
+const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
+const SHORTEST = 'GET / HTTP/1.1\r\n\r\n';
+
+/** A demo with an endpoint that answers when the gate is opened. */
+async function startGated(options: DemoOptions = {}) {
+  const gate = Promise.withResolvers<Answer>();
+  let underWay = 0;
+  let parsed = 0;
+  const wait = get('/wait', () => {
+    underWay += 1;
+    return gate.promise;
+  });
+  const demo = await startDemo({ ...options, routes: [wait] });
+  demo.server.prependListener('request', () => {
+    parsed += 1;
+  });
+  return {
+    demo,
+    underWay: () => underWay,
+    parsed: () => parsed,
+    open: () => gate.resolve({ status: 200, body: 'x', headers: { 'content-type': 'text/plain' } }),
+    [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose](),
+  };
+}
+
+/** Writes until TCP holds the writer back, and says how many bytes that took. */
+async function writeUntilHeld({ socket }: Connection, bytes: string): Promise<number> {
+  const chunk = Buffer.from(bytes.repeat(Math.ceil(65_536 / bytes.length)));
+  let written = 0;
+  let idle = 0;
+  while (idle < 50) {
+    if (socket.writableLength < chunk.length) {
+      socket.write(chunk);
+      written += chunk.length;
+      idle = 0;
+    } else idle += 1;
+    await pause(2);
+  }
+  return written;
+}
+
+/** Waits until the server has read nothing more for a while. */
+async function settled(count: () => number): Promise<number> {
+  let before = -1;
+  for (let now = count(); now !== before || now === 0; now = count()) {
+    before = now;
+    for (let turns = 0; turns < 20; turns += 1) await pause(1);
+    await turn();
+  }
+  return before;
+}
+
+describe('The budget of a connection', { concurrency: true }, () => {
+  test('D10 · of 200 pipelined requests 16 are under way, and all are answered in the end', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    connection.socket.write(WAIT.repeat(200));
+    assert.equal(await settled(gated.underWay), 16);
+    gated.open();
+    while (connection.received().split('HTTP/1.1 200').length <= 200) await once(connection.socket, 'data');
+    assert.equal(connection.answers().length, 200);
+    assert.equal(gated.underWay(), 200);
+  });
+
+  test('D10 · behind them at most 64 are parsed, however small they are and however many come', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    connection.socket.write(WAIT.repeat(15));
+    await settled(gated.underWay);
+    await writeUntilHeld(connection, `${WAIT}${SHORTEST.repeat(10_000)}`);
+    assert.equal(gated.underWay(), 16);
+    assert.ok(gated.parsed() > 16 && gated.parsed() <= 16 + 64, `${gated.parsed()} parsed`);
+  });
+
+  test('D10 · a client that reads no answer is held back by TCP, and goes on where it was', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    connection.socket.pause();
+    const request = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
+    const written = await writeUntilHeld(connection, request);
+    connection.socket.resume();
+    connection.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await connection.closed();
+    assert.equal(connection.answers().length, written / request.length + 1);
+  });
+
+  test('a client that is not read is not slow: its head and body get their time when it is', async () => {
+    const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
+    await using gated = await startGated({ limits });
+    await using connection = await Connection.open(gated.demo.url);
+    const post = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
+    connection.socket.write(`${WAIT.repeat(60)}${post.slice(0, 20)}`);
+    await settled(gated.underWay);
+    await pause(1_000);
+    assert.equal(connection.received(), '');
+    gated.open();
+    connection.socket.write(`${post.slice(20)}{}`);
+    await connection.until('"done":true');
+    assert.equal(connection.answers().length, 61);
+  });
+
+  test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {
+    const verdict = Promise.withResolvers<Authentication>();
+    await using folder = await temporaryFolder();
+    await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+    const listeners = openListeners();
+    const receive = await composeApp({
+      environment: 'production',
+      log: pino({ level: 'silent' }),
+      profile: { name: 'shared-list', store, authenticate: () => verdict.promise },
+      listeners,
+    });
+    const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
+    const accepted = once(server, 'connection');
+    await using connection = await Connection.open(`http://127.0.0.1:${portOf(server)}`);
+    const [socket]: Socket[] = await accepted;
+    connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const written = await writeUntilHeld(connection, '1\r\nx\r\n');
+    const { bytesRead = 0 } = socket ?? {};
+    assert.ok(bytesRead < 256 * 1024 && bytesRead < written, `${bytesRead} of ${written} bytes were read`);
+    verdict.resolve({ outcome: 'refused', code: 'test', challenge: 'Bearer' });
+    await connection.until('HTTP/1.1 401');
+    await connection.closed();
+    await listeners.drain(0);
+  });
+
+  test('draining answers what was parsed of a connection that is not read, and closes without a reset', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    const failed = once(connection.socket, 'error').then(([error]) => assert.fail(String(error)));
+    connection.socket.write(WAIT.repeat(15));
+    await settled(gated.underWay);
+    connection.socket.write(WAIT.repeat(10_000));
+    await settled(gated.parsed);
+    const drained = gated.demo.listeners.drain(60_000);
+    gated.open();
+    await Promise.race([connection.closed(), failed]);
+    await drained;
+    const answers = connection.answers();
+    assert.equal(answers.length, gated.parsed());
+    assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
+    assert.ok(answers.slice(0, -1).every(({ headers }) => headers.get('connection') === 'keep-alive'));
+  });
+
+  test('D10 · a client that goes on reading is not cut off, however long its answer takes', async () => {
+    const body = Buffer.alloc(24 * 2 ** 20, 'x');
+    await using demo = await startDemo({
+      limits: { answerTimeout: 2_000 },
+      routes: [get('/large', () => ({ status: 200, body }))],
+    });
+    await using connection = await Connection.open(demo.url);
+    const { socket } = connection;
+    socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    socket.on('data', () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), 8);
+    });
+    await connection.closed();
+    assert.equal(connection.answers()[0]?.body.length, body.length);
+  });
+
+  test('metrics and traces learn of the end of answers whose turn never came', async () => {
+    const ended: number[] = [];
+    const gate = Promise.withResolvers<Answer>();
+    const watched = (number: number) =>
+      get(`/${number}`, () => (number === 1 ? gate.promise : { status: 204 }));
+    await using demo = await startDemo({ routes: [watched(1), watched(2)] });
+    demo.server.on('request', (request, response) => {
+      response.once('close', () => ended.push(Number(request.url?.slice(1))));
+    });
+    const connection = await Connection.open(demo.url);
+    connection.socket.write(WAIT.replace('wait', '1') + WAIT.replace('wait', '2'));
+    await pause(50);
+    await connection[Symbol.asyncDispose]();
+    while (ended.length < 2) await pause(5);
+    assert.deepEqual(ended.sort(), [1, 2]);
+  });
+});
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
