@@ -11,6 +11,6 @@ export const COLUMNS = [
 export const COLUMN_NAMES = COLUMNS.map(([, column]) => column);
 
 /** In the order of `COLUMNS`. */
-export function valuesOf(todo: Replacement): readonly (string | number | boolean)[] {
+export function valuesOf(todo: Replacement) {
   return COLUMNS.map(([member]) => todo[member]);
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { COLUMN_NAMES, valuesOf } from '../columns.ts';
 import type { Replacement, Todo } from '../todo.ts';
 
@@ -11,7 +11,7 @@ export const ADD = `INSERT INTO todos (${names}) VALUES (${parameters})`;
 export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id = ?`;
 
 /** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
-export function columnValues(todo: Replacement): readonly (string | number)[] {
+export function columnValues(todo: Replacement): readonly SQLInputValue[] {
   return valuesOf(todo).map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }
 
