@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { addressOf } from '../../src/shared-list/postgres/address.ts';
@@ -8,9 +9,11 @@ import { type Ask, ConnectionPool } from '../../src/shared-list/postgres/connect
 import { PostgresList } from '../../src/shared-list/postgres/list.ts';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
+import { StoreUnavailable } from '../../src/shared-list/store.ts';
 import { todoJson } from '../../src/shared-list/todo.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, bytesOf } from './todos.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { addedTo, bytesOf, listed } from './todos.ts';
 
 const server = await PostgresServer.start('max_prepared_transactions=1');
 after(() => server[Symbol.asyncDispose]());
@@ -80,6 +83,16 @@ async function session(url: string): Promise<Client & AsyncDisposable> {
   client.on('error', () => {});
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+async function answers(ask: () => unknown): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
 }
 
 const changes: Readonly<Record<string, string>> = {
@@ -370,6 +383,29 @@ for (const [what, stop] of Object.entries(stops)) {
     await isTrue(list);
   });
 }
+
+test('after a promotion that lost changes, the list is what the new primary has', async () => {
+  await using primary = await PostgresServer.start();
+  const url = new URL(await primary.makeDatabase());
+  await using proxy = await TcpProxy.start(primary.port);
+  await using store = await openPostgresStore(proxy.through(url.href));
+  await addedTo(store, 'replicated');
+  await using standby = await primary.startStandby();
+  url.port = String(standby.port);
+  await standby.set('primary_conninfo', '');
+  while ((await standby.execute(url.href, 'SELECT FROM pg_stat_wal_receiver')).length > 0) await sleep(10);
+  for (let round = 0; round < 5; round += 1) await addedTo(store, 'lost');
+  assert.equal((await listed(store)).length, 6);
+  await primary.die();
+  proxy.target = standby.port;
+  await standby.promote();
+  await standby.execute(url.href, "INSERT INTO todos (title, category_id) VALUES ('made after', 1)");
+  while (!(await answers(() => store.list()))) await sleep(10);
+  assert.deepEqual(
+    (await listed(store)).map(({ title }) => title),
+    ['replicated', 'made after'],
+  );
+});
 
 test('an older instance and its role go on with the newer schema, and what they write is in the list', async () => {
   await using list = await openList(10);
