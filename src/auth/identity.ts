@@ -4,4 +4,6 @@ export interface Identity {
   readonly name: string | null;
   /** The roles of the trusted token, compared exactly (contract A10). */
   readonly roles: readonly string[];
+  /** Tells the caller from every other (RFC 7519 §4.1.1, §4.1.2), or null when the token names no subject. */
+  readonly caller: readonly [issuer: string, subject: string] | null;
 }

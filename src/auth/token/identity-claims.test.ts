@@ -35,7 +35,7 @@ const BY_DEFAULT: readonly (readonly [string, string | null, readonly string[]])
 
 for (const [claims, name, roles] of BY_DEFAULT) {
   test(`claims ${claims} are of ${name} with roles [${roles}]`, () => {
-    assert.deepEqual(readIdentity(JSON.parse(claims), {}), { name, roles });
+    assert.deepEqual(readIdentity(JSON.parse(claims), {}), { name, roles, caller: null });
   });
 }
 
@@ -48,4 +48,20 @@ test('a configured name claim replaces both default ones', () => {
   const claims = { name: 'Ada', unique_name: 'ada', email: 'ada@example.org' };
   assert.equal(readIdentity(claims, { name: ['email'] }).name, 'ada@example.org');
   assert.equal(readIdentity(claims, { name: ['nickname'] }).name, null);
+});
+
+test('issuer and subject tell a caller from every other', () => {
+  const { caller } = readIdentity({ iss: 'https://a.example', sub: 'ada' }, {});
+  assert.deepEqual(caller, ['https://a.example', 'ada']);
+});
+
+for (const sub of [undefined, null, '', 7, ['ada'], { id: 'ada' }]) {
+  test(`a token whose sub is ${JSON.stringify(sub)} tells nobody from another`, () => {
+    assert.equal(readIdentity({ iss: 'https://a.example', sub }, {}).caller, null);
+  });
+}
+
+test('a configured name claim does not replace the subject', () => {
+  const claims = { iss: 'https://a.example', sub: '7', email: 'ada@example.org' };
+  assert.deepEqual(readIdentity(claims, { name: ['email'] }).caller, ['https://a.example', '7']);
 });

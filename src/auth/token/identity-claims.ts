@@ -18,7 +18,14 @@ export function readIdentity(claims: Readonly<Record<string, unknown>>, from: Id
   return {
     name: typeof name === 'string' ? name : null,
     roles: roles.flatMap((path) => rolesIn(claimAt(claims, path))),
+    caller: callerIn(claimAt(claims, ['iss']), claimAt(claims, ['sub'])),
   };
+}
+
+/** An empty subject names nobody. */
+function callerIn(issuer: unknown, subject: unknown): Identity['caller'] {
+  if (typeof issuer !== 'string' || typeof subject !== 'string' || subject === '') return null;
+  return [issuer, subject];
 }
 
 /** A string is one role, whatever commas or blanks it holds; members of a list that are no strings are none. */
