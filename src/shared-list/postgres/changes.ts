@@ -8,7 +8,7 @@ import { SELECTED } from './row.ts';
 export interface Moment {
   readonly snapshot: string;
   readonly life: string;
-  /** The triggers work that write changes down. */
+  /** See `TRACKED`. */
   readonly tracked: boolean;
 }
 
@@ -18,6 +18,10 @@ export const MOST_CHANGES = 10_000;
 /** How many todos of the whole list come with one statement: a few milliseconds of work. */
 export const PART_SIZE = 2_048;
 
+/** Whether the triggers work that write changes down. */
+export const TRACKED = `SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
+    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')`;
+
 // Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
 // tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
 const MOMENT = `pg_current_snapshot()::text AS snapshot,
@@ -26,8 +30,7 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
     pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
-  (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
-    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')) AS tracked`;
+  (${TRACKED}) AS tracked`;
 
 /**
  * The ids of what a snapshot (`$1`), of which `$2` were in progress, does not see. The order makes the server use the

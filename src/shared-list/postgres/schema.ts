@@ -1,5 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import { Migrations } from '../migrations.ts';
+import { TRACKED } from './changes.ts';
 import { inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { isPrivilegeRefusal, messageOf } from './error.ts';
@@ -100,6 +101,8 @@ export async function migrate(connection: Connection): Promise<string | undefine
 
 /** What makes every list a read of all todos, for people, or undefined. */
 export async function changesFault(connection: Connection): Promise<string | undefined> {
+  if (!(await find(connection, `SELECT (${TRACKED}) AS found`)))
+    return 'its triggers "todo_changed", "todo_removed" and "todo_renumbered" must be "ENABLE ALWAYS": every list reads all todos';
   if (!(await find(connection, FOREIGN_IDS))) return undefined;
   return 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"';
 }
