@@ -45,7 +45,7 @@ export const completeTodo: Operation = {
       body: {
         allOf: [Todo],
         type: 'object',
-        properties: { done: { const: true } },
+        properties: { done: { type: 'boolean', const: true } },
         examples: [{ id: 1, title: 'Read RFC 9457', done: true }],
       },
     },

@@ -1,0 +1,57 @@
+/**
+ * `npm run generators`: what generators that people use make of the OpenAPI documents compiles strictly and works
+ * against the service; Postman's converter takes the documents, and Spectral finds nothing but what is right.
+ */
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { signer } from '../conformance/src/sign.ts';
+import { startService } from '../test/start.ts';
+import { generateAll } from './generate.ts';
+import { lint } from './lint.ts';
+import { toPostman } from './postman.ts';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
+const sign = signer(auth);
+
+await using list = await startService({ profile: 'shared-list', environment: 'production', auth });
+await using demo = await startService({ profile: 'error-demo', environment: 'production' });
+for (const [profile, baseUrl, requests] of [
+  ['shared-list', 'listUrl', 6],
+  ['error-demo', 'demoUrl', 3],
+] as const) {
+  const document = new URL(`../src/openapi/${profile}.v1.json`, import.meta.url);
+  await generateAll(document, here(`made/${profile}`), baseUrl);
+  await toPostman(document, requests);
+  await lint(
+    document,
+    profile === 'error-demo' ? ['operation-success-response at paths./crash.get.responses'] : [],
+  );
+}
+process.stdout.write('Postman, Spectral: right\n');
+
+run(here('node_modules/.bin/tsc'), ['--project', here('.')]);
+const program = here('made/uses.mjs');
+await build({
+  entryPoints: [here('uses/main.ts')],
+  outfile: program,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  logLevel: 'warning',
+});
+run(process.execPath, [program], {
+  TODO_LIST_URL: list.baseUrl,
+  TODO_DEMO_URL: demo.baseUrl,
+  TODO_EDITOR: sign({ name: 'Ada', role: 'editor' }),
+  TODO_READER: sign({ name: 'Bob' }),
+});
+
+/** @throws Error when the program fails. What it prints has told why. */
+function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`${command} failed with exit code ${status}`);
+}
