@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
 import { Ledger } from './ledger.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { bothHosts, PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed } from './todos.ts';
 import { writeUntil } from './writers.ts';
@@ -18,14 +18,6 @@ async function startPair(): Promise<{ primary: PostgresServer; standby: Postgres
   after(() => standby[Symbol.asyncDispose]());
   await primary.set('synchronous_standby_names', 'standby');
   return { primary, standby, database };
-}
-
-/** The connection string with both servers, the standby first. */
-function both(database: string, standby: PostgresServer, primary: PostgresServer): string {
-  return database.replace(
-    /@[^/]*(.*)$/,
-    `@127.0.0.1:${standby.port},127.0.0.1:${primary.port}$1?target_session_attrs=read-write`,
-  );
 }
 
 /** Whether a read is refused because only a standby is there. No read is answered. */
@@ -49,7 +41,7 @@ async function untilMade(server: PostgresServer, url: string, sql: string): Prom
 describe('two servers, one of which follows the other', () => {
   test('under load, a promotion loses no write that was answered, and writing goes on', async () => {
     const { primary, standby, database } = await startPair();
-    await using store = await openPostgresStore(both(database, standby, primary));
+    await using store = await openPostgresStore(bothHosts(database, primary, standby));
     const ledger = new Ledger();
     const stop = new AbortController();
     const writers = Array.from({ length: 8 }, (_, client) =>

@@ -263,6 +263,12 @@ function embedded(folder: string, port: number, settings: readonly string[]): Em
   });
 }
 
+/** The connection string of a database of two servers, the one that is asked first and takes no writes before the other. */
+export function bothHosts(url: string, primary: PostgresServer, standby: PostgresServer): string {
+  const hosts = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return url.replace(/@[^/]*(.*)$/, `@${hosts}$1?target_session_attrs=read-write`);
+}
+
 export function freePort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve) => {
