@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './program.ts';
+import { startRegistry } from './registry.ts';
 
 /** The root of the project. */
 export const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,9 +36,17 @@ export async function pack(
   return { tarball: join(folder, tarball.filename), files: tarball.files };
 }
 
-/** Installs a package of the registry, or a tarball, into `folder`. */
+/** Installs a package of the registry into `folder`. */
 export async function install(folder: string, specification: string): Promise<void> {
   await npm(['install', '--prefix', folder, '--prefer-offline', '--no-audit', specification], folder);
+}
+
+/** Installs the tarball into `folder`, as a user does once it is published. */
+export async function installPublished(folder: string, tarball: string): Promise<void> {
+  const others = (await npm(['config', 'get', 'registry'], folder)).trim();
+  await using registry = await startRegistry(tarball, others);
+  const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', '--registry', registry.url];
+  await npm([...words, 'todo-service'], folder);
 }
 
 async function npm(args: readonly string[], cwd: string): Promise<string> {

