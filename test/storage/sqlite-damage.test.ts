@@ -47,7 +47,7 @@ for (const [what, pathOf] of [
   ['a todo', (id: number) => `/todos/${id}`],
   ['the list', () => '/todos'],
 ] as const) {
-  test(`D11 · a corrupt page that ${what} meets is a 503, stops writes, and after three examinations stops reads too`, async () => {
+  test(`D11 · a corrupt page that ${what} meets is a 503, stops writes, and after the last examination stops reads too`, async () => {
     await using file = await damagedFile();
     await using served = await serveFile(file.folder);
     assert.equal((await served.ask('GET', '/todos/1')).status, 200);

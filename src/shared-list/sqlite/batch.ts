@@ -2,14 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
-import {
-  isDamage,
-  isForeignKeyRefusal,
-  isIdsExhausted,
-  isMachineFault,
-  isSyncFailure,
-  messageOf,
-} from './error.ts';
+import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
 import { pragma } from './schema.ts';
@@ -95,9 +88,7 @@ export class Batches {
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       const failure = failureBy(error);
-      return committing && (isSyncFailure(error) || isDamage(error))
-        ? { ...failure, failure: 'unknown' }
-        : failure;
+      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
     }
   }
 

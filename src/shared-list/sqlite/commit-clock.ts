@@ -3,7 +3,7 @@ import type { Watcher } from './writer.ts';
 /** A batch of so many writes was under way from and until these times of `performance.now()`. */
 export type Committed = (writes: number, from: number, until: number) => void;
 
-/** The same watcher, and the times of each batch for `committed`, when somebody wants them. */
+/** The same watcher, and the times of each batch with a write for `committed`, when somebody wants them. */
 export function timed(watcher: Watcher, committed: Committed | undefined): Watcher {
   if (committed === undefined) return watcher;
   let writes = 0;
@@ -15,7 +15,7 @@ export function timed(watcher: Watcher, committed: Committed | undefined): Watch
       watcher.batchSent(batch);
     },
     batchDone(changed) {
-      committed(writes, from, performance.now());
+      if (writes > 0) committed(writes, from, performance.now());
       watcher.batchDone(changed);
     },
     invalidate: () => watcher.invalidate(),

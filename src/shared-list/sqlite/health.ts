@@ -18,7 +18,7 @@ const EXAMINER = new URL('./examine-thread.ts', import.meta.url);
 const LOOK_INTERVAL_MS = 1_000;
 
 /** How often a damaged file is examined before only a restart helps, and the time before each. */
-const EXAMINATIONS = 3;
+const EXAMINATIONS = 5;
 const EXAMINATION_INTERVAL_MS = 1_000;
 
 /**

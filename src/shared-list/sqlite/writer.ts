@@ -117,9 +117,8 @@ export class Writer implements AsyncDisposable {
     this.#underWay = true;
     const writes = batch.map(({ write }) => write);
     const changes = writes.filter((write) => write.kind !== 'probe');
-    const watchers = changes.length === 0 ? [] : this.#watchers;
-    for (const watcher of watchers) watcher.batchSent(changes);
-    this.#commit(writes).then((result) => this.#settle(batch, result, watchers));
+    for (const watcher of this.#watchers) watcher.batchSent(changes);
+    this.#commit(writes).then((result) => this.#settle(batch, result));
   }
 
   async #commit(writes: readonly (Write | Probe)[]): Promise<BatchResult> {
@@ -128,12 +127,12 @@ export class Writer implements AsyncDisposable {
     return this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown'));
   }
 
-  #settle(batch: readonly Waiting[], result: BatchResult, watchers: readonly Watcher[]): void {
+  #settle(batch: readonly Waiting[], result: BatchResult): void {
     this.#underWay = false;
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : performance.now();
     if ('failure' in result) this.#health.note(result);
     const changed = changesOf(batch, result);
-    for (const watcher of watchers) {
+    for (const watcher of this.#watchers) {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
