@@ -25,7 +25,7 @@ export function checksFor(target: Target): readonly Check[] {
 }
 
 function chapters(target: Target): void {
-  if (target.startedByTest) firstStart(target);
+  if (target.fresh) firstStart(target);
   else target.leftOut.push('D2, D5 (ids used up), D7 (a service just started)');
   if (target.profile === 'error-demo') errorDemo(target);
   routes(target);

@@ -12,6 +12,8 @@ specification leaves open. What the checks make they delete again; what was ther
   --profile shared-list|error-demo        default shared-list
   --only spec                             the specification alone, for an implementation that makes choices of its own
   --environment development|production    whether the OpenAPI document must be there, or must not; default: not looked at
+  --fresh                                 the service was started for this and nobody has used it: it may be changed for
+                                          good, and what only such a service shows is looked at too
   --output text|tap|junit                 default text
   -h, --help
 
@@ -40,6 +42,7 @@ const OPTIONS = {
   profile: { type: 'string', default: 'shared-list' },
   only: { type: 'string' },
   environment: { type: 'string' },
+  fresh: { type: 'boolean', default: false },
   output: { type: 'string', default: 'text' },
   'editor-token': { type: 'string' },
   'reader-token': { type: 'string' },
@@ -60,6 +63,7 @@ export interface CommandLine {
   readonly baseUrl: URL;
   readonly law: Law;
   readonly environment: 'development' | 'production' | undefined;
+  readonly fresh: boolean;
   readonly output: 'text' | 'tap' | 'junit';
   readonly profile:
     | { readonly name: 'error-demo' }
@@ -100,6 +104,7 @@ function read(values: Values): CommandLine {
       environment === undefined
         ? undefined
         : oneOf('--environment', environment, ['development', 'production']),
+    fresh: values.fresh,
     output: oneOf('--output', values.output, ['text', 'tap', 'junit']),
     profile: profile === 'error-demo' ? { name: profile } : { name: profile, tokens: tokensOf(values) },
   };

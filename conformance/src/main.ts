@@ -64,11 +64,11 @@ function isSpecified({ law }: { readonly law: string }): boolean {
   return law === 'specification';
 }
 
-async function targetOf({ baseUrl, environment, profile }: CommandLine): Promise<Target> {
+async function targetOf({ baseUrl, environment, fresh, profile }: CommandLine): Promise<Target> {
   const common = {
     baseUrl,
     environment,
-    startedByTest: false,
+    fresh,
     seen: [],
     created: new Set<string>(),
     leftOut: [],

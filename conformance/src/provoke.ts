@@ -39,7 +39,7 @@ async function everyProvocation(target: Target): Promise<Provocation[]> {
       { line: 'GET /todos/7', request: {}, ...notFound },
       { line: 'POST /todos/7/complete', request: {}, ...notFound },
       wrongMethod('DELETE /todos/1', 'GET, HEAD'),
-      ...(target.startedByTest ? [await completedTwice(target)] : []),
+      ...(target.fresh ? [await completedTwice(target)] : []),
     ];
   }
   const { editor, reader } = target.tokens;

@@ -8,8 +8,8 @@ interface AnyTarget {
   readonly baseUrl: URL;
   /** Undefined when unknown: what differs between environments is left out then. */
   readonly environment: 'development' | 'production' | undefined;
-  /** False for somebody else's service: it must be left as it was found. */
-  readonly startedByTest: boolean;
+  /** Whether the service was started for these checks alone; any other must be left as it was found. */
+  readonly fresh: boolean;
   /** Everything that the service has logged so far. */
   readonly log?: () => string;
   /** Every exchange so far, for what must hold of every response. */

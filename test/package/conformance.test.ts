@@ -12,7 +12,7 @@ test('the package todo-conformance runs where nothing else is installed', async 
   t.after(() => rm(folder, { recursive: true }));
   const { tarball, files } = await pack(folder, join(project, 'conformance'));
   assert.deepEqual(
-    files.filter(({ path }) => !/^(?:package\.json|README\.md|dist\/.+\.js)$/.test(path)),
+    files.filter(({ path }) => !/^(?:package\.json|README\.md|LICENSE|dist\/.+\.js)$/.test(path)),
     [],
   );
   await install(folder, tarball);

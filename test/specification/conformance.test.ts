@@ -116,6 +116,8 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
 
   test(`conformance · another implementation of ${profile} conforms to the specification, and not to our contract`, async () => {
     await using another = await startAnother(profile);
+    const fresh = await conformance('--base-url', another.url, ...flags, '--only', 'spec', '--fresh');
+    assert.equal(fresh.code, 0, fresh.output);
     const specified = await conformance('--base-url', another.url, ...flags, '--only', 'spec');
     assert.equal(specified.code, 0, specified.output);
     assert.doesNotMatch(specified.output, /^Contract$/m);
@@ -134,12 +136,13 @@ const FAULTS: readonly (readonly [Fault, 'shared-list' | 'error-demo', RegExp])[
   ['no errors', 'shared-list', /FAIL {2}Limits · a title that is empty/],
   ['HTML gets JSON', 'error-demo', /FAIL {2}Errors 4 · a client that asks for text\/html/],
   ['stack in the 500', 'error-demo', /FAIL {2}Errors 3 · neither the message/],
+  ['completed twice', 'error-demo', /FAIL {2}States B · /],
 ];
 for (const [fault, profile, failing] of FAULTS) {
   test(`conformance · an implementation with the fault "${fault}" does not conform to the specification`, async () => {
     await using another = await startAnother(profile, fault);
     const flags = ['--profile', profile, ...(profile === 'shared-list' ? TOKEN_COMMAND : [])];
-    const run = await conformance('--base-url', another.url, ...flags, '--only', 'spec');
+    const run = await conformance('--base-url', another.url, ...flags, '--only', 'spec', '--fresh');
     assert.equal(run.code, 1, run.output);
     assert.match(run.output, failing);
   });

@@ -28,7 +28,7 @@ function common(service: Running, environment: 'development' | 'production') {
   return {
     baseUrl: new URL(service.baseUrl),
     environment,
-    startedByTest: true,
+    fresh: true,
     log: () => service.stdout() + service.stderr(),
     seen: [],
     created: new Set<string>(),

@@ -10,7 +10,7 @@ const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stac
 /** Profile B endpoint by endpoint. Register it before the other suites: its transitions need a fresh service. */
 export function errorDemo(target: ErrorDemo): void {
   describe('Error demo', () => {
-    if (target.startedByTest) transitions(target);
+    if (target.fresh) transitions(target);
     else target.leftOut.push('D2 and States of profile B (they change a todo that cannot be changed back)');
 
     test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from '../check.ts';
-import { header } from '../http.ts';
-import { assertProblem } from '../problem.ts';
+import { assertBody, assertProblem } from '../problem.ts';
 import { send, type Target } from '../target.ts';
 
 /** A service that nobody has used yet: register it before all other suites. */
@@ -12,9 +11,7 @@ export function firstStart(target: Target): void {
   describe('First start', () => {
     test('Endpoints A, GET /todos · an empty array when there are no todos', async () => {
       const reply = await send(target, 'GET /todos', { token: reader });
-      assert.equal(reply.status, 200);
-      assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
-      assert.equal(reply.body.toString(), '[]');
+      assertBody(reply, 200, []);
     });
 
     test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
