@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/shared-list/store.ts';
+import { OutcomeUnknown } from '../../src/shared-list/store.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -13,8 +13,23 @@ const ADD = { text: "INSERT INTO todos (title, category_id) VALUES ('a', 1) RETU
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
 
-/** A commit waits for a synchronous standby; there is none. */
-const loseStandby = () => server.set('synchronous_standby_names', 'gone');
+/** Lets a commit wait for a synchronous standby that is not there, and resolves when the server does so. */
+async function loseStandby(url: string): Promise<void> {
+  await server.set('synchronous_standby_names', 'gone');
+  for (let waited = false; !waited; ) {
+    let made = false;
+    const write = server.execute(url, ADD.text).then(() => {
+      made = true;
+    });
+    while (!made) {
+      const pids = await waiting(url);
+      waited ||= pids.length > 0;
+      for (const pid of pids) await server.execute(url, `SELECT pg_cancel_backend(${pid})`);
+    }
+    await write;
+  }
+}
+
 const standbyIsBack = () => server.set('synchronous_standby_names', undefined);
 afterEach(standbyIsBack);
 
@@ -25,13 +40,18 @@ async function madeDatabase(): Promise<string> {
   return url;
 }
 
-/** Resolves with the processes that wait for a standby, when there is one. */
-async function waitsForStandby(url: string): Promise<readonly number[]> {
-  const waiting =
+/** The processes that wait for a standby. */
+async function waiting(url: string): Promise<readonly number[]> {
+  const sql =
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'";
+  return (await server.execute(url, sql)).map(({ pid }) => Number(pid));
+}
+
+/** Resolves with one of them when there is one. */
+async function waitsForStandby(url: string): Promise<number> {
   for (;;) {
-    const pids = (await server.execute(url, waiting)).map(({ pid }) => Number(pid));
-    if (pids.length > 0) return pids;
+    const [pid] = await waiting(url);
+    if (pid !== undefined) return pid;
     await sleep(10);
   }
 }
@@ -44,7 +64,7 @@ test('while a standby is gone, the server has no more connections than the pool 
   const url = await server.makeDatabase();
   await using store = await openPostgresStore(url, { connections: 3 });
   await addedTo(store, 'a');
-  await loseStandby();
+  await loseStandby(url);
   const outcomes = new Set<string>();
   const stop = new AbortController();
   const write = async (): Promise<void> => {
@@ -71,12 +91,12 @@ test('while a standby is gone, the server has no more connections than the pool 
 test('a commit whose wait for a standby was cancelled by an operator is of unknown outcome', async () => {
   const url = await madeDatabase();
   await using pool = openPool(url);
-  await loseStandby();
+  await loseStandby(url);
   const write = assert.rejects(pool.write(ADD), {
     name: 'OutcomeUnknown',
     message: 'the wait for a synchronous standby was cancelled',
   });
-  const [pid] = await waitsForStandby(url);
+  const pid = await waitsForStandby(url);
   await server.execute(url, `SELECT pg_cancel_backend(${pid})`);
   await write;
 });
@@ -85,18 +105,18 @@ test('a role that hides warnings does not hide that one', async () => {
   const url = await madeDatabase();
   await server.setForDatabase(url, 'client_min_messages', 'error');
   await using pool = openPool(url);
-  await loseStandby();
+  await loseStandby(url);
   const write = assert.rejects(pool.write(ADD), OutcomeUnknown);
-  const [pid] = await waitsForStandby(url);
+  const pid = await waitsForStandby(url);
   await server.execute(url, `SELECT pg_cancel_backend(${pid})`);
   await write;
 });
 
 test('a commit that waits for a standby is cancelled when its connection is lost', async () => {
   const url = await madeDatabase();
-  await using proxy = await TcpProxy.start(Number(new URL(url).port));
+  await using proxy = await TcpProxy.start(server.port);
   await using pool = openPool(proxy.through(url));
-  await loseStandby();
+  await loseStandby(url);
   const write = assert.rejects(pool.write(ADD), OutcomeUnknown);
   await waitsForStandby(url);
   proxy.cut();
@@ -106,8 +126,8 @@ test('a commit that waits for a standby is cancelled when its connection is lost
 
 test('a connection whose statement was given up serves nobody until cancel and answer are both over', async () => {
   const url = await madeDatabase();
-  await using proxy = await TcpProxy.start(Number(new URL(url).port));
-  await using pool = openPool(proxy.through(url), { answerMs: 500 });
+  await using proxy = await TcpProxy.start(server.port);
+  await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
   await pool.read({ text: 'SELECT 1' });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: cancelled, resolve: cancelArrived } = Promise.withResolvers<void>();
@@ -116,11 +136,11 @@ test('a connection whose statement was given up serves nobody until cancel and a
     cancelArrived();
     return released;
   };
-  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(1)' }), StoreUnavailable);
+  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(2)' }), /no answer in 1000 ms/);
   await cancelled;
   await given;
   const next = pool.read({ text: 'SELECT 1' });
-  await sleep(1_000);
+  await sleep(1_500);
   assert.deepEqual(pool.counts(), { used: 0, idle: 0, waiting: 1 });
   release();
   assert.equal((await next).length, 1);
@@ -144,16 +164,34 @@ test('a connection that is always used is replaced when its life is over', async
   while ((await process()) === first);
 });
 
-test('a place is free again when the server could not be reached to cancel', async () => {
+test('a connection that nobody needs is closed', async () => {
   const url = await server.makeDatabase();
-  await using proxy = await TcpProxy.start(Number(new URL(url).port));
-  await using pool = openPool(proxy.through(url), { answerMs: 200 });
-  const { target } = proxy;
+  await using pool = openPool(url, { idleMs: 50 });
   await pool.read({ text: 'SELECT 1' });
-  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), StoreUnavailable);
-  proxy.target = 1;
+  await nobodyIsThere(url);
+});
+
+test('a place is free again when the server cannot be reached to cancel what was given up', async () => {
+  const url = await server.makeDatabase();
+  await using proxy = await TcpProxy.start(server.port);
+  await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
+  proxy.refuse();
   await given;
-  proxy.cut();
-  proxy.target = target;
-  assert.equal((await pool.read({ text: 'SELECT 1' })).length, 1);
+  await assert.rejects(pool.read({ text: 'SELECT 1' }), /ECONNREFUSED/);
+});
+
+test('a pool ends when its server does not let go', async () => {
+  const url = await server.makeDatabase();
+  const pool = openPool(url, { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  const pids = await server.backends(url);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  try {
+    await pool[Symbol.asyncDispose]();
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+  }
+  await nobodyIsThere(url);
 });

@@ -20,7 +20,13 @@ after(() => server[Symbol.asyncDispose]());
 
 const HOUR_MS = 3_600_000;
 
-const LIMITS = { connectionMs: 1_000, statementMs: 1_200, answerMs: 1_400, lifetimeMs: 300_000 };
+const LIMITS = {
+  connectionMs: 1_000,
+  statementMs: 1_200,
+  answerMs: 1_400,
+  lifetimeMs: 300_000,
+  idleMs: 10_000,
+};
 
 /** Counts how often the whole list is read. */
 class CountingPool extends ConnectionPool {

@@ -18,6 +18,7 @@ export function openPool(url: string, { prepare, strict = true, ...limits }: Wan
     statementMs: FOR_EVER,
     answerMs: FOR_EVER,
     lifetimeMs: FOR_EVER,
+    idleMs: FOR_EVER,
   };
   return new ConnectionPool(
     new Cluster(addressOf(url), prepare),

@@ -82,7 +82,7 @@ describe('a server with TLS', () => {
     await using proxy = await TcpProxy.start(Number(new URL(url).port));
     const reached = reach(proxy.through(url), 'localhost', 'verify-full', 'right-root.pem');
     await using pool = openPool(reached, { answerMs: 500 });
-    await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), { name: 'StoreUnavailable' });
+    await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 500 ms/);
     while ((await server.backends(url)).length > 0) await sleep(10);
     const asked = proxy.firsts.map((first) => first.toString('hex'));
     assert.ok(asked.length >= 2, 'one connection for the statement, one for the request to cancel it');

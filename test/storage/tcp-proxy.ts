@@ -31,6 +31,11 @@ export class TcpProxy implements AsyncDisposable {
     return changed.href;
   }
 
+  /** Refuses new connections; those that are there go on. */
+  refuse(): void {
+    this.#server.close();
+  }
+
   /** Ends every connection at once, without a word to either side's program. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();

@@ -17,6 +17,8 @@ export interface Limits {
   readonly answerMs: number;
   /** The most that a connection serves: a name may lead to another server by then. Each has 80 to 100 % of it. */
   readonly lifetimeMs: number;
+  /** After which a connection that nobody needs is closed. */
+  readonly idleMs: number;
 }
 
 /** Sends a statement. With `silenceMs`, it may take its time as long as parts of the answer come. */
@@ -30,9 +32,6 @@ const TRIES = 3;
 
 /** Milliseconds to connect, log in and look. Who waits for a connection may give up before. */
 const OPEN_MS = 3_000;
-
-/** Milliseconds after which a connection that nobody needs is closed. */
-const IDLE_MS = 10_000;
 
 /** Milliseconds between two looks for such connections. */
 const SWEEP_MS = 1_000;
@@ -324,7 +323,7 @@ export class ConnectionPool implements AsyncDisposable {
   #sweep(): void {
     const now = performance.now();
     const over = this.#idle.filter(
-      ({ connection, since }) => now - since > IDLE_MS || !this.#isUsable(connection),
+      ({ connection, since }) => now - since > this.#limits.idleMs || !this.#isUsable(connection),
     );
     for (const idle of over) {
       this.#idle.splice(this.#idle.indexOf(idle), 1);

@@ -93,8 +93,9 @@ export async function openConnection(
     await connection.look(wanted);
     return connection;
   } catch (error) {
-    void connection.leave();
+    const left = connection.leave();
     if (bare || !isPoolerRefusal(error)) throw error;
+    await left;
     return openConnection(address, host, wanted, hold, true);
   }
 }

@@ -9,7 +9,13 @@ import { migrate, rightsFault, schemaFault, serverFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
-const FOR_ONE_TODO = { connectionMs: 1_000, statementMs: 1_200, answerMs: 1_400, lifetimeMs: 300_000 };
+const FOR_ONE_TODO = {
+  connectionMs: 1_000,
+  statementMs: 1_200,
+  answerMs: 1_400,
+  lifetimeMs: 300_000,
+  idleMs: 10_000,
+};
 
 const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000, answerMs: 60_000 };
 
