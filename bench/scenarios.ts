@@ -48,7 +48,17 @@ export const SCENARIOS: readonly Scenario[] = [
     ...USUAL,
     name: 'one',
     title: 'One todo by id, HS256, 64 connections',
-    servers: ['service', 'service-log', 'constant', 'by-hand', ...PEERS, 'fastify-cache'],
+    servers: [
+      'service-admin',
+      'service',
+      'service-cors',
+      'service-traces',
+      'service-log',
+      'constant',
+      'by-hand',
+      ...PEERS,
+      'fastify-cache',
+    ],
   },
   {
     ...USUAL,
@@ -102,11 +112,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     ...USUAL,
-    name: 'list-10',
-    title: 'The list of 10 todos',
+    name: 'list-20',
+    title: 'The list of 20 todos',
     kind: 'list',
-    todos: 10,
-    servers: ['service', 'bytes', ...BEST],
+    todos: 20,
+    servers: ['service-admin', 'service', 'bytes', ...BEST],
   },
   {
     ...USUAL,
@@ -114,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'The list of 1,000 todos',
     kind: 'list',
     todos: 1_000,
-    servers: ['service', 'service-log', 'bytes', ...PEERS],
+    servers: ['service-admin', 'service', 'service-log', 'bytes', ...PEERS],
   },
   {
     ...USUAL,
@@ -144,7 +154,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Create, 64 connections',
     kind: 'create',
     writes: true,
-    servers: ['service', 'service-log', ...PEERS, 'fastify-cache'],
+    servers: ['service-admin', 'service', 'service-log', ...PEERS, 'fastify-cache'],
   },
   {
     ...USUAL,

@@ -89,7 +89,16 @@ const other = (
 });
 
 export const SERVERS: readonly Server[] = [
-  service('service', 'todo-service'),
+  service('service-admin', 'todo-service with the admin listener', { TODO_ADMIN_PORT: '0' }),
+  service('service', 'todo-service, nothing on'),
+  service('service-cors', 'todo-service with an allowed origin', {
+    TODO_CORS_ORIGINS: 'https://app.example',
+  }),
+  service('service-traces', 'todo-service with traces, 1 % sampled', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
+  }),
   service('service-log', 'todo-service with a log line per request', { TODO_LOG_LEVEL: 'debug' }),
   service('service-two', 'todo-service, two instances on two cores'),
   other('floor', 'node', 'constant', 'node:http, a constant'),

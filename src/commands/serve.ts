@@ -42,7 +42,7 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
-  TODO_MAX_CONNECTIONS                    sockets at a time, default 10000; one more is closed at once
+  TODO_MAX_CONNECTIONS                    sockets at a time, default 1000; one more is closed at once
   OTEL_EXPORTER_OTLP_ENDPOINT             where traces are sent by OTLP/HTTP; default nowhere
   TODO_ADMIN_PORT, TODO_ADMIN_HOST        a second listener with /live, /ready, /metrics and /version; default
                                           none, and 127.0.0.1

@@ -17,7 +17,7 @@ export function readServing(settings: Settings): Serving {
   const seconds = { from: 0, to: 3_600, unit: 'seconds' } as const;
   return {
     corsOrigins: readOrigins(settings),
-    maxConnections: settings.whole('TODO_MAX_CONNECTIONS', { from: 1, to: 1_000_000, otherwise: 10_000 }),
+    maxConnections: settings.whole('TODO_MAX_CONNECTIONS', { from: 1, to: 1_000_000, otherwise: 1_000 }),
     shutdownSeconds: settings.whole('TODO_SHUTDOWN_SECONDS', { ...seconds, otherwise: 10 }),
     shutdownDelaySeconds: settings.whole('TODO_SHUTDOWN_DELAY_SECONDS', { ...seconds, otherwise: 0 }),
   };
