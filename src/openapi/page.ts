@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 /** Where the page's parts are, all served by this service. */
 export const PAGE_PATH = '/scalar';
 export const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
@@ -57,12 +59,14 @@ interface ServedRoute {
   handler(request: undefined, reply: { header(): unknown; send(script: string): void }): void;
 }
 
+const require = createRequire(import.meta.url);
+
 const PACKAGE = '@scalar/fastify-api-reference';
 
 /** Whether the package with the script is there: it is an optional peer. */
 export function isScalarInstalled(): boolean {
   try {
-    import.meta.resolve(PACKAGE);
+    require.resolve(PACKAGE);
     return true;
   } catch {
     return false;
