@@ -4,8 +4,10 @@ import { admitsGzip } from '../http/message/content-coding.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
+import { createOnce } from './create-once.ts';
 import * as document from './document.ts';
 import type { Preconditions } from './entity-tag.ts';
+import { withIdempotencyKey } from './idempotency-key.ts';
 import type { ListRepresentation } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { TodoStore } from './store.ts';
@@ -15,6 +17,7 @@ const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not found' };
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore): readonly Route[] {
   prepareBodies();
+  const addOnce = createOnce((todo, once) => store.add(todo, once));
   return [
     {
       method: 'GET',
@@ -48,13 +51,20 @@ export function sharedListRoutes(store: TodoStore): readonly Route[] {
     withBody(
       { method: 'POST', path: '/todos', access: 'CanWriteTodos', operation: document.createTodo },
       parseCreateTodo,
-      async (_call, body) => {
-        const todo = await store.add(body);
-        if (todo === 'category-missing') return CATEGORY_NOT_FOUND;
-        const { id, etag, json } = todo;
-        const headers = { ...tagged(etag), location: `/todos/${id}`, 'content-type': JSON_UTF_8 };
-        return { status: 201, headers, body: json };
-      },
+      (call, body) =>
+        withIdempotencyKey(call, body, async (key) => {
+          const created = await (key === undefined ? store.add(body) : addOnce(body, key));
+          switch (created) {
+            case 'key-reused':
+              return { status: 422, title: 'Idempotency Key Reused' };
+            case 'in-progress':
+              return { status: 409, title: 'Request In Progress', headers: { 'retry-after': '1' } };
+            case 'category-missing':
+              return CATEGORY_NOT_FOUND;
+            default:
+              return answerCreated(created);
+          }
+        }),
     ),
     withBody(
       { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos', operation: document.replaceTodo },
@@ -91,6 +101,11 @@ export function sharedListRoutes(store: TodoStore): readonly Route[] {
         }),
     },
   ];
+}
+
+function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
+  const headers = { ...tagged(etag), location: `/todos/${id}`, 'content-type': JSON_UTF_8 };
+  return { status: 201, headers, body: json };
 }
 
 function answerList(preconditions: Preconditions, { pieces, coding, etag }: ListRepresentation): Answer {

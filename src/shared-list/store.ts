@@ -1,4 +1,5 @@
 import type { Preconditions } from './entity-tag.ts';
+import type { CreateKey } from './idempotency-key.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { NewTodo, Replacement } from './todo.ts';
@@ -15,8 +16,11 @@ export interface TodoStore extends AsyncDisposable {
   /** Synchronous when the todo is at hand. It may throw what it would otherwise reject with, and so may `list`. */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
 
-  /** Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. */
-  add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'>;
+  /**
+   * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. With a key, whose fate is the todo's
+   * (contract I1, I6): one that was used within 24 hours makes nothing, and gives the todo as it was made.
+   */
+  add(todo: NewTodo, once?: Once): Promise<CreateOutcome>;
 
   /**
    * The outcomes are decided in this order: specification, Endpoints, rule 2, and contract, Order of checks 5.
@@ -43,6 +47,14 @@ export interface TodoStore extends AsyncDisposable {
   /** How many connections there are, and how many operations wait for one; only where there is a pool. */
   connections?(): Connections;
 }
+
+/** A key, and the milliseconds to wait for another instance that has it under way. */
+export interface Once extends CreateKey {
+  readonly patienceMs: number;
+}
+
+/** `key-reused`: for another body. `in-progress`: another instance has the key under way still. */
+export type CreateOutcome = TodoRepresentation | 'category-missing' | 'key-reused' | 'in-progress';
 
 export interface Connections {
   readonly used: number;

@@ -10,6 +10,7 @@ after(() => server[Symbol.asyncDispose]());
 
 describeCommands('PostgreSQL', {
   make: () => server.makeDatabase(),
+  schemaVersion: 3,
   age: 'UPDATE todo_schema SET version = 99',
   execute: async (database, sql) => {
     await server.execute(database, sql);
@@ -21,7 +22,7 @@ test('serve --no-migrate refuses an older schema with 69 and names the command; 
   const database = await server.makeDatabase();
   await assert.rejects(
     serve(database, { args: ['--no-migrate'] }),
-    /code 69[\s\S]*its schema must be version 1, received 0: run "todo-service migrate" first\n/,
+    /code 69[\s\S]*its schema must be version 3, received 0: run "todo-service migrate" first\n/,
   );
   await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
   await using _service = await serve(database, { args: ['--no-migrate'] });

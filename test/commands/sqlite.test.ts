@@ -29,6 +29,7 @@ function execute(path: string, sql: string): void {
 
 describeCommands('SQLite', {
   make: async () => `sqlite:${newFile()}`,
+  schemaVersion: 2,
   age: 'PRAGMA user_version = 99',
   execute: async (database, sql) => execute(database.replace('sqlite:', ''), sql),
   nameOf: (database) => database,

@@ -28,7 +28,7 @@ describe('CORS', { concurrency: true }, () => {
       assert.equal(headers.get('access-control-allow-methods'), 'DELETE, GET, HEAD, PUT');
       assert.match(
         headers.get('access-control-allow-headers') ?? '',
-        /^Authorization, Content-Type, If-Match/,
+        /^Authorization, Content-Type, Idempotency-Key, If-Match/,
       );
       assert.equal(headers.get('access-control-max-age'), '7200');
       assert.equal(headers.get('access-control-allow-credentials'), null);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Operator } from '../../src/shared-list/operator.ts';
 import { IdsExhausted, type TodoStore } from '../../src/shared-list/store.ts';
 import { describeList } from './contract-list.ts';
+import { describeOnce } from './contract-once.ts';
 import { describeOperator } from './contract-operator.ts';
 import { describePreconditions } from './contract-preconditions.ts';
 import { describeWorkingTogether } from './contract-together.ts';
@@ -20,6 +21,10 @@ export interface Engine {
   readonly execute: (sql: string) => Promise<void>;
   /** Of this program's schema. */
   readonly schemaVersion: number;
+  /** SQL after which the 24 hours of every key are over. */
+  readonly ageKeys: string;
+  /** How many keys of creates are kept in the current database. */
+  readonly countKeys: () => Promise<number>;
   /** SQL after which 2147483647 is the last id given out. */
   readonly useUpIds: string;
 }
@@ -31,6 +36,7 @@ export function describeTodoStore(name: string, engine: Engine): void {
   describe(`${name}: titles`, () => describeTitles(engine));
   describe(`${name}: the list`, () => describeList(engine));
   describe(`${name}: preconditions`, () => describePreconditions(engine));
+  describe(`${name}: creates that may be repeated`, () => describeOnce(engine));
   describe(`${name}: operators`, () => describeOperator(engine));
   describe(`${name}: working together`, () => describeWorkingTogether(engine));
 }

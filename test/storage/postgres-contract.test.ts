@@ -21,7 +21,12 @@ describeTodoStore('PostgreSQL', {
   execute: async (sql) => {
     await server.execute(current, sql);
   },
-  schemaVersion: 2,
+  schemaVersion: 3,
+  ageKeys: "UPDATE idempotency_keys SET at = at - interval '24 hours'",
+  countKeys: async () => {
+    const [row] = await server.execute(current, 'SELECT count(*) FROM idempotency_keys');
+    return Number(row?.count);
+  },
   useUpIds: "SELECT setval(pg_get_serial_sequence('todos', 'id'), 2147483647)",
 });
 

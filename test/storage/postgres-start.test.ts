@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
-import { addedTo, listed } from './todos.ts';
+import { addedTo, listed, newTodo } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -43,7 +43,7 @@ test('a newer schema is refused, and left as it is', async () => {
   const url = await server.makeDatabase();
   await (await openPostgresStore(url))[Symbol.asyncDispose]();
   await server.execute(url, 'UPDATE todo_schema SET version = 99');
-  const message = /its schema must be version 2 or older, received 99: a newer todo-service made it$/;
+  const message = /its schema must be version 3 or older, received 99: a newer todo-service made it$/;
   await refused(url, message);
   await refused(url, message, { migrate: false });
   assert.deepEqual(await server.execute(url, 'SELECT version FROM todo_schema'), [{ version: 99 }]);
@@ -51,7 +51,7 @@ test('a newer schema is refused, and left as it is', async () => {
 
 test('an instance that may not migrate refuses an older schema, names the command, and changes nothing', async () => {
   const url = await server.makeDatabase();
-  await refused(url, /its schema must be version 2, received 0: run "todo-service migrate" first$/, {
+  await refused(url, /its schema must be version 3, received 0: run "todo-service migrate" first$/, {
     migrate: false,
   });
   assert.deepEqual(await server.execute(url, "SELECT to_regclass('todos') AS found"), [{ found: null }]);
@@ -162,6 +162,9 @@ test('what a role lacks to serve is granted by the line that refuses the start, 
     const { id } = await addedTo(store, 'a');
     assert.ok((await listed(store)).some((todo) => todo.id === id));
     assert.equal(await store.remove(id), 'removed');
+    const once = { key: `migrate ${migrate}`, body: 'b', patienceMs: 1_000 };
+    const made = await store.add(newTodo('b', 1), once);
+    assert.deepEqual(await store.add(newTodo('b', 1), once), made);
   }
 });
 

@@ -22,6 +22,11 @@ describeTodoStore('SQLite', {
     using database = new DatabaseSync(current());
     database.exec(sql);
   },
-  schemaVersion: 1,
+  schemaVersion: 2,
+  ageKeys: 'UPDATE idempotency_keys SET at = at - 86400',
+  countKeys: async () => {
+    using database = new DatabaseSync(current());
+    return Number(database.prepare('SELECT count(*) AS count FROM idempotency_keys').get()?.count);
+  },
   useUpIds: "UPDATE sqlite_sequence SET seq = 2147483647 WHERE name = 'todos'",
 });

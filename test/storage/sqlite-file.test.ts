@@ -82,7 +82,7 @@ test('a file with a newer schema is refused, and left as it is', async () => {
   await assert.rejects(openSqliteStore(path), {
     name: 'StoreNotOpened',
     reason: 'unusable',
-    message: `Cannot open the database "${path}": its schema must be version 1 or older, received 99: a newer todo-service made it`,
+    message: `Cannot open the database "${path}": its schema must be version 2 or older, received 99: a newer todo-service made it`,
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 99);
 });

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 
 /** Request headers that a browser may send: those that the endpoints read beyond the ones that are always allowed. */
-const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, If-None-Match, traceparent';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, traceparent';
 
 /** Response headers that a script may read. */
 const EXPOSED_HEADERS = 'Location, ETag, WWW-Authenticate, Retry-After';

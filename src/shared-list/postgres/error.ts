@@ -3,6 +3,7 @@ import { IdsExhausted, OutcomeUnknown, StoreUnavailable } from '../store.ts';
 
 // Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const FOREIGN_KEY_VIOLATION = '23503';
+const UNIQUE_VIOLATION = '23505';
 const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -44,6 +45,20 @@ export class CommitNotReplicated extends Error {
 /** The statement names a category that does not exist. */
 export function isForeignKeyRefusal(error: unknown): boolean {
   return codeOf(error) === FOREIGN_KEY_VIOLATION;
+}
+
+/** The statement brings a key that is there. */
+export function isKeyTaken(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === UNIQUE_VIOLATION &&
+    error.constraint === 'idempotency_keys_pkey'
+  );
+}
+
+/** What a statement was refused with waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof StoreUnavailable && codeOf(error.cause) === LOCK_NOT_AVAILABLE;
 }
 
 /** The role has no right to do what the statement says. */

@@ -25,9 +25,9 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
   current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
 const INVALID = `SELECT conname AS name FROM pg_constraint
-    WHERE conrelid IN ('todos'::regclass, 'categories'::regclass) AND NOT convalidated
+    WHERE conrelid IN ('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass) AND NOT convalidated
   UNION ALL SELECT indexrelid::regclass::text FROM pg_index
-    WHERE indrelid IN ('todos'::regclass, 'categories'::regclass) AND NOT indisvalid`;
+    WHERE indrelid IN ('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass) AND NOT indisvalid`;
 
 /** Milliseconds to wait for a server. An operator sees that it is not there, and tries again. */
 const PATIENCE_MS = 0;

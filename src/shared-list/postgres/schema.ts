@@ -43,6 +43,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   todo_schema: ['SELECT'],
   todo_tombstones: ['SELECT'],
   todo_purged: ['SELECT'],
+  idempotency_keys: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
 };
 const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text[]) AS needed ("table", "right")
   WHERE NOT has_table_privilege(to_regclass("table"), "right")`;

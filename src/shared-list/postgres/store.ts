@@ -3,8 +3,9 @@ import { valuesOf } from '../columns.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
-import type { Connections, TodoStore } from '../store.ts';
+import type { Connections, CreateOutcome, Once, TodoStore } from '../store.ts';
 import type { NewTodo, Replacement, Todo } from '../todo.ts';
+import { addOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
 import { findTogether } from './find.ts';
@@ -42,7 +43,8 @@ export class PostgresTodoStore implements TodoStore {
     return this.#find(id);
   }
 
-  async add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
+  async add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
+    if (once !== undefined) return addOnce(this.#pool, todo, once);
     try {
       const values = [...valuesOf({ ...todo, done: false })];
       const [added] = await this.#pool.write<{ id: number }>({ name: 'add', text: ADD, values });

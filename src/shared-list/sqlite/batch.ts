@@ -1,9 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
+import type { CreateKey } from '../idempotency-key.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
+import { prepareKeys } from './keys.ts';
 import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
 import { pragma } from './schema.ts';
 
@@ -16,7 +18,7 @@ interface OfOneTodo {
 
 /** A change that somebody asks for, in a form that crosses threads. */
 export type Write =
-  | ({ readonly kind: 'add' } & NewTodo)
+  | ({ readonly kind: 'add'; readonly once?: CreateKey } & NewTodo)
   | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
   | ({ readonly kind: 'remove' } & OfOneTodo);
 
@@ -25,16 +27,20 @@ export interface Probe {
   readonly kind: 'probe';
 }
 
-/** What came of a write, by its kind. A todo that was added is known by its id. */
+/** What came of a write, by its kind. A todo that was added is known by its id; `repeated`: by the key, before. */
 export interface Outcomes {
-  readonly add: number | 'category-missing' | 'ids-exhausted';
+  readonly add: number | { readonly repeated: number } | 'category-missing' | 'ids-exhausted' | 'key-reused';
   readonly replace: 'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed';
   readonly remove: 'removed' | 'todo-missing' | 'precondition-failed';
   readonly probe: 'written';
 }
 
-/** `error`: a bug, met by this write alone. */
-export type Outcome = Outcomes[keyof Outcomes] | { readonly error: string };
+/** Met by one write alone. */
+export interface Bug {
+  readonly error: string;
+}
+
+export type Outcome = Outcomes[keyof Outcomes] | Bug;
 
 export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
 
@@ -48,6 +54,7 @@ export class Batches {
   readonly #add: StatementSync;
   readonly #replace: StatementSync;
   readonly #remove: StatementSync;
+  readonly #keys: ReturnType<typeof prepareKeys>;
   readonly #savepoint: StatementSync;
   readonly #undo: StatementSync;
   readonly #release: StatementSync;
@@ -66,6 +73,7 @@ export class Batches {
     this.#add = database.prepare(ADD);
     this.#replace = database.prepare(REPLACE);
     this.#remove = database.prepare(REMOVE);
+    this.#keys = prepareKeys(database);
     this.#savepoint = database.prepare('SAVEPOINT one');
     this.#undo = database.prepare('ROLLBACK TO one');
     this.#release = database.prepare('RELEASE one');
@@ -126,7 +134,17 @@ export class Batches {
     return 'written';
   }
 
-  #addOne(todo: NewTodo): Outcomes['add'] {
+  #addOne(todo: NewTodo & { readonly once?: CreateKey }): Outcomes['add'] {
+    const { once } = todo;
+    if (once === undefined) return this.#insert(todo);
+    const used = this.#keys.find(once.key);
+    if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
+    const added = this.#insert(todo);
+    if (typeof added === 'number') this.#keys.keep(once, added);
+    return added;
+  }
+
+  #insert(todo: NewTodo): Exclude<Outcomes['add'], object | 'key-reused'> {
     try {
       return Number(this.#add.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
-import { IdsExhausted, type TodoStore } from '../store.ts';
+import { type CreateOutcome, IdsExhausted, type Once, type TodoStore } from '../store.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { errorOf, failureBy } from './failure.ts';
@@ -56,10 +56,17 @@ export class SqliteTodoStore implements TodoStore {
     return known === 'missing' ? undefined : known;
   }
 
-  add(todo: NewTodo): Promise<TodoRepresentation | 'category-missing'> {
-    return this.#writer.write({ kind: 'add', ...todo }, (outcome) => {
+  /** Writes have one order, so nobody waits for a key here but for their turn. */
+  add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
+    const write = {
+      kind: 'add',
+      ...todo,
+      ...(once && { once: { key: once.key, body: once.body } }),
+    } as const;
+    return this.#writer.write(write, (outcome) => {
       if (outcome === 'ids-exhausted') throw new IdsExhausted();
-      if (outcome === 'category-missing') return outcome;
+      if (typeof outcome === 'string') return outcome;
+      if (typeof outcome === 'object') return represent({ id: outcome.repeated, done: false, ...todo });
       const added = represent({ id: outcome, done: false, ...todo });
       this.#cache.setHighest(outcome);
       this.#cache.set(outcome, added);

@@ -1,4 +1,4 @@
-import type { BatchResult, Outcome, Outcomes, Probe, Write } from './batch.ts';
+import type { BatchResult, Bug, Outcome, Outcomes, Probe, Write } from './batch.ts';
 import { errorOf, failureByEnd } from './failure.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
@@ -19,7 +19,7 @@ export interface Watcher {
 
 interface Waiting {
   readonly write: Write | Probe;
-  settle(outcome: Exclude<Outcome, object>): void;
+  settle(outcome: Exclude<Outcome, Bug>): void;
   fail(error: unknown): void;
 }
 
@@ -158,6 +158,6 @@ function isChange(outcome: Outcome | undefined): boolean {
 
 function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: Waiting['fail']): void {
   if (outcome === undefined) fail(new Error('The writing thread left a write without an outcome'));
-  else if (typeof outcome === 'object') fail(new Error(outcome.error));
+  else if (typeof outcome === 'object' && 'error' in outcome) fail(new Error(outcome.error));
   else settle(outcome);
 }

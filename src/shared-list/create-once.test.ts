@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createOnce } from './create-once.ts';
+import { represent, type TodoRepresentation } from './representation.ts';
+import type { CreateOutcome, Once } from './store.ts';
+import type { NewTodo } from './todo.ts';
+
+const MILK = { title: 'milk', categoryId: 2 } as NewTodo;
+const A = { key: 'a', body: 'milk' };
+
+/** Creates that end when a test says so, in the order in which they were handed on. */
+function creates() {
+  const asked: (PromiseWithResolvers<CreateOutcome> & { readonly once: Once | undefined })[] = [];
+  const create = createOnce((_todo, once) => {
+    const waiting = { ...Promise.withResolvers<CreateOutcome>(), once };
+    asked.push(waiting);
+    return waiting.promise;
+  });
+  return { asked, create: (key: { key: string; body: string }) => create(MILK, key) };
+}
+
+function made(id: number): TodoRepresentation {
+  return represent({ id, done: false, ...MILK });
+}
+
+/** Lets whoever waits for something that has happened go on. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+test('I3 · repeats wait for the first and get what it made; one is handed on', async () => {
+  const { asked, create } = creates();
+  const outcomes = [create(A), create(A), create(A)];
+  await settle();
+  assert.equal(asked.length, 1);
+  asked[0]?.resolve(made(7));
+  assert.deepEqual(await Promise.all(outcomes), [made(7), made(7), made(7)]);
+});
+
+test('I3 · when the first is refused or fails, the next is handed on', async () => {
+  const { asked, create } = creates();
+  const outcomes = Promise.allSettled([create(A), create(A), create(A)]);
+  asked[0]?.resolve('category-missing');
+  await settle();
+  assert.equal(asked.length, 2);
+  asked[1]?.reject(new Error('lost'));
+  await settle();
+  assert.equal(asked.length, 3);
+  asked[2]?.resolve(made(7));
+  const [first, second, third] = await outcomes;
+  assert.deepEqual(first, { status: 'fulfilled', value: 'category-missing' });
+  assert.equal(second?.status, 'rejected');
+  assert.deepEqual(third, { status: 'fulfilled', value: made(7) });
+});
+
+test('I3 · a repeat waits for a second, and is then told that the first is under way still', async () => {
+  const { asked, create } = creates();
+  const first = create(A);
+  assert.equal(await create(A), 'in-progress');
+  assert.equal(asked.length, 1);
+  asked[0]?.resolve(made(7));
+  assert.deepEqual(await first, made(7));
+});
+
+test('I3 · who has waited here waits so much less in the database', async () => {
+  const { asked, create } = creates();
+  const outcomes = [create(A), create(A)];
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  asked[0]?.resolve('category-missing');
+  await settle();
+  const [first = 0, second = 0] = asked.map(({ once }) => once?.patienceMs);
+  assert.ok(0 < second && second < first && first <= 1_000, `${second} after ${first}`);
+  asked[1]?.resolve(made(7));
+  assert.deepEqual(await Promise.all(outcomes), ['category-missing', made(7)]);
+});
+
+test('I4 · another body waits for the first, and is refused when that was made', async () => {
+  const { asked, create } = creates();
+  const outcomes = [create(A), create({ key: 'a', body: 'bread' })];
+  asked[0]?.resolve(made(7));
+  assert.deepEqual(await Promise.all(outcomes), [made(7), 'key-reused']);
+  assert.equal(asked.length, 1);
+});
+
+test('I6 · another body is handed on when the first was refused', async () => {
+  const { asked, create } = creates();
+  const outcomes = [create(A), create({ key: 'a', body: 'bread' })];
+  asked[0]?.resolve('category-missing');
+  await settle();
+  assert.equal(asked[1]?.once?.body, 'bread');
+  asked[1]?.resolve(made(7));
+  assert.deepEqual(await Promise.all(outcomes), ['category-missing', made(7)]);
+});
+
+test('I1 · creates with other keys do not wait for each other', async () => {
+  const { asked, create } = creates();
+  const outcomes = [create(A), create({ key: 'b', body: 'milk' })];
+  assert.equal(asked.length, 2);
+  asked[1]?.resolve(made(8));
+  assert.deepEqual(await outcomes[1], made(8));
+  asked[0]?.resolve(made(7));
+  assert.deepEqual(await outcomes[0], made(7));
+});
+
+test('I2 · a create that is over is forgotten: the database knows it', async () => {
+  const { asked, create } = creates();
+  const first = create(A);
+  asked[0]?.resolve(made(7));
+  await first;
+  await settle();
+  const second = create(A);
+  assert.equal(asked.length, 2);
+  asked[1]?.resolve('key-reused');
+  assert.equal(await second, 'key-reused');
+});

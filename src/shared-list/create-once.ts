@@ -1,0 +1,56 @@
+import type { CreateKey } from './idempotency-key.ts';
+import type { TodoRepresentation } from './representation.ts';
+import type { CreateOutcome, TodoStore } from './store.ts';
+import type { NewTodo } from './todo.ts';
+
+/** Milliseconds that a repeat waits for the create that is under way (contract I3). */
+const PATIENCE_MS = 1_000;
+
+interface First {
+  readonly body: string;
+  /** Undefined when it was refused or failed: the next may try. Never rejects. */
+  readonly made: Promise<TodoRepresentation | undefined>;
+}
+
+/**
+ * Creates that may be repeated, of which one per key is handed to the store at a time: repeats wait here, where they
+ * hold nothing, and not in the store's queue or connections.
+ */
+export function createOnce(add: TodoStore['add']): (todo: NewTodo, key: CreateKey) => Promise<CreateOutcome> {
+  const underWay = new Map<string, First>();
+
+  function first(todo: NewTodo, { key, body }: CreateKey, patienceMs: number): Promise<CreateOutcome> {
+    const added = add(todo, { key, body, patienceMs });
+    const made = added
+      .then(
+        (outcome) => (typeof outcome === 'object' ? outcome : undefined),
+        () => undefined,
+      )
+      .finally(() => underWay.delete(key));
+    underWay.set(key, { body, made });
+    return added;
+  }
+
+  return async (todo, key) => {
+    const until = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const left = until - performance.now();
+      if (left <= 0) return 'in-progress';
+      const other = underWay.get(key.key);
+      if (other === undefined) return first(todo, key, left);
+      const made = await within(left, other.made);
+      if (made !== undefined) return other.body === key.body ? made : 'key-reused';
+    }
+  };
+}
+
+/** What a promise resolves with in so many milliseconds, else undefined. */
+function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds, undefined);
+    promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

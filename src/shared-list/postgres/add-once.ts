@@ -1,0 +1,76 @@
+import { valuesOf } from '../columns.ts';
+import { represent } from '../representation.ts';
+import type { CreateOutcome, Once } from '../store.ts';
+import type { NewTodo } from '../todo.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import { isForeignKeyRefusal, isKeyTaken, isLockTimeout } from './error.ts';
+import { addFrom } from './row.ts';
+
+/** A key is good for 24 hours by the clock of the server (contract I2). */
+const OVER = "at <= now() - interval '24 hours'";
+
+/**
+ * Takes key, body, how long to wait for another create with the key, and `valuesOf` a todo. One statement is one
+ * transaction: todo and key are made, or neither.
+ *
+ * A key that was used is locked, so that the answer waits for the standbys that the first one may not have waited for.
+ * The limit for locks holds from before the todo until its key is made: it is for nothing else. With each key a few go
+ * whose time is over, but for those that somebody else is removing.
+ */
+const ADD_ONCE = `WITH used AS (
+    SELECT todo_id, body, ${OVER} AS over FROM idempotency_keys WHERE key = $1 FOR KEY SHARE
+  ), bounded AS MATERIALIZED (
+    SELECT set_config('lock_timeout', $3, true)
+  ), added AS (
+    ${addFrom('bounded WHERE NOT EXISTS (SELECT FROM used)', 4)}
+  ), kept AS (
+    INSERT INTO idempotency_keys (key, body, todo_id) SELECT $1, $2, id FROM added RETURNING todo_id
+  ), old AS MATERIALIZED (
+    SELECT key FROM idempotency_keys WHERE ${OVER} ORDER BY at LIMIT 4 FOR UPDATE SKIP LOCKED
+  ), swept AS (
+    DELETE FROM idempotency_keys WHERE key = ANY (ARRAY (SELECT key FROM old))
+  )
+  SELECT todo_id AS id, 'added' AS outcome, set_config('lock_timeout', '0', true) FROM kept
+  UNION ALL
+  SELECT todo_id, CASE WHEN over THEN 'over' WHEN body = $2 THEN 'repeated' ELSE 'reused' END, NULL FROM used`;
+
+const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
+
+interface Row {
+  readonly id: number;
+  readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
+}
+
+/** Adds a todo for a key, whichever instances have the same in hand. */
+export async function addOnce(
+  pool: ConnectionPool,
+  todo: NewTodo,
+  { key, body, patienceMs }: Once,
+): Promise<CreateOutcome> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    // No limit is written as 0.
+    const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
+    const values = [key, body, left, ...valuesOf({ ...todo, done: false })];
+    try {
+      const [row] = await pool.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
+      switch (row?.outcome) {
+        case 'added':
+        case 'repeated':
+          return represent({ id: row.id, done: false, ...todo });
+        case 'reused':
+          return 'key-reused';
+        case 'over':
+          await pool.write({ name: 'free', text: FREE, values: [key] });
+          break;
+        case undefined:
+          throw new Error('The statement that adds a todo once returned no row');
+      }
+    } catch (error) {
+      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isLockTimeout(error)) return 'in-progress';
+      // Another create with the key was faster. What it was is looked at next.
+      if (!isKeyTaken(error)) throw error;
+    }
+  }
+}

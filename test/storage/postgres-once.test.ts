@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, test } from 'node:test';
+import { Client } from 'pg';
+import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { once } from './contract-once.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo, listed, newTodo } from './todos.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+const standbyIsBack = () => server.set('synchronous_standby_names', undefined);
+afterEach(standbyIsBack);
+
+const MILK = newTodo('milk', 2);
+const IMPATIENT = { patienceMs: 50 };
+
+/** A transaction of somebody else, that is under way until it is ended. */
+async function begin(url: string, sql: string) {
+  const client = new Client(url);
+  await client.connect();
+  await client.query(`BEGIN; ${sql}`);
+  return {
+    end: (how: 'COMMIT' | 'ROLLBACK') => client.query(how),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
+
+const USED = "INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('a', 'milk', 7)";
+
+test('I3 · a key that another instance has under way is waited for no longer than told, and nothing is made', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await using _other = await begin(url, USED);
+  assert.equal(await store.add(MILK, { ...once('a'), ...IMPATIENT }), 'in-progress');
+  assert.deepEqual(await listed(store), []);
+  assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
+});
+
+test('I3 · a create that waited gives what the other instance made', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await using other = await begin(url, USED);
+  const outcome = store.add(MILK, once('a'));
+  await server.somebodyWaits(url);
+  await other.end('COMMIT');
+  const added = await outcome;
+  assert.ok(typeof added === 'object');
+  assert.equal(added.json, '{"id":7,"title":"milk","done":false,"categoryId":2}');
+  assert.deepEqual(await listed(store), []);
+});
+
+test('I3, I6 · a create that waited makes the todo when the other one was undone', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await using other = await begin(url, USED);
+  const outcome = store.add(MILK, once('a'));
+  await server.somebodyWaits(url);
+  await other.end('ROLLBACK');
+  assert.equal(typeof (await outcome), 'object');
+  assert.equal((await listed(store)).length, 1);
+});
+
+test('I3 · a wait for something else than the key is no create under way', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await using _other = await begin(url, 'SELECT FROM categories FOR UPDATE');
+  await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
+});
+
+test('I3 · the limit for locks is that of one statement, and not of the connection', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url, { connections: 1 });
+  await store.add(MILK, { ...once('a'), ...IMPATIENT });
+  await store.add(MILK, { ...once('a'), ...IMPATIENT });
+  await using lock = await server.lock(url);
+  const removal = store.remove(1);
+  await server.somebodyWaits(url);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await lock[Symbol.asyncDispose]();
+  assert.equal(await removal, 'removed');
+});
+
+test('I2 · a key that no standby knows of is not given back as made', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'bread');
+  await server.set('synchronous_standby_names', 'gone');
+  const unknown = { name: 'OutcomeUnknown' };
+  await assert.rejects(store.add(MILK, once('a')), unknown);
+  await assert.rejects(store.add(MILK, once('a')), unknown);
+  await standbyIsBack();
+  const added = await store.add(MILK, once('a'));
+  assert.ok(typeof added === 'object');
+  assert.deepEqual(await listed(store), [
+    { id: 1, title: 'bread', done: false, categoryId: 1 },
+    { id: added.id, title: 'milk', done: false, categoryId: 2 },
+  ]);
+});
+
+test('I2 · keys whose time is over, and which somebody else is removing, keep nobody waiting', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await store.add(MILK, once('old'));
+  await server.execute(url, "UPDATE idempotency_keys SET at = at - interval '24 hours'");
+  await using _other = await begin(url, 'DELETE FROM idempotency_keys');
+  assert.equal(typeof (await store.add(MILK, { ...once('a'), ...IMPATIENT })), 'object');
+});
