@@ -8,7 +8,9 @@ import { ListVersion } from './version.ts';
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
   #highest = 0;
-  #version: ListVersion | undefined;
+  /** Until a chunk changes. */
+  #current: ListVersion | undefined;
+  #last: ListVersion | undefined;
 
   /** The highest number of a chunk that there ever was, 0 before the first. */
   get highest(): number {
@@ -21,9 +23,11 @@ export class ListChunks {
 
   /** @param chunk Undefined when no todo is left in it. */
   set(number: number, chunk: Chunk | undefined): void {
+    if (this.#chunks.get(number)?.etag === chunk?.etag) return;
+    this.#current = undefined;
     if (chunk === undefined) {
       this.#chunks.delete(number);
-    } else if (this.#chunks.get(number)?.etag !== chunk.etag) {
+    } else {
       this.#chunks.set(number, chunk);
       this.#highest = Math.max(this.#highest, number);
     }
@@ -31,14 +35,19 @@ export class ListChunks {
 
   /** Drops every other chunk. */
   keepOnly(numbers: ReadonlySet<number>): void {
-    for (const number of this.#chunks.keys()) if (!numbers.has(number)) this.#chunks.delete(number);
+    for (const number of this.#chunks.keys()) if (!numbers.has(number)) this.set(number, undefined);
   }
 
   /** The list as it is now; what was changed back is the version that it was, with its copy in gzip. */
   version(): ListVersion {
+    this.#current ??= this.#build();
+    return this.#current;
+  }
+
+  #build(): ListVersion {
     const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
     const version = new ListVersion(ascending.map(([, chunk]) => chunk));
-    if (this.#version?.etag !== version.etag) this.#version = version;
-    return this.#version ?? version;
+    if (this.#last?.etag !== version.etag) this.#last = version;
+    return this.#last ?? version;
   }
 }

@@ -32,22 +32,13 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
   (${TRACKED}) AS tracked`;
 
-/**
- * The ids of what a snapshot (`$1`), of which `$2` were in progress, does not see. The order makes the server use the
- * index before it has statistics, after a restore for one.
- */
-const unseenIn = (table: string): string => `
-    (SELECT id FROM ${table} WHERE changed >= pg_snapshot_xmax($1::pg_snapshot) ORDER BY changed LIMIT ${MOST_CHANGES + 1})
-    UNION ALL (SELECT id FROM ${table} WHERE changed = ANY ($2::xid8[]) LIMIT ${MOST_CHANGES + 1})`;
-
 /** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
 export const READ_CHANGES = `WITH moment AS MATERIALIZED (
     SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot) AS complete FROM todo_purged
-  ), unseen AS MATERIALIZED (${unseenIn('todos')}
-    UNION ALL ${unseenIn('todo_tombstones')}
   )
   SELECT moment.*, unseen.id AS unseen, ${SELECTED}
-  FROM moment LEFT JOIN unseen ON true LEFT JOIN todos ON todos.id = unseen.id`;
+  FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
+    LEFT JOIN todos ON todos.id = unseen.id`;
 
 /** A row of `READ_CHANGES`. */
 export type ChangeRow = Moment & {
@@ -56,11 +47,6 @@ export type ChangeRow = Moment & {
   /** The id of a todo that changed; null when none did. */
   readonly unseen: number | null;
 } & (Todo | { readonly id: null });
-
-/** The values of `READ_CHANGES`. A snapshot is written as `xmin:xmax:` and ids in progress, separated by commas. */
-export function sinceSnapshot(snapshot: string): [snapshot: string, inProgress: string] {
-  return [snapshot, `{${snapshot.split(':')[2] ?? ''}}`];
-}
 
 /** Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. */
 export const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';

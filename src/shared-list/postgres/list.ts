@@ -14,7 +14,6 @@ import {
   READ_CHANGES,
   READ_MOMENT,
   READ_PART,
-  sinceSnapshot,
 } from './changes.ts';
 import type { Ask, ConnectionPool } from './connection-pool.ts';
 
@@ -74,7 +73,7 @@ export class PostgresList implements Disposable {
 
   /** Undefined when the whole list must be read. */
   async #readChanges({ snapshot, life }: Kept): Promise<Moment | undefined> {
-    const query = { name: 'changes', text: READ_CHANGES, values: sinceSnapshot(snapshot) };
+    const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
     if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES)

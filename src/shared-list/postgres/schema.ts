@@ -32,7 +32,6 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
   ALTER TABLE todos ADD COLUMN changed xid8 NOT NULL DEFAULT pg_current_xact_id();
   ALTER TABLE todos ALTER COLUMN changed DROP DEFAULT;
   CREATE INDEX todos_changed ON todos (changed);
-  ANALYZE todos;
   DELETE FROM todo_tombstones;
   UPDATE todo_purged SET changed = pg_current_xact_id()`;
 
