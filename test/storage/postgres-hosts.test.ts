@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -52,6 +53,21 @@ test('a host that says nothing does not keep the next one waiting, and is not th
   await Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
   assert.equal(pool.counts().idle, 3);
   assert.equal(silent.taken, 1);
+});
+
+test('a server that does not let go of a connection gets no further one, and another host of the list serves', async () => {
+  await using proxy = await TcpProxy.start(server.port);
+  const url = withHostBefore(await server.makeDatabase(), proxy.port);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  // A request to cancel has 16 bytes.
+  proxy.gate = (first) => (first.length === 16 ? released : undefined);
+  await using pool = openPool(url, { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
+  assert.equal((await pool.read({ text: 'SELECT 1' })).length, 1);
+  const { length } = proxy.firsts.filter((first) => first.length !== 16);
+  release();
+  assert.equal(length, 1);
 });
 
 test('while no server will do, there is one try to connect at a time', async () => {

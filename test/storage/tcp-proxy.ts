@@ -27,8 +27,12 @@ export class TcpProxy implements AsyncDisposable {
   /** A connection string that goes through the proxy. */
   through(url: string): string {
     const changed = new URL(url);
-    changed.port = String((this.#server.address() as AddressInfo).port);
+    changed.port = String(this.port);
     return changed.href;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Refuses new connections; those that are there go on. */

@@ -283,7 +283,8 @@ export class Connection {
   }
 
   async #leave(): Promise<void> {
-    for (let farewell = false; !this.#given; ) {
+    const isOver = () => this.#given || (this.#ended && !this.#working);
+    for (let farewell = false; !isOver(); ) {
       if (this.#working || farewell) {
         const outcome = await this.#cancel();
         if (outcome === 'unreachable' || (this.#ended && outcome === 'delivered')) break;
@@ -292,9 +293,7 @@ export class Connection {
         farewell = true;
         void this.client.end();
       }
-      if (this.#ended && !this.#working) return;
-      await this.#change();
-      if (this.#ended && !this.#working) return;
+      if (!isOver()) await this.#change();
     }
     this.destroy();
   }
