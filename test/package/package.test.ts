@@ -9,7 +9,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../../tools/origin.ts';
 import { authVariables } from '../start.ts';
-import { installNode, installPublished, type PackedFile, pack, programsOf, project } from './npm.ts';
+import { install, installNode, installPublished, type PackedFile, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings, serve } from './program.ts';
 import { create, read } from './todos.ts';
 
@@ -173,21 +173,13 @@ describe('The npm package', () => {
         assert.equal(await service.stop(), 0, service.output());
       });
 
-      test('serves the document and the reference page with its assets in development', async () => {
+      test('serves the document in development, and says what the reference page lacks', async () => {
         const flags = ['serve', '--environment', 'development', '--port', '0'];
         await using service = await serve(program, flags, await surroundings());
         const document = await fetch(`${service.baseUrl}/openapi/v1.json`);
         assert.match(((await document.json()) as { openapi: string }).openapi, /^3\.1\./);
-
-        const page = await fetch(`${service.baseUrl}/scalar`);
-        const scripts = [...(await page.text()).matchAll(/<script[^>]* src="([^"]+)"/g)];
-        assert.ok(scripts.length > 0);
-        for (const [, src = ''] of scripts) {
-          const script = await fetch(new URL(src, page.url));
-          assert.equal(script.status, 200, src);
-          assert.match(script.headers.get('content-type') ?? '', /javascript/);
-          assert.ok((await script.bytes()).length > 0);
-        }
+        assert.equal((await fetch(`${service.baseUrl}/scalar`)).status, 404);
+        assert.match(service.output(), /no reference page: install @scalar\/fastify-api-reference/);
       });
 
       test('serves the error demo', async () => {
@@ -201,4 +193,21 @@ describe('The npm package', () => {
       });
     });
   }
+
+  test('serves the reference page with its assets where its optional peer is installed too', async () => {
+    const peer = '@scalar/fastify-api-reference';
+    await install(join(modules, '..'), `${peer}@${manifest.devDependencies[peer]}`);
+    const cwd = await mkdtemp(join(folder, 'run-'));
+    const flags = ['serve', '--environment', 'development', '--port', '0'];
+    await using service = await serve(program, flags, { cwd, env: programsOf(nodes['the pinned']) });
+    const page = await fetch(`${service.baseUrl}/scalar`);
+    const scripts = [...(await page.text()).matchAll(/<script[^>]* src="([^"]+)"/g)];
+    assert.ok(scripts.length > 0);
+    for (const [, src = ''] of scripts) {
+      const script = await fetch(new URL(src, page.url));
+      assert.equal(script.status, 200, src);
+      assert.match(script.headers.get('content-type') ?? '', /javascript/);
+      assert.ok((await script.bytes()).length > 0);
+    }
+  });
 });
