@@ -89,6 +89,18 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.ok(gated.parsed() > 16 && gated.parsed() <= 16 + 64, `${gated.parsed()} parsed`);
   });
 
+  test('D10 · a malformed body of a request that waits is its one 400, behind the answers before it', async () => {
+    await using demo = await startDemo();
+    await using connection = await Connection.open(demo.url);
+    const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    connection.socket.write(`${get.repeat(16)}GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n`);
+    await connection.closed();
+    assert.deepEqual(
+      connection.answers().map(({ status }) => status),
+      [...Array(16).fill(404), 400],
+    );
+  });
+
   test('D10 · a client that reads no answer is held back by TCP, and goes on where it was', async () => {
     await using demo = await startDemo();
     await using connection = await Connection.open(demo.url);

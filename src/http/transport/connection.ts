@@ -6,7 +6,7 @@ import { Intake } from './intake.ts';
 /** Requests of one connection that are under way or whose answers are queued (contract D10). */
 const MAX_OPEN = 16;
 
-/** A request and what was found to be wrong with it by Node.js. */
+/** A request and what Node.js has found to be wrong with it. */
 export interface Received {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -59,6 +59,14 @@ export class Connection {
     const before = this.#open[this.#open.indexOf(response) - 1];
     if (before === undefined) go();
     else before.once('close', () => this.#socket.destroyed || this.inTurn(response, go));
+  }
+
+  /** The problem becomes the answer to the latest request, if that still waits. Says whether it does. */
+  refuseWaiting(problem: Problem): boolean {
+    const latest = this.#waiting.pop();
+    if (latest === undefined) return false;
+    this.#waiting.push({ ...latest, problem });
+    return true;
   }
 
   /** From now on what is not parsed was not received, once the connection is full. */

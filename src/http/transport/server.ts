@@ -86,6 +86,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     const isBody = latest !== undefined && !latest.closed && !latest.req.complete;
     // Refused already for what its head said, and the connection is closing.
     if (isBody && latest.headersSent) return;
+    if (isBody && connection?.refuseWaiting(problem)) return;
     refused(problem.status);
     if (connection !== undefined && isBody) refuse(latest.req, latest, connection, problem);
     else if (latest === undefined || latest.closed) closeWith(socket, problem);
