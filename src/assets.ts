@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { getAsset, getAssetKeys } from 'node:sea';
+import { getAsset, getAssetKeys, isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
@@ -20,6 +20,15 @@ export function listAssets(folder: URL): readonly string[] {
   const key = keyOf(folder);
   const inside = getAssetKeys().filter((name) => name.startsWith(key));
   return inside.map((name) => name.slice(key.length)).sort();
+}
+
+/** Whether the build of the executable has put something of this name into it, which is no file of the source. */
+export function isCarried(name: string): boolean {
+  return isSea() && getAssetKeys().includes(name);
+}
+
+export function readCarried(name: string): Buffer {
+  return Buffer.from(getAsset(name));
 }
 
 /** Starts a thread. @param entry As the source names it; `tsc` rewrites the extension of an import, but not of a URL. */

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isCarried, readCarried } from '../assets.ts';
 
 /** Where the page's parts are, all served by this service. */
 export const PAGE_PATH = '/scalar';
@@ -63,8 +64,12 @@ const require = createRequire(import.meta.url);
 
 const PACKAGE = '@scalar/fastify-api-reference';
 
-/** Whether the package with the script is there: it is an optional peer. */
+/** The script in the single executable. */
+export const CARRIED_SCRIPT = 'scalar.js';
+
+/** Whether the script is there: its package is an optional peer, and the executable carries it. */
 export function isScalarInstalled(): boolean {
+  if (isCarried(CARRIED_SCRIPT)) return true;
   try {
     require.resolve(PACKAGE);
     return true;
@@ -78,6 +83,7 @@ export function isScalarInstalled(): boolean {
  * does nothing but note what it is to serve.
  */
 export async function readScalarScript(): Promise<Buffer> {
+  if (isCarried(CARRIED_SCRIPT)) return readCarried(CARRIED_SCRIPT);
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const plugin: (server: object, options: object, done: () => void) => unknown = scalar;
   const routes: ServedRoute[] = [];

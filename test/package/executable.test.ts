@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,26 @@ describe('The executable', () => {
     assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
   });
 
+  test('shows the document and the reference page in development', async () => {
+    await using service = await way.serve({ TODO_ENVIRONMENT: 'development', TODO_PROFILE: 'error-demo' });
+    const document = await (await fetch(`${service.baseUrl}/openapi/v1.json`)).text();
+    assert.match(document, /"openapi":"3\.1\./);
+    const page = await fetch(`${service.baseUrl}/scalar`);
+    const src = / src="([^"]+)"/.exec(await page.text())?.[1] ?? '';
+    const script = await fetch(new URL(src, page.url));
+    assert.ok((await script.bytes()).length > 1_000_000);
+  });
+
+  test('is the same file when it is built again', async () => {
+    const sum = async () =>
+      createHash('sha256')
+        .update(await readFile(program))
+        .digest('hex');
+    const first = await sum();
+    await run('npm', ['run', 'executable'], { cwd: project, env: plainEnvironment });
+    assert.equal(await sum(), first);
+  });
+
   test('makes and verifies development tokens', async () => {
     const { stdout: token } = await way.run(['token', 'create', '--name', 'ada']);
     const words = ['token', 'verify', '--environment', 'development', token.trim()];
@@ -48,7 +69,7 @@ describe('The executable', () => {
 
   test('has the licenses of its parts beside it', async () => {
     const licenses = await readFile(join(project, 'build', 'LICENSES.txt'), 'utf8');
-    for (const part of ['todo-service', 'node-', 'pg', 'jose', 'pino']) {
+    for (const part of ['todo-service', 'node-', 'pg', 'prom-client', 'pino']) {
       assert.match(licenses, new RegExp(`^${part}[^ ]* \\d+\\.\\d+\\.\\d+ \\(`, 'm'), part);
     }
   });

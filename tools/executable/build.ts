@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/page.ts';
 import { run } from '../command.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
@@ -20,6 +21,7 @@ if (!pinned.has(process.versions.node)) {
 process.chdir(root);
 rmSync(PARTS, { recursive: true, force: true });
 const { main, assets, packages } = await bundle(root, 'tools/executable/main.ts');
+assets.set(CARRIED_SCRIPT, String(await readScalarScript()));
 assets.set('src/built.json', JSON.stringify({ commit: commitOf(root) }));
 
 /** The paths are relative: Node.js writes that of the main script into the executable, and shows it in stacks. */
@@ -40,7 +42,7 @@ const config = {
     Array.from(assets, ([name, text]) => [name, keep(join('assets', name), text)]).sort(),
   ),
 };
-writeFileSync('build/LICENSES.txt', licensesOf(packages));
+writeFileSync('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fastify-api-reference']));
 
 // The code cache has the hashes of strings in it: with a seed of its own, each build would be another file. The
 // seed of the executable is random all the same.

@@ -15,10 +15,10 @@ export interface Bundle {
 /** How a module names a thread, a folder or a file that it brings along. */
 const NAMED = /new URL\('(\.{1,2}\/[^']+)',\s*import\.meta\.url\)/g;
 
-/** What is loaded when it is needed, and not bundled: a local `require` hides it from esbuild. */
+/** What is loaded when it is needed: a local `require` would hide it from esbuild. */
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
 
-/** Never installed: `pg` tries to load it and goes on without. */
+/** Not bundled: `pg` tries to load the first two and goes on without; the script of the reference page is carried. */
 const EXTERNAL = ['pg-native', 'cloudflare:sockets', '@scalar/*'];
 
 /**

@@ -1,11 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { licenseFault } from '../licenses.ts';
 
 const NO_TEXT = 'The package names its license and brings no text of it.';
 
 /**
  * The license of every package of which something is in the executable, as most of them ask for, and that of
  * Node.js with its parts.
+ *
+ * @throws Error when one may not be passed on.
  */
 export function licensesOf(packages: readonly string[]): string {
   const node = dirname(dirname(process.execPath));
@@ -14,6 +17,8 @@ export function licensesOf(packages: readonly string[]): string {
 
 function licenseOf(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const fault = licenseFault(name, license);
+  if (fault !== undefined) throw new Error(fault);
   const [file] = globSync('{LICENSE,LICENCE,License,license}{,.md,.txt}', { cwd: folder }).sort();
   const text = file === undefined ? NO_TEXT : readFileSync(join(folder, file), 'utf8').trim();
   return `${name} ${version} (${license})\n\n${text}\n`;
