@@ -27,7 +27,10 @@ export async function unpackImage(archive: string, folder: string, root: string)
   const { manifests }: { manifests: Descriptor[] } = await parse(join(layout, 'index.json'));
   const [first] = manifests;
   assert.ok(first);
-  const { config, layers }: { config: Descriptor; layers: Descriptor[] } = await parse(blob(first));
+  let image = await parse(blob(first));
+  // Some engines keep an image behind a list of one.
+  while ('manifests' in image) image = await parse(blob(image.manifests[0]));
+  const { config, layers }: { config: Descriptor; layers: Descriptor[] } = image;
   for (const layer of layers) await untar(blob(layer), root);
   return (await parse(blob(config))).config;
 }

@@ -38,11 +38,12 @@ export async function layOutSystem(root: string): Promise<void> {
 async function fetchSystem(codename: string, cache: string): Promise<void> {
   // From where this machine has its own packages.
   const targets = await must('apt-get', 'indextargets', '--format', '$(CODENAME) $(SITE)');
-  const mirror = targets.split('\n').find((line) => line.startsWith(`${codename} `)) ?? '';
+  const site = targets.split('\n').find((line) => line.startsWith(`${codename} http`));
+  const mirror = site === undefined ? [] : site.split(' ').slice(1);
   const folder = await mkdtemp(join(project, 'build', 'debootstrap-'));
   try {
     const words = ['--variant=minbase', '--include=adduser,libatomic1', codename, `${folder}/root`];
-    await must('debootstrap', ...words, mirror.split(' ')[1] ?? '');
+    await must('debootstrap', ...words, ...mirror);
     await must('tar', '--create', '--file', `${folder}/tar`, '--directory', `${folder}/root`, '.');
     await rename(`${folder}/tar`, cache);
   } finally {

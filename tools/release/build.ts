@@ -1,0 +1,70 @@
+/**
+ * `npm run release`: checks that version, changelog, tag, licenses and the registry's signatures are in order, and makes in
+ * `build/release` what is released for this machine's kind, with `SHA256SUMS` and an SBOM. Signing and publishing is
+ * what `.github/workflows/release.yml` adds. With `--rehearse` it goes on where something is not in order.
+ */
+import { createHash } from 'node:crypto';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { outputOf, run } from '../command.ts';
+import { licenseFault } from '../licenses.ts';
+import { lockedFor } from '../locked.ts';
+import { commitOf, dateOf } from '../origin.ts';
+import { disagreements } from './agreement.ts';
+import { bill } from './bill.ts';
+
+const { version } = manifest;
+const rehearse = process.argv.includes('--rehearse');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const out = 'build/release';
+
+process.chdir(root);
+process.env.SOURCE_DATE_EPOCH = dateOf(root);
+
+const signatures = outputOf('npm', 'audit', 'signatures');
+const faults = [
+  ...disagreements({
+    version,
+    changelog: readFileSync('CHANGELOG.md', 'utf8'),
+    tags: (outputOf('git', 'tag', '--points-at', 'HEAD') ?? '').split('\n').filter(Boolean),
+    commit: commitOf(root),
+  }),
+  ...Object.entries(lockedFor().packages).map(([folder, { license }]) => licenseFault(folder, license)),
+  signatures === undefined ? '"npm audit signatures" fails' : undefined,
+].filter((fault) => fault !== undefined);
+for (const fault of faults) process.stderr.write(`Not in order: ${fault}\n`);
+if (faults.length > 0 && !rehearse) process.exit(1);
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const kind = `${process.platform}-${process.arch}`;
+run('npm', 'run', '--silent', 'executable');
+keep('build/todo-service', `todo-service-${version}-${kind}`);
+keep('build/LICENSES.txt', `todo-service-${version}-${kind}.licenses.txt`);
+if (process.platform === 'linux') {
+  run('npm', 'run', '--silent', 'image');
+  keep('build/todo-service-image.tar', `todo-service-${version}-${kind}.oci.tar`);
+  run('npm', 'run', '--silent', 'deb');
+  const [deb = ''] = globSync(`todo-service_${version}_*.deb`, { cwd: 'build' });
+  keep(join('build', deb), deb);
+}
+run('npm', 'pack', '--silent', '--pack-destination', out);
+writeFileSync(
+  join(out, `todo-service-${version}-${kind}.cdx.json`),
+  bill(kind, process.env.SOURCE_DATE_EPOCH),
+);
+const sums = globSync('*', { cwd: out }).sort().map(sumOf);
+writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+process.stdout.write(sums.join(''));
+
+function keep(from: string, name: string): void {
+  copyFileSync(from, join(out, name));
+}
+
+function sumOf(name: string): string {
+  return `${createHash('sha256')
+    .update(readFileSync(join(out, name)))
+    .digest('hex')}  ${name}\n`;
+}
