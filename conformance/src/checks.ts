@@ -9,6 +9,7 @@ import { members } from './chapters/members.ts';
 import { negotiation } from './chapters/negotiation.ts';
 import { orderOfChecks } from './chapters/order-of-checks.ts';
 import { everyResponse, problemDetails } from './chapters/problem-details.ts';
+import { repeatedCreates, repeatingCallers } from './chapters/repeated-creates.ts';
 import { routes } from './chapters/routes.ts';
 import { sharedList } from './chapters/shared-list.ts';
 import { tokens } from './chapters/tokens.ts';
@@ -43,6 +44,9 @@ function chapters(target: Target): void {
     bodies(target);
     members(target);
     sharedList(target);
+    repeatedCreates(target);
+    if (target.sign === undefined) target.leftOut.push('I1, I5 (callers of other subjects, and of none)');
+    else repeatingCallers(target, target.sign);
   }
   if (target.log === undefined) target.leftOut.push('P5 and Errors 3 (the log)');
   else log(target, target.log);

@@ -45,6 +45,7 @@ const catalogue: Readonly<Record<number, readonly [title: string, section?: stri
   409: ['Conflict', '15.5.10'],
   413: ['Content Too Large', '15.5.14'],
   415: ['Unsupported Media Type', '15.5.16'],
+  422: ['Unprocessable Content', '15.5.21'],
   431: ['Request Header Fields Too Large'],
   500: ['An error occurred while processing your request.', '15.6.1'],
 };

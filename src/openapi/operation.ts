@@ -35,6 +35,8 @@ export interface HeaderParameter {
 export interface KnownProblem extends Problem {
   /** A sentence, CommonMark. */
   readonly when: string;
+  /** Whether `Retry-After` may say when the request may be repeated. */
+  readonly retryAfter?: true;
 }
 
 /**

@@ -52,6 +52,7 @@ const CALLER_PROBLEMS: readonly KnownProblem[] = [
       'The keys of the issuer or the database cannot be had now. Nothing was changed; the request may be repeated ' +
       'after the seconds of `Retry-After`.',
     status: 503,
+    retryAfter: true,
   },
 ];
 
@@ -87,7 +88,10 @@ export function problemResponse(status: number, problems: readonly KnownProblem[
   const sentences = problems.map(({ when }) => when);
   return {
     description: sentences.length === 1 ? sentences.join() : sentences.map((when) => `- ${when}`).join('\n'),
-    headers: headersOf(status),
+    headers: headersOf(
+      status,
+      problems.some(({ retryAfter }) => retryAfter === true),
+    ),
     content: { [PROBLEM_JSON]: media, ...(status === 500 ? {} : { 'text/plain': statusLine(status) }) },
   };
 }
@@ -104,11 +108,11 @@ function statusLine(status: number): object {
   return { schema: { type: 'string', const: `Status Code: ${status}; ${reasonPhrase(status)}` } };
 }
 
-function headersOf(status: number): Record<string, Header> {
+function headersOf(status: number, retryAfter: boolean): Record<string, Header> {
   return {
     ...(status === 401 ? { 'WWW-Authenticate': challenge(CREDENTIALS_MISSING) } : {}),
     ...(status === 403 ? { 'WWW-Authenticate': challenge(INSUFFICIENT_SCOPE) } : {}),
-    ...(status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
+    ...(retryAfter ? { 'Retry-After': RETRY_AFTER } : {}),
     Vary: VARY,
     ...(status === 500
       ? NOT_CACHED_AFTER_CRASH

@@ -1,4 +1,5 @@
 import type { Header, HeaderParameter, KnownProblem, Operation, Overview } from '../openapi/operation.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './idempotency-key.ts';
 import { CreateTodo, IdentitySummary, ReplaceTodo, TodoResponse } from './schemas.ts';
 
 // What the OpenAPI document says of the endpoints of Profile A.
@@ -80,6 +81,42 @@ const PRECONDITION_PROBLEMS: readonly KnownProblem[] = [
   },
 ];
 
+/** Contract I1 to I5. */
+const IDEMPOTENCY_KEY: HeaderParameter = {
+  name: 'Idempotency-Key',
+  description:
+    'Makes the request safe to repeat for 24 hours: 1 to 128 characters of your choice, bare or in double quotes. The same ' +
+    'key, body and caller make one todo, and every repeat is answered with that todo as it was made.',
+  schema: {
+    type: 'string',
+    pattern: '^(?:"[!#-+\\--\\[\\]-~]{1,128}"|[!#-+\\--\\[\\]-~]{1,128})$',
+  },
+};
+
+const IDEMPOTENCY_PROBLEMS: readonly KnownProblem[] = [
+  {
+    when: '`Idempotency-Key` cannot be read.',
+    status: 400,
+    detail: KEY_MALFORMED,
+  },
+  {
+    when: '`Idempotency-Key` is sent with a token that has no `sub`.',
+    status: 400,
+    detail: SUBJECT_MISSING,
+  },
+  {
+    when: 'The first request with this `Idempotency-Key` is still under way. `Retry-After` says when to repeat this one.',
+    status: 409,
+    title: 'Request In Progress',
+    retryAfter: true,
+  },
+  {
+    when: 'The `Idempotency-Key` was used for another body.',
+    status: 422,
+    title: 'Idempotency Key Reused',
+  },
+];
+
 /** Contract D9. */
 const OUTCOME_UNKNOWN: KnownProblem = {
   when: 'The database was lost while it wrote. There is no `Retry-After` then.',
@@ -143,11 +180,13 @@ export const createTodo: Operation = {
   tag: 'Todos',
   summary: 'Create a todo',
   description: 'Adds a todo that is not done. Unknown members of the body are ignored.',
+  requestHeaders: [IDEMPOTENCY_KEY],
   requestBody: CreateTodo,
   answers: [
     {
       status: 201,
-      description: 'The new todo.',
+      description:
+        'The new todo; for an `Idempotency-Key` that was used before, the todo as it was made then.',
       headers: {
         Location: {
           description: 'Path of the new todo.',
@@ -160,7 +199,7 @@ export const createTodo: Operation = {
       body: TodoResponse,
     },
   ],
-  problems: [...BODY_PROBLEMS, OUTCOME_UNKNOWN],
+  problems: [...BODY_PROBLEMS, ...IDEMPOTENCY_PROBLEMS, OUTCOME_UNKNOWN],
 };
 
 export const replaceTodo: Operation = {

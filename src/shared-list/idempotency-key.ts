@@ -47,11 +47,13 @@ export function withIdempotencyKey(
   const value = headers['idempotency-key'];
   if (value === undefined) return handle(undefined);
   const key = parseIdempotencyKey(String(value));
-  if (key === undefined) return { status: 400, detail: MALFORMED };
-  if (caller === null) return { status: 400, detail: 'Idempotency-Key needs a token with the claim "sub".' };
+  if (key === undefined) return { status: 400, detail: KEY_MALFORMED };
+  if (caller === null) return { status: 400, detail: SUBJECT_MISSING };
   return handle(createKey(caller, key, todo));
 }
 
-const MALFORMED =
+export const KEY_MALFORMED =
   'Idempotency-Key must be one key of 1 to 128 characters from "!" to "~" without double quotes, backslashes and commas; ' +
   'double quotes around it are not part of it.';
+
+export const SUBJECT_MISSING = 'Idempotency-Key needs a token with the claim "sub".';

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signer } from '../../conformance/src/sign.ts';
+import type { Todo } from '../../src/shared-list/todo.ts';
+import { type Running, startService } from '../start.ts';
+import { randomFrom } from './random.ts';
+
+const CLIENTS = 8;
+
+export interface RepeatedCrashes {
+  /** One, or several with one database: then one of them is killed, and another one is asked again. */
+  readonly instances: number;
+  readonly dataDir: string;
+  readonly cycles: number;
+  readonly seed: number;
+  /** Variables of the service's processes. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RepeatFigures {
+  readonly cycles: number;
+  readonly created: number;
+  /** Creates whose answer was lost, and those of them whose todo was there before they were repeated. */
+  readonly unanswered: number;
+  readonly madeUnanswered: number;
+  readonly faults: readonly string[];
+}
+
+/**
+ * Lets clients create todos with keys, kills an instance with SIGKILL at a random moment, and repeats what was not
+ * answered until it is: every create must have made one todo, with the id of its answer.
+ */
+export async function crashRepeats(options: RepeatedCrashes): Promise<RepeatFigures> {
+  const { instances, dataDir, cycles, seed, env = {} } = options;
+  const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
+  const start = () => startService({ dataDir, auth, env });
+  const token = () => signer(auth)({ role: 'editor' });
+  const random = randomFrom(seed);
+  const answered = new Map<string, number>();
+  const faults: string[] = [];
+  let unanswered = 0;
+  let madeUnanswered = 0;
+  const running: Running[] = [];
+  for (let instance = 0; instance < instances; instance += 1) running.push(await start());
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    const victim = cycle % instances;
+    const stop = new AbortController();
+    const before = answered.size;
+    const clients = Array.from({ length: CLIENTS }, (_, number) =>
+      createUntil(
+        stop.signal,
+        clientOf(running[number % instances], token()),
+        `${cycle}-${number}`,
+        answered,
+      ),
+    );
+    while (answered.size === before) await sleep(5);
+    await sleep(random() * 300);
+    await running[victim]?.stop('SIGKILL');
+    stop.abort();
+    const lost = (await Promise.all(clients)).filter((title) => title !== undefined);
+    if (instances === 1) running[victim] = await start();
+    const other = clientOf(running[(victim + 1) % instances], token());
+    const made = new Set((await other.list()).map(({ title }) => title));
+    unanswered += lost.length;
+    madeUnanswered += lost.filter((title) => made.has(title)).length;
+    await Promise.all(lost.map(async (title) => answered.set(title, await createInTheEnd(other, title))));
+    if (instances > 1) running[victim] = await start();
+    faults.push(...faultsOf(await other.list(), answered).map((fault) => `cycle ${cycle}: ${fault}`));
+  }
+  for (const instance of running) await instance.stop();
+  return { cycles, created: answered.size, unanswered, madeUnanswered, faults };
+}
+
+/** What is doubled, lost, or under another id than its answer says; one line each. */
+function faultsOf(list: readonly Todo[], answered: ReadonlyMap<string, number>): readonly string[] {
+  const ids = Map.groupBy(list, ({ title }) => title);
+  const doubled = [...ids].filter(([, todos]) => todos.length > 1).map(([title]) => `${title} is doubled`);
+  const lost = [...answered].filter(([title, id]) => !ids.get(title)?.some((todo) => todo.id === id));
+  const unasked = [...ids.keys()].filter((title) => !answered.has(title));
+  return [
+    ...doubled,
+    ...lost.map(([title, id]) => `${title} is lost, or not the ${id} of its answer`),
+    ...unasked.map((title) => `nobody asked for ${title}`),
+  ];
+}
+
+/** Gives the title of the create that got no answer, if one did not. */
+async function createUntil(
+  stop: AbortSignal,
+  client: Client,
+  name: string,
+  answered: Map<string, number>,
+): Promise<string | undefined> {
+  for (let step = 0; !stop.aborted; step += 1) {
+    const title = `${name}-${step}`;
+    try {
+      const { status, body } = await client.create(title);
+      if (status !== 201) throw new Error(`POST /todos: ${status} ${body}`);
+      answered.set(title, JSON.parse(body).id);
+    } catch (error) {
+      if (error instanceof TypeError) return title;
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+/** Repeats a create for as long as another instance has it under way. */
+async function createInTheEnd(client: Client, title: string): Promise<number> {
+  for (;;) {
+    const { status, body, retryAfter } = await client.create(title);
+    if (status === 201) return JSON.parse(body).id;
+    if (status !== 409) throw new Error(`POST /todos again: ${status} ${body}`);
+    await sleep(Number(retryAfter) * 1_000);
+  }
+}
+
+type Client = ReturnType<typeof clientOf>;
+
+function clientOf(instance: Running | undefined, token: string) {
+  const url = `${instance?.baseUrl}/todos`;
+  const authorization = `Bearer ${token}`;
+  return {
+    async list(): Promise<readonly Todo[]> {
+      return JSON.parse(await (await fetch(url, { headers: { authorization } })).text());
+    },
+    /** The title is the key. Rejects with fetch's `TypeError` when the connection is lost before the end of the answer. */
+    async create(title: string) {
+      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': title };
+      const body = JSON.stringify({ title, categoryId: 1 });
+      const response = await fetch(url, { method: 'POST', headers, body });
+      const { status } = response;
+      return { status, body: await response.text(), retryAfter: response.headers.get('retry-after') };
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { crashRepeats } from './crash-repeats.ts';
+import { temporaryFolder } from './folder.ts';
+import { PostgresServer } from './postgres-server.ts';
+
+const server = await PostgresServer.start();
+after(() => server[Symbol.asyncDispose]());
+
+test('I1 · when one of two instances is killed at any moment, every create that is repeated with the other has made one todo', async () => {
+  await using folder = await temporaryFolder();
+  const env = { TODO_DATABASE: await server.makeDatabase() };
+  const figures = await crashRepeats({ instances: 2, dataDir: folder.path, cycles: 2, seed: 1, env });
+  assert.deepEqual(figures.faults, []);
+  assert.ok(figures.unanswered > 0);
+});
