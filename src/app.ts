@@ -69,8 +69,16 @@ export async function composeApp(parts: Parts): Promise<Receive> {
     }
   }
 
+  /** Only the last of pipelined answers may close: what came in one packet with this request is parsed first. */
   function finish(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
+    if (listeners.draining) setImmediate(() => send(call, answer, end));
+    else send(call, answer, end);
+  }
+
+  function send(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
     const { request, response, connection } = call;
+    // Refused meanwhile: what followed of too large a body was not HTTP.
+    if (response.headersSent) return;
     try {
       if (end === 'too-many-trailers') {
         refuse(request, response, connection, { status: 431 });
@@ -78,9 +86,8 @@ export async function composeApp(parts: Parts): Promise<Receive> {
       }
       const dressed = dress(answer, call);
       const marked = cors === undefined ? dressed : cors.mark(dressed, call);
-      if (!listeners.draining) write(call, marked, end !== 'complete');
-      // Only the last of pipelined answers may close: what came in one packet with this request is parsed first.
-      else setImmediate(() => write(call, marked, end !== 'complete' || connection.latest === response));
+      const isLast = listeners.draining && connection.latest === response;
+      write(call, marked, isLast || end !== 'complete');
     } catch (err) {
       log.error(
         { event: 'answer-not-written', traceId: call.traceId, err },

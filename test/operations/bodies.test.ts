@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { startDemo } from './demo.ts';
 import { startList } from './list.ts';
 import { Connection, converse } from './raw.ts';
 
@@ -73,6 +74,25 @@ describe('Bodies before answers', { concurrency: true }, () => {
     }
     assert.deepEqual(statuses, [201, 413]);
   });
+
+  for (const draining of [false, true]) {
+    test(`a body that grows too large and malformed at once is one 400 · ${draining ? 'draining' : 'as ever'}`, async () => {
+      await using demo = await startDemo();
+      await using connection = await Connection.open(demo.url);
+      const chunked = 'GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10000\r\n';
+      connection.socket.write(`GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n${chunked}${'a'.repeat(65_000)}`);
+      await connection.until('"done":false}');
+      const drained = draining ? demo.listeners.drain(60_000) : undefined;
+      connection.socket.write(`${'a'.repeat(536)}\r\n1\r\na\r\nx\r\n`);
+      await connection.closed();
+      await drained;
+      assert.deepEqual(
+        connection.answers().map(({ status }) => status),
+        [200, 400],
+      );
+      assert.deepEqual(demo.log, []);
+    });
+  }
 
   test('a HEAD that announces too large a body gets the head of the 413 and no body', async () => {
     const start = head('HEAD /todos', list.reader);

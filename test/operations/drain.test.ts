@@ -70,6 +70,24 @@ describe('Draining', { concurrency: true }, () => {
     assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
   });
 
+  test('an answer that cannot be written ends its connection alone', async () => {
+    await using demo = await startDemo({
+      routes: [get('/broken', () => ({ status: 200, headers: { 'x-broken': '\n' } }))],
+    });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET);
+    await connection.until('\r\n\r\n{');
+    const drained = demo.listeners.drain(LATER);
+    connection.socket.write(GET.replace('/todos/1', '/broken'));
+    await connection.closed();
+    await drained;
+    assert.equal(connection.answers().length, 1);
+    assert.deepEqual(
+      demo.log.map(({ event }) => event),
+      ['answer-not-written'],
+    );
+  });
+
   test('nobody gets in any more', async () => {
     await using demo = await startDemo();
     const drained = demo.listeners.drain(LATER);
