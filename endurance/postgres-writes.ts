@@ -72,8 +72,8 @@ try {
 process.exit(0);
 
 interface Contender {
-  readonly create: () => Promise<void>;
-  readonly replace: () => Promise<void>;
+  readonly create: () => Promise<boolean>;
+  readonly replace: () => Promise<boolean>;
   /** A second, of each round. */
   readonly created: number[];
   readonly replaced: number[];
@@ -96,27 +96,29 @@ async function start({ checkout, sql }: { checkout?: string; sql?: string } = {}
     created: [],
     replaced: [],
     async create() {
-      await written(ask, 'POST', '/todos', 201);
-      todos += 1;
+      const created = await written(ask, 'POST', '/todos', 201);
+      if (created) todos += 1;
+      return created;
     },
     replace: () => written(ask, 'PUT', `/todos/${1 + Math.floor(Math.random() * todos)}`, 204),
   };
 }
 
-async function written(ask: Ask, method: string, path: string, wanted: number): Promise<void> {
+/** A machine that is too busy has a write refused; that is none, and is said. */
+async function written(ask: Ask, method: string, path: string, wanted: number): Promise<boolean> {
   titles += 1;
   const { status } = await ask(method, path, { title: `Todo number ${titles}`, categoryId: 1 });
-  if (status !== wanted) throw new Error(`${method} ${path} was answered ${status}`);
+  if (status !== wanted) console.error(`${method} ${path} was answered ${status}`);
+  return status === wanted;
 }
 
 /** How many writes a second all clients together make. */
-async function writeFor(write: () => Promise<void>): Promise<number> {
+async function writeFor(write: () => Promise<boolean>): Promise<number> {
   const began = performance.now();
   let made = 0;
   const client = async (): Promise<void> => {
     while (performance.now() - began < seconds * 1_000) {
-      await write();
-      made += 1;
+      if (await write()) made += 1;
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
