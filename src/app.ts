@@ -13,6 +13,7 @@ import { write } from './http/message/write.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import { refuse } from './http/transport/refuse.ts';
 import type { Receive } from './http/transport/server.ts';
+import { type Audit, openAudit } from './observe/audit.ts';
 import type { Observer, WatchRequest } from './observe/observer.ts';
 import { requestLines } from './observe/request-line.ts';
 import { crash, dress, type Fail } from './problem/dress.ts';
@@ -25,6 +26,8 @@ import { openWalk } from './walk.ts';
 export interface Parts {
   readonly environment: Environment;
   readonly log: Logger;
+  /** Whether the log says who changed what. */
+  readonly audit: boolean;
   readonly profile:
     | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }
     | { readonly name: 'error-demo' };
@@ -44,7 +47,7 @@ export interface Parts {
  */
 export async function composeApp(parts: Parts): Promise<Receive> {
   const { environment, log, profile, listeners, observers = [], corsOrigins = [] } = parts;
-  const { routes: own, admit, fail } = open(profile, log);
+  const { routes: own, admit, fail } = open(profile, log, openAudit(log, parts.audit));
   const routes = [...own, ...(parts.routes ?? [])];
   checkAccess(profile, routes);
   if (environment === 'development') {
@@ -109,14 +112,15 @@ export async function composeApp(parts: Parts): Promise<Receive> {
 function open(
   profile: Parts['profile'],
   log: Logger,
+  audit: Audit,
 ): { routes: readonly Route[]; admit: Admit; fail: Fail } {
   if (profile.name === 'error-demo') {
-    return { routes: errorDemoRoutes(), admit: () => undefined, fail: crash(log) };
+    return { routes: errorDemoRoutes(audit), admit: () => undefined, fail: crash(log) };
   }
   return {
-    routes: sharedListRoutes(profile.store),
-    admit: admitWith(profile.authenticate),
-    fail: storeFault(log, crash(log)),
+    routes: sharedListRoutes(profile.store, audit),
+    admit: admitWith(profile.authenticate, audit),
+    fail: storeFault(log, audit, crash(log)),
   };
 }
 

@@ -15,6 +15,8 @@ export interface Config {
   /** 0 to 65535; 0 picks a free port. */
   readonly port: number;
   readonly logLevel: LogLevel;
+  /** Whether the log says who changed what. */
+  readonly audit: boolean;
   readonly serving: Serving;
   /** Undefined: no admin listener. */
   readonly admin: AdminSettings | undefined;
@@ -62,6 +64,7 @@ export async function readConfig(
     host: settings.text('TODO_HOST') ?? '127.0.0.1',
     port: settings.whole('TODO_PORT', { from: 0, to: 65_535, otherwise: 5080 }),
     logLevel: settings.oneOf('TODO_LOG_LEVEL', LOG_LEVELS, environment === 'development' ? 'debug' : 'info'),
+    audit: settings.oneOf('TODO_AUDIT', ['on', 'off'], 'on') === 'on',
     serving: readServing(settings),
     admin: readAdmin(settings),
     tracing: readTracing(settings),

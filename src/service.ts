@@ -56,6 +56,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   const receive = await composeApp({
     environment: config.environment,
     log,
+    audit: config.audit,
     profile: opened.profile,
     listeners,
     observers,

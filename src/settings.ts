@@ -5,6 +5,7 @@ export const VARIABLES = [
   'TODO_HOST',
   'TODO_PORT',
   'TODO_LOG_LEVEL',
+  'TODO_AUDIT',
   'TODO_DATA_DIR',
   'TODO_DATABASE',
   'TODO_CACHE_MB',

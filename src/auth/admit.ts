@@ -1,6 +1,7 @@
 import { and } from '../and.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
+import type { Audit } from '../observe/audit.ts';
 import type { Authenticate } from './authenticate.ts';
 import { INSUFFICIENT_SCOPE } from './challenge.ts';
 import { canWriteTodos } from './policy.ts';
@@ -15,7 +16,7 @@ export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
 /** The way in for callers with bearer tokens. */
-export function admitWith(authenticate: Authenticate): Admit {
+export function admitWith(authenticate: Authenticate, audit: Pick<Audit, 'writeRefused'>): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
     return and(authenticate(call.headers.authorization), (result) => {
@@ -26,6 +27,7 @@ export function admitWith(authenticate: Authenticate): Admit {
           return { status: 503, headers: { 'retry-after': String(result.retryAfter) } };
         case 'identified':
           if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
+            audit.writeRefused(call, result.identity);
             return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
           }
           call.identity = result.identity;

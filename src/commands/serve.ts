@@ -41,6 +41,7 @@ A flag beats its variable, the later of two flags wins, and an empty variable co
                                           recognized as one
   TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
                                           in development debug
+  TODO_AUDIT                              on; off: the log does not say who changed what
   TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
   TODO_MAX_CONNECTIONS                    sockets at a time, default 1000; one more is closed at once
   OTEL_EXPORTER_OTLP_ENDPOINT             where traces are sent by OTLP/HTTP; default nowhere
@@ -153,7 +154,7 @@ function greet({ environment, profile }: Config, { url, adminUrl, about }: Servi
     `reference  ${url}/scalar`,
     ...tokenLine(profile),
   ];
-  output.write(`${lines.join('\n  ')}\n`, 'now');
+  output.write(`${lines.join('\n  ')}\n`, { mayWait: false, important: false });
 }
 
 /** How to get a token where this program makes them, as it was started: from a checkout or as a package. */

@@ -1,5 +1,6 @@
 import { json } from '../http/message/answer.ts';
 import type { Route } from '../http/message/routes.ts';
+import type { Audit } from '../observe/audit.ts';
 import * as document from './document.ts';
 
 interface Todo {
@@ -9,7 +10,7 @@ interface Todo {
 }
 
 /** The endpoints of Profile B: one todo in memory, new at every start (contract D2). */
-export function errorDemoRoutes(): readonly Route[] {
+export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route[] {
   const todos = new Map<number, Todo>([[1, { id: 1, title: 'Read RFC 9457', done: false }]]);
   return [
     {
@@ -27,7 +28,8 @@ export function errorDemoRoutes(): readonly Route[] {
       path: '/todos/:id/complete',
       access: 'open',
       operation: document.completeTodo,
-      handle({ id }) {
+      handle(call) {
+        const { id } = call;
         const todo = todos.get(id);
         if (todo === undefined) return { status: 404 };
         if (todo.done) {
@@ -36,6 +38,7 @@ export function errorDemoRoutes(): readonly Route[] {
         }
         const completed = { ...todo, done: true };
         todos.set(id, completed);
+        audit.completed(call);
         return json(completed);
       },
     },

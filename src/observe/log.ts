@@ -15,7 +15,7 @@ export interface OpenLog {
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
  * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
- * trace are written together, at the end of the turn that made them at the latest. No fault of standard output
+ * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of standard output
  * reaches who writes a line.
  */
 export function openLog(environment: Environment, level: LogLevel): OpenLog {
@@ -37,14 +37,17 @@ function warning(fields: object): string {
 }
 
 /** Lines that come by the thousand: a system call for each would cost more than making it. */
-const MAY_WAIT = /^\{"level":"(?:debug|trace)"/;
+const MAY_WAIT = /^\{"level":"(?:debug"|trace"|info","time":"[^"]+","pid":\d+,"event":"todo-)/;
 
-/** Crashes, and what happened to todos: events that begin with `todo-`. */
-const IMPORTANT = /^\{"level":"(?:error"|fatal"|[a-z]+","time":"[^"]+","pid":\d+,"event":"todo-)/;
+/**
+ * Crashes, and what happened to todos: events that begin with `todo-`, but for refused writes, of which anybody with a
+ * token can send a flood.
+ */
+const IMPORTANT =
+  /^\{"level":"(?:error"|fatal"|info","time":"[^"]+","pid":\d+,"event":"todo-(?!write-refused"))/;
 
 function weightOf(line: string): Weight {
-  if (MAY_WAIT.test(line)) return 'may-wait';
-  return IMPORTANT.test(line) ? 'important' : 'now';
+  return { mayWait: MAY_WAIT.test(line), important: IMPORTANT.test(line) };
 }
 
 /** `pino.stdTimeFunctions.isoTime`, made once for all lines of a millisecond. */

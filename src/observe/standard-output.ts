@@ -18,8 +18,13 @@ const FAILED_RETRY_MS = 250;
 /** What a slow reader gets when the process ends. */
 const LAST_WORDS_MS = 1_000;
 
-/** `may-wait`: written at the end of the turn at the latest. `now`: written at once. `important`: likewise, and dropped last. */
-export type Weight = 'may-wait' | 'now' | 'important';
+/** How a line is treated. */
+export interface Weight {
+  /** It is written at the end of the turn at the latest, with what else waits; else at once. */
+  readonly mayWait: boolean;
+  /** It is dropped last. */
+  readonly important: boolean;
+}
 
 /** Lines on their way out. Nothing here throws, and nothing waits, but `LAST_WORDS_MS` at the end of the process. */
 export interface Output {
@@ -143,10 +148,10 @@ export function openStandardOutput(afterDrops: (dropped: number) => string): Out
     get dropped() {
       return dropped;
     },
-    write(text, weight) {
-      add(text, weight === 'important');
+    write(text, { mayWait, important }) {
+      add(text, important);
       if (state !== 'writing') return;
-      if (weight !== 'may-wait' || ROOM - room >= WHOLE_WRITE) flush();
+      if (!mayWait || ROOM - room >= WHOLE_WRITE) flush();
       else if (!scheduled) {
         scheduled = true;
         setImmediate(endTurn);

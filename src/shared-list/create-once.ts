@@ -1,7 +1,6 @@
 import type { CreateKey } from './idempotency-key.ts';
 import type { TodoRepresentation } from './representation.ts';
-import type { CreateOutcome, TodoStore } from './store.ts';
-import type { NewTodo } from './todo.ts';
+import type { CreateOutcome, Once } from './store.ts';
 
 /** Milliseconds that a repeat waits for the create that is under way (contract I3). */
 const PATIENCE_MS = 1_000;
@@ -16,14 +15,16 @@ interface First {
  * Creates that may be repeated, of which one per key is handed to the store at a time: repeats wait here, where they
  * hold nothing, and not in the store's queue or connections.
  */
-export function createOnce(add: TodoStore['add']): (todo: NewTodo, key: CreateKey) => Promise<CreateOutcome> {
+export function createOnce(): (
+  key: CreateKey,
+  add: (once: Once) => Promise<CreateOutcome>,
+) => Promise<CreateOutcome> {
   const underWay = new Map<string, First>();
 
-  function first(todo: NewTodo, { key, body }: CreateKey, patienceMs: number): Promise<CreateOutcome> {
-    const added = add(todo, { key, body, patienceMs });
+  function first(added: Promise<CreateOutcome>, { key, body }: CreateKey): Promise<CreateOutcome> {
     const made = added
       .then(
-        (outcome) => (typeof outcome === 'object' ? outcome : undefined),
+        (outcome) => (typeof outcome === 'object' ? madeOf(outcome) : undefined),
         () => undefined,
       )
       .finally(() => underWay.delete(key));
@@ -31,17 +32,22 @@ export function createOnce(add: TodoStore['add']): (todo: NewTodo, key: CreateKe
     return added;
   }
 
-  return async (todo, key) => {
+  return async (key, add) => {
     const until = performance.now() + PATIENCE_MS;
     for (;;) {
       const left = until - performance.now();
       if (left <= 0) return 'in-progress';
       const other = underWay.get(key.key);
-      if (other === undefined) return first(todo, key, left);
+      if (other === undefined) return first(add({ ...key, patienceMs: left }), key);
       const made = await within(left, other.made);
-      if (made !== undefined) return other.body === key.body ? made : 'key-reused';
+      if (made !== undefined) return other.body === key.body ? { repeated: made } : 'key-reused';
     }
   };
+}
+
+/** What there is of a todo, made now or before. */
+function madeOf(outcome: Extract<CreateOutcome, object>): TodoRepresentation {
+  return 'repeated' in outcome ? outcome.repeated : outcome;
 }
 
 /** What a promise resolves with in so many milliseconds, else undefined. */

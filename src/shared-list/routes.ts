@@ -1,7 +1,9 @@
 import { and } from '../and.ts';
 import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
+import type { Call } from '../http/message/call.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
+import type { Audit } from '../observe/audit.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import { createOnce } from './create-once.ts';
@@ -10,14 +12,23 @@ import type { Preconditions } from './entity-tag.ts';
 import { withIdempotencyKey } from './idempotency-key.ts';
 import type { ListRepresentation } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
-import type { TodoStore } from './store.ts';
+import type { CreateOutcome, Once, TodoStore } from './store.ts';
+import type { NewTodo } from './todo.ts';
 
 const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not found' };
 
 /** The endpoints of Profile A. */
-export function sharedListRoutes(store: TodoStore): readonly Route[] {
+export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route[] {
   prepareBodies();
-  const addOnce = createOnce((todo, once) => store.add(todo, once));
+  const addOnce = createOnce();
+
+  /** Its line is written before whoever waits for the same key, or for a later write, goes on. */
+  async function addAudited(call: Call, todo: NewTodo, once: Once | undefined): Promise<CreateOutcome> {
+    const created = await store.add(todo, once);
+    if (typeof created === 'object' && !('repeated' in created)) audit.created(call, created.id);
+    return created;
+  }
+
   return [
     {
       method: 'GET',
@@ -53,7 +64,8 @@ export function sharedListRoutes(store: TodoStore): readonly Route[] {
       parseCreateTodo,
       (call, body) =>
         withIdempotencyKey(call, body, async (key) => {
-          const created = await (key === undefined ? store.add(body) : addOnce(body, key));
+          const add = (once?: Once) => addAudited(call, body, once);
+          const created = await (key === undefined ? add() : addOnce(key, add));
           switch (created) {
             case 'key-reused':
               return { status: 422, title: 'Idempotency Key Reused' };
@@ -62,17 +74,18 @@ export function sharedListRoutes(store: TodoStore): readonly Route[] {
             case 'category-missing':
               return CATEGORY_NOT_FOUND;
             default:
-              return answerCreated(created);
+              return answerCreated('repeated' in created ? created.repeated : created);
           }
         }),
     ),
     withBody(
       { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos', operation: document.replaceTodo },
       parseReplaceTodo,
-      ({ headers, id }, body) =>
-        withPreconditions(headers, async (preconditions) => {
-          switch (await store.replace(id, body, preconditions)) {
+      (call, body) =>
+        withPreconditions(call.headers, async (preconditions) => {
+          switch (await store.replace(call.id, body, preconditions)) {
             case 'replaced':
+              audit.replaced(call);
               return { status: 204 };
             case 'todo-missing':
               return { status: 404 };
@@ -88,10 +101,11 @@ export function sharedListRoutes(store: TodoStore): readonly Route[] {
       path: '/todos/:id',
       access: 'CanWriteTodos',
       operation: document.deleteTodo,
-      handle: ({ headers, id }) =>
-        withPreconditions(headers, async (preconditions) => {
-          switch (await store.remove(id, preconditions)) {
+      handle: (call) =>
+        withPreconditions(call.headers, async (preconditions) => {
+          switch (await store.remove(call.id, preconditions)) {
             case 'removed':
+              audit.deleted(call);
               return { status: 204 };
             case 'todo-missing':
               return { status: 404 };

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Audit } from '../observe/audit.ts';
 import type { Fail } from '../problem/dress.ts';
 import { OutcomeUnknown, StoreBroken, StoreUnavailable } from './store.ts';
 
@@ -9,7 +10,7 @@ const RETRY_AFTER = '1';
  * Tells a database in trouble from a bug: 503, with `Retry-After` where nothing was changed and trying again
  * helps (contract D9, D11). Whatever else was thrown is for `otherwise`.
  */
-export function storeFault(log: Logger, otherwise: Fail): Fail {
+export function storeFault(log: Logger, audit: Pick<Audit, 'outcomeUnknown'>, otherwise: Fail): Fail {
   return (error, call) => {
     if (error instanceof StoreUnavailable) {
       log.warn({ event: 'store-unavailable', traceId: call.traceId, reason: error.message }, NOT_DONE);
@@ -18,6 +19,7 @@ export function storeFault(log: Logger, otherwise: Fail): Fail {
     // The log has one line for the file, not one for each request.
     if (error instanceof StoreBroken) return { status: 503 };
     if (error instanceof OutcomeUnknown) {
+      audit.outcomeUnknown(call);
       log.warn({ event: 'outcome-unknown', traceId: call.traceId, reason: error.message }, NOT_DONE);
       return { status: 503, detail: 'It is unknown whether the change was made. Read before repeating it.' };
     }

@@ -53,8 +53,13 @@ export interface Once extends CreateKey {
   readonly patienceMs: number;
 }
 
-/** `key-reused`: for another body. `in-progress`: another instance has the key under way still. */
-export type CreateOutcome = TodoRepresentation | 'category-missing' | 'key-reused' | 'in-progress';
+/** `repeated`: made before, with the same key, and not now. `key-reused`: for another body. `in-progress`: another instance has the key under way still. */
+export type CreateOutcome =
+  | TodoRepresentation
+  | { readonly repeated: TodoRepresentation }
+  | 'category-missing'
+  | 'key-reused'
+  | 'in-progress';
 
 export interface Connections {
   readonly used: number;

@@ -136,6 +136,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     const receive = await composeApp({
       environment: 'production',
       log: pino({ level: 'silent' }),
+      audit: false,
       profile: { name: 'shared-list', store, authenticate: () => verdict.promise },
       listeners,
     });

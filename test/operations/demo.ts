@@ -32,6 +32,7 @@ export async function startDemo({
   const receive = await composeApp({
     environment,
     log: pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) }),
+    audit: true,
     profile: { name: 'error-demo' },
     listeners,
     routes,

@@ -42,7 +42,7 @@ describe('Stopping', { concurrency: 2 }, () => {
       connection.socket.write('}');
       assert.equal(await code, 0);
       assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n/);
-      assert.deepEqual(events(service), ['started', 'stopping', 'stopped']);
+      assert.deepEqual(events(service), ['started', 'stopping', 'todo-completed', 'stopped']);
     });
   }
 
@@ -98,7 +98,7 @@ describe('Stopping', { concurrency: 2 }, () => {
       await connection.closed();
       assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n/);
       assert.equal(await code, 1);
-      assert.deepEqual(events(service), ['started', 'uncaught', 'stopping', 'stopped']);
+      assert.deepEqual(events(service), ['started', 'uncaught', 'stopping', 'todo-completed', 'stopped']);
       const line = JSON.parse(service.stdout().split('\n')[1] ?? '');
       assert.equal(line.reason, origin);
       assert.match(line.err.stack, /RangeError: a bug\n +at /);

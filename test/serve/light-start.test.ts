@@ -16,7 +16,7 @@ const COMPOSE = `
   const log = pino({ level: 'silent' });
   const authenticate = () => ({ outcome: 'anonymous' });
   const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
-  const compose = (profile) => composeApp({ environment: 'production', log, profile, listeners });
+  const compose = (profile) => composeApp({ environment: 'production', log, audit: true, profile, listeners });
   const sharedList = { name: 'shared-list', store: {}, authenticate };`;
 
 /** What a program prints as JSON at its end. */

@@ -135,7 +135,7 @@ function describeReadingAndWriting({ open }: Engine): void {
       [first, second, third, fourth],
       ['replaced', 'category-missing', 'category-missing', 'todo-missing'],
     );
-    assert.ok(typeof fifth === 'object');
+    assert.ok(typeof fifth === 'object' && 'id' in fifth);
     assert.deepEqual(await listed(store), [
       { id: 1, title: 'b', done: true, categoryId: 1 },
       { id: fifth.id, title: 'e', done: false, categoryId: 2 },

@@ -18,7 +18,10 @@ export function replacement(title: string, done: boolean, categoryId: number): R
 /** Adds a todo to a category that exists. */
 export async function addedTo(store: TodoStore, title: string, categoryId = 1): Promise<TodoRepresentation> {
   const outcome = await store.add(newTodo(title, categoryId));
-  assert.ok(typeof outcome === 'object', `adding to category ${categoryId} gave ${outcome}`);
+  assert.ok(
+    typeof outcome === 'object' && 'id' in outcome,
+    `adding to category ${categoryId} gave ${outcome}`,
+  );
   return outcome;
 }
 

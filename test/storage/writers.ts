@@ -23,7 +23,7 @@ async function add(store: TodoStore, title: string, ledger: Ledger): Promise<num
   ledger.asked(title);
   try {
     const outcome = await store.add(newTodo(title, 1));
-    assert.ok(typeof outcome === 'object');
+    assert.ok(typeof outcome === 'object' && 'id' in outcome);
     ledger.added(JSON.parse(outcome.json));
     return outcome.id;
   } catch (error) {

@@ -56,8 +56,9 @@ export async function addOnce(
       const [row] = await pool.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
       switch (row?.outcome) {
         case 'added':
-        case 'repeated':
           return represent({ id: row.id, done: false, ...todo });
+        case 'repeated':
+          return { repeated: represent({ id: row.id, done: false, ...todo }) };
         case 'reused':
           return 'key-reused';
         case 'over':

@@ -66,7 +66,8 @@ export class SqliteTodoStore implements TodoStore {
     return this.#writer.write(write, (outcome) => {
       if (outcome === 'ids-exhausted') throw new IdsExhausted();
       if (typeof outcome === 'string') return outcome;
-      if (typeof outcome === 'object') return represent({ id: outcome.repeated, done: false, ...todo });
+      if (typeof outcome === 'object')
+        return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
       const added = represent({ id: outcome, done: false, ...todo });
       this.#cache.setHighest(outcome);
       this.#cache.set(outcome, added);

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { signer } from '../../conformance/src/sign.ts';
+import type { Todo } from '../../src/shared-list/todo.ts';
+import { type Running, startService } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { startDemo } from './demo.ts';
+import { type List, startList, testAuth } from './list.ts';
+import { converse } from './raw.ts';
+
+const MILK = { title: 'Buy milk', categoryId: 1 };
+
+interface Line {
+  readonly event: string;
+  readonly id?: number;
+  readonly traceId: string;
+}
+
+interface Asking {
+  readonly url: string;
+  readonly token: string;
+}
+
+function ask({ url, token }: Asking, method: string, path: string, body?: object, headers = {}) {
+  return fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+async function jsonOf<T>(response: Response): Promise<T> {
+  return JSON.parse(await response.text());
+}
+
+function aboutTodos(lines: readonly string[]): Line[] {
+  return lines
+    .filter((line) => line.includes('"event":"todo-'))
+    .map((line) => {
+      const { event, id, traceId } = JSON.parse(line);
+      return { event, id, traceId };
+    });
+}
+
+/** The lines about todos as they stand, from `event` to the message. */
+function textsIn({ log }: List): string[] {
+  return log
+    .filter((line) => line.includes('"event":"todo-'))
+    .map((line) => line.slice(line.indexOf('"event"'), line.indexOf(',"msg"')));
+}
+
+/** The trace of a caller, which the service goes on with. */
+function newTrace() {
+  const trace = randomBytes(16).toString('hex');
+  return { trace, headers: { traceparent: `00-${trace}-${randomBytes(8).toString('hex')}-00` } };
+}
+
+function traceOf({ traceId }: Line): string {
+  return traceId.slice(3, 35);
+}
+
+describe('The lines about todos', () => {
+  test('each change leaves one: who made it, what became of which todo, and never a title', async () => {
+    await using list = await startList();
+    const { trace, headers } = newTrace();
+    const caller = { url: list.url, token: list.editor };
+    await ask(caller, 'POST', '/todos', MILK, headers);
+    await ask(caller, 'PUT', '/todos/1', { ...MILK, done: true }, headers);
+    await ask(caller, 'DELETE', '/todos/1', undefined, headers);
+    const lines = textsIn(list);
+    assert.deepEqual(
+      lines.map((line) => line.replace(/-[0-9a-f]{16}-00"$/, '"')),
+      ['todo-created', 'todo-replaced', 'todo-deleted'].map(
+        (event) => `"event":"${event}","id":1,"subject":"test","name":"ada","traceId":"00-${trace}"`,
+      ),
+    );
+    assert.ok(list.log.every((line) => !line.includes(MILK.title)));
+  });
+
+  test('what changed nothing leaves none', async () => {
+    await using list = await startList();
+    const caller = { url: list.url, token: list.editor };
+    const answers = [
+      await ask(caller, 'GET', '/todos'),
+      await ask(caller, 'POST', '/todos', { title: '', categoryId: 1 }),
+      await ask(caller, 'POST', '/todos', { title: 'a', categoryId: 99 }),
+      await ask(caller, 'PUT', '/todos/1', MILK),
+      await ask(caller, 'DELETE', '/todos/1'),
+      await ask({ url: list.url, token: 'nobody' }, 'POST', '/todos', MILK),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400, 400, 404, 404, 401],
+    );
+    await ask(caller, 'POST', '/todos', MILK);
+    const stale = await ask(caller, 'DELETE', '/todos/1', undefined, { 'if-match': '"stale"' });
+    assert.equal(stale.status, 412);
+    assert.deepEqual(
+      aboutTodos(list.log).map(({ event }) => event),
+      ['todo-created'],
+    );
+  });
+
+  test('a create that is repeated leaves none', async () => {
+    await using list = await startList();
+    const caller = { url: list.url, token: list.editor };
+    const repeat = () => ask(caller, 'POST', '/todos', MILK, { 'idempotency-key': 'a' });
+    const answers = [...(await Promise.all([repeat(), repeat(), repeat()])), await repeat()];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201, 201],
+    );
+    assert.deepEqual(
+      aboutTodos(list.log).map(({ event, id }) => `${event} ${id}`),
+      ['todo-created 1'],
+    );
+  });
+
+  test('a write that is refused for its role leaves one of its own', async () => {
+    await using list = await startList();
+    const caller = { url: list.url, token: list.reader };
+    const problems: { traceId: string }[] = [];
+    for (const [method, path] of [
+      ['POST', '/todos'],
+      ['DELETE', '/todos/7'],
+    ] as const) {
+      problems.push(await jsonOf<{ traceId: string }>(await ask(caller, method, path)));
+    }
+    assert.deepEqual(textsIn(list), [
+      `"event":"todo-write-refused","method":"POST","subject":"test","name":"bob","traceId":"${problems[0]?.traceId}"`,
+      `"event":"todo-write-refused","method":"DELETE","id":7,"subject":"test","name":"bob","traceId":"${problems[1]?.traceId}"`,
+    ]);
+  });
+
+  test('a write of unknown outcome leaves one, with the id where it is known', async () => {
+    // Once a second the service looks for the file by itself, and then it knows that nothing is written.
+    for (;;) {
+      await using list = await startList();
+      const caller = { url: list.url, token: list.editor };
+      await ask(caller, 'POST', '/todos', MILK);
+      rmSync(join(list.dataDir, 'todos.db'));
+      const problem = await jsonOf<{ detail?: string; traceId: string }>(
+        await ask(caller, 'DELETE', '/todos/1'),
+      );
+      if (problem.detail === undefined) continue;
+      assert.equal(
+        textsIn(list).at(-1),
+        `"event":"todo-outcome-unknown","method":"DELETE","id":1,"subject":"test","name":"ada","traceId":"${problem.traceId}"`,
+      );
+      return;
+    }
+  });
+
+  test('a subject and a name are cut at 200 code points, and their controls are escaped', async () => {
+    const auth = testAuth();
+    await using service = await startService({ auth });
+    const sub = `\u001b[31m${'🦆'.repeat(300)}`;
+    const token = signer(auth)({ sub, name: `a\u202e\n${'b'.repeat(300)}`, role: 'editor' });
+    assert.equal((await ask({ url: service.baseUrl, token }, 'POST', '/todos', MILK)).status, 201);
+    await service.stop();
+    const line =
+      service
+        .stdout()
+        .split('\n')
+        .find((text) => text.includes('todo-created')) ?? '';
+    assert.match(line, /^\{"level":"info",.*"subject":"\\u001b\[31m🦆{195}","name":"a\\u202e\\nb{197}"/u);
+  });
+
+  test('a caller without a subject or a name is null', async () => {
+    const auth = testAuth();
+    await using service = await startService({ auth });
+    const token = signer(auth)({ sub: undefined, role: 'editor' });
+    await ask({ url: service.baseUrl, token }, 'POST', '/todos', MILK);
+    await service.stop();
+    assert.match(service.stdout(), /"event":"todo-created","id":1,"subject":null,"name":null/);
+  });
+
+  for (const options of [{ env: { TODO_AUDIT: 'off' } }, { logLevel: 'warn' }]) {
+    test(`none is written with ${JSON.stringify(options)}`, async () => {
+      await using list = await startList(options);
+      assert.equal((await ask({ url: list.url, token: list.editor }, 'POST', '/todos', MILK)).status, 201);
+      assert.equal((await ask({ url: list.url, token: list.reader }, 'POST', '/todos', MILK)).status, 403);
+      assert.deepEqual(aboutTodos(list.log), []);
+    });
+  }
+
+  test('in the error demo, a todo that is completed leaves one, and only once', async () => {
+    await using demo = await startDemo();
+    for (const status of [200, 409]) {
+      assert.equal((await fetch(`${demo.url}/todos/1/complete`, { method: 'POST' })).status, status);
+    }
+    const [line, ...others] = demo.log.filter(({ event }) => event === 'todo-completed');
+    assert.deepEqual(others, []);
+    assert.deepEqual(Object.keys(line ?? {}).slice(-4), ['event', 'id', 'traceId', 'msg']);
+  });
+});
+
+/** Clients that write until nobody answers, each acknowledged write known by its trace. */
+class Writers {
+  readonly acknowledged = new Map<string, { readonly event: string; readonly id: number }>();
+  readonly #caller: Asking;
+
+  constructor(caller: Asking) {
+    this.#caller = caller;
+  }
+
+  /** Adds todos, and replaces and removes those of one shared handful. */
+  async write(shared: readonly number[], seed: number): Promise<void> {
+    try {
+      for (let step = seed; ; step += 1) {
+        const id = shared[step % shared.length] ?? 0;
+        if (step % 3 === 0) await this.#send('todo-created', 'POST', '/todos');
+        else await this.#send('todo-replaced', 'PUT', `/todos/${id}`, id);
+      }
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+
+  async #send(event: string, method: string, path: string, known = 0): Promise<void> {
+    const { trace, headers } = newTrace();
+    const response = await ask(this.#caller, method, path, { title: trace, categoryId: 1 }, headers);
+    assert.ok(response.ok, `${response.status}`);
+    const id = event === 'todo-created' ? (await jsonOf<Todo>(response)).id : known;
+    this.acknowledged.set(trace, { event, id });
+  }
+}
+
+const SHARED = [1, 2, 3, 4];
+
+/** Sixteen clients write to one service, until it is stopped by `signal` in the middle of it. */
+async function writeUntil(signal: 'SIGTERM' | 'SIGKILL', dataDir: string) {
+  const auth = testAuth();
+  const service = await startService({ auth, dataDir });
+  const caller = { url: service.baseUrl, token: signer(auth)({ role: 'editor' }) };
+  for (const id of SHARED)
+    assert.equal((await ask(caller, 'POST', '/todos', MILK)).headers.get('location'), `/todos/${id}`);
+  const writers = new Writers(caller);
+  const writing = Array.from({ length: 16 }, (_, seed) => writers.write(SHARED, seed));
+  while (writers.acknowledged.size < 500) await pause(10);
+  const [code] = await Promise.all([service.stop(signal), ...writing]);
+  const lines = aboutTodos(linesOf(service)).slice(SHARED.length);
+  const again = await startService({ auth, dataDir });
+  const todos = await jsonOf<readonly Todo[]>(await ask({ ...caller, url: again.baseUrl }, 'GET', '/todos'));
+  await again.stop();
+  return { code, lines, acknowledged: writers.acknowledged, todos };
+}
+
+/** Whole lines: a process that is killed may leave a piece of one. */
+function linesOf(service: Running): string[] {
+  return service.stdout().split('\n').slice(0, -1);
+}
+
+describe('The lines about todos, under load', { concurrency: 1 }, () => {
+  test('up to a stop, each acknowledged write has one, in the order of the commits', async () => {
+    await using folder = await temporaryFolder();
+    const { code, lines, acknowledged, todos } = await writeUntil('SIGTERM', folder.path);
+    assert.equal(code, 0);
+    assert.equal(lines.length, acknowledged.size);
+    for (const line of lines) {
+      const { event, id } = acknowledged.get(traceOf(line)) ?? {};
+      assert.deepEqual({ event: line.event, id: line.id }, { event, id });
+    }
+    // Ids are given in the order of the commits.
+    const created = lines.flatMap(({ event, id }) =>
+      event === 'todo-created' && id !== undefined ? id : [],
+    );
+    assert.deepEqual(
+      created,
+      created.toSorted((a, b) => a - b),
+    );
+    // What a todo holds is what the last line about it says.
+    const last = new Map(lines.map((line) => [line.id, traceOf(line)]));
+    for (const { id, title } of todos) assert.equal(title, last.get(id) ?? MILK.title);
+  });
+
+  test('after kill -9, none is about a write that is not there, and only the last batch may lack its own', async () => {
+    await using folder = await temporaryFolder();
+    const { lines, acknowledged, todos } = await writeUntil('SIGKILL', folder.path);
+    const ids = new Set(todos.map(({ id }) => id));
+    for (const { id = 0 } of lines) assert.ok(ids.has(id), `todo ${id}`);
+    assert.equal(new Set(lines.map(traceOf)).size, lines.length);
+    const written = new Set(lines.map(traceOf));
+    const lacking = [...acknowledged.keys()].filter((trace) => !written.has(trace));
+    // Each of the clients has one write in a batch at most.
+    assert.ok(lacking.length <= 16, `${lacking.length} lines are missing`);
+    const lastLine = Math.max(...lines.map(({ event, id = 0 }) => (event === 'todo-created' ? id : 0)));
+    for (const trace of lacking) {
+      const { event, id = 0 } = acknowledged.get(trace) ?? {};
+      if (event === 'todo-created') assert.ok(id > lastLine, `todo ${id} lacks its line`);
+    }
+  });
+
+  test('changes of one batch have theirs in the order in which they were made', async () => {
+    await using list = await startList();
+    const body = JSON.stringify(MILK);
+    const request = (method: string, path: string, header = '') =>
+      `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\n${header}` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const ids = [1, 2, 3, 4, 5];
+    const pipelined = ids.map((id) => {
+      const key = id % 2 === 0 ? `Idempotency-Key: ${id}\r\n` : '';
+      return request('POST', '/todos', key) + request('PUT', `/todos/${id}`);
+    });
+    const answers = await converse(
+      list.url,
+      pipelined.join('') + request('PUT', '/todos/5', 'Connection: close\r\n'),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [...ids.flatMap(() => [201, 204]), 204],
+    );
+    assert.deepEqual(
+      aboutTodos(list.log).map(({ event, id }) => `${event} ${id}`),
+      [...ids.flatMap((id) => [`todo-created ${id}`, `todo-replaced ${id}`]), 'todo-replaced 5'],
+    );
+  });
+});
