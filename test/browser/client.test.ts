@@ -30,7 +30,7 @@ const VISIT = `
   const { createTodoClient, TodoProblem } = await import('/client.js');
   const client = createTodoClient({ baseUrl, token, retries: 0 });
   const problem = (error) => error instanceof TodoProblem ? [error.status, error.title] : [error.name, error.message];
-  const { todo, etag } = await client.create({ title: 'Buy milk', categoryId: 2 });
+  const { todo, etag } = await client.create({ title: 'Buy milk', categoryId: 2 }, { idempotencyKey: true });
   const read = await client.get(todo.id);
   const again = await client.get(todo.id);
   await client.replace(todo.id, { ...todo, done: true }, { ifMatch: etag });

@@ -163,6 +163,17 @@ test('a create with an idempotency key is repeated with the same key', async () 
   }
 });
 
+test('a create with an idempotency key whose answer is lost is made once', async () => {
+  const client = clientWith();
+  const title = 'Made once';
+  proxy.fates.push('cut after');
+  const { todo, etag } = await client.create({ title, categoryId: 1 }, { idempotencyKey: true });
+  assert.deepEqual(lines(), ['POST /todos 0', 'POST /todos 201']);
+  assert.deepEqual(await client.get(todo.id), { todo, etag });
+  const made = (await client.list()).todos.filter((one) => one.title === title);
+  assert.deepEqual(made, [todo]);
+});
+
 test('a create without a key has no header of that name', async () => {
   await clientWith().create(MILK);
   assert.equal(proxy.seen.at(-1)?.headers['idempotency-key'], undefined);
