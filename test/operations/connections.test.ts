@@ -189,6 +189,59 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(connection.answers()[0]?.body.length, body.length);
   });
 
+  for (const [name, last] of [
+    ['a problem of the strict look', 'GET / HTTP/1.1\r\n\r\n'],
+    ['the same with a body', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'],
+    ['half of an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n'],
+    ['the wish of the client', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  ] as const) {
+    test(`nothing is done behind an answer that closes the connection · ${name}`, async () => {
+      let done = 0;
+      const count = get('/count', () => {
+        done += 1;
+        return { status: 204 };
+      });
+      const gate = Promise.withResolvers<Answer>();
+      await using demo = await startDemo({ routes: [count, get('/wait', () => gate.promise)] });
+      await using connection = await Connection.open(demo.url);
+      const more = WAIT.replace('wait', 'count');
+      connection.socket.write(`${WAIT}${last}${more.repeat(100)}`);
+      await pause(50);
+      connection.socket.write(more);
+      await pause(50);
+      gate.resolve({ status: 204 });
+      await connection.closed();
+      assert.equal(connection.answers().length, 2);
+      assert.equal(connection.answers()[1]?.headers.get('connection'), 'close');
+      assert.equal(done, 0);
+    });
+  }
+
+  test('nothing is done behind the last answer of a drain', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    connection.socket.write(WAIT);
+    await settled(gated.underWay);
+    const drained = gated.demo.listeners.drain(60_000);
+    connection.socket.write('GET /nope HTTP/1.1\r\nHost: a\r\n\r\n');
+    await settled(gated.parsed);
+    connection.socket.write(WAIT);
+    await settled(gated.parsed);
+    gated.open();
+    await connection.closed();
+    await drained;
+    assert.deepEqual(
+      connection.answers().map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [200, 'keep-alive'],
+        [404, 'close'],
+      ],
+    );
+    assert.equal(gated.underWay(), 1);
+  });
+
   test('metrics and traces learn of the end of answers whose turn never came', async () => {
     const ended: number[] = [];
     const gate = Promise.withResolvers<Answer>();

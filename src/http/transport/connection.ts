@@ -29,6 +29,7 @@ export class Connection {
   #latest: ServerResponse | undefined;
   #full = false;
   #draining = false;
+  #closing = false;
   #taken = 0;
   #takenAt = performance.now();
 
@@ -46,6 +47,10 @@ export class Connection {
   }
 
   receive(request: IncomingMessage, response: ServerResponse, problem?: Problem): void {
+    if (this.#closing) {
+      this.intake.stop();
+      return;
+    }
     this.#latest = response;
     this.#forgetAnswered();
     if (this.#open.length >= MAX_OPEN) this.#waiting.push({ request, response, problem });
@@ -67,6 +72,12 @@ export class Connection {
     if (latest === undefined) return false;
     this.#waiting.push({ ...latest, problem });
     return true;
+  }
+
+  /** The answer to a request that has begun is the last: nothing behind that request is done (RFC 9112 §9.6). */
+  receiveNoMore(): void {
+    this.#closing = true;
+    this.#waiting.length = 0;
   }
 
   /** From now on what is not parsed was not received, once the connection is full. */

@@ -40,17 +40,18 @@ export function refuse(
 export function endLast(
   request: IncomingMessage,
   response: ServerResponse,
-  { intake }: Connection,
+  connection: Connection,
   body: string | Buffer | undefined,
 ): void {
+  connection.receiveNoMore();
   const isBodyUnread = !request.complete && announcesBody(request);
-  if (!isBodyUnread && !intake.paused) {
+  if (!isBodyUnread && !connection.intake.paused) {
     response.end(body);
     return;
   }
   if (body === undefined) response.flushHeaders();
   else response.write(body);
-  const lingered = isBodyUnread ? lingerOn(request) : intake.linger();
+  const lingered = isBodyUnread ? lingerOn(request) : connection.intake.linger();
   lingered.then(() => response.end());
 }
 

@@ -66,8 +66,11 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
   const givenUp = new WeakSet<Duplex>();
 
   const lookAt = (connection: Connection, { request, response, problem: known }: Received): void => {
-    // Node.js ignores the upgrade, and with it what came in one packet behind it: a request would be lost.
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    // Node.js ignores the upgrade, and with it some of what came behind it: the rest would begin anywhere.
+    if (request.headers.upgrade !== undefined) {
+      response.shouldKeepAlive = false;
+      connection.receiveNoMore();
+    }
     const problem = known ?? faultOf(request);
     if (problem === undefined) receive(request, response, connection);
     else {
