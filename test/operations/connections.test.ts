@@ -219,6 +219,20 @@ describe('The budget of a connection', { concurrency: true }, () => {
     });
   }
 
+  test('a long answer is sent to its end, although a CONNECT follows the request', async () => {
+    const body = Buffer.alloc(4 * 2 ** 20, 'x');
+    await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(
+      'GET /large HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n',
+    );
+    await connection.closed();
+    assert.deepEqual(
+      connection.answers().map(({ status }) => status),
+      [200, 400],
+    );
+  });
+
   test('nothing is done behind the last answer of a drain', async () => {
     await using gated = await startGated();
     await using connection = await Connection.open(gated.demo.url);

@@ -40,7 +40,7 @@ function end(
 
 /** Hands over a window whenever the one before it has been taken. */
 function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: boolean): void {
-  const { response } = call;
+  const { request, response } = call;
   for (;;) {
     const { done, value: window } = windows.next();
     if (done) {
@@ -52,7 +52,8 @@ function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: bo
     for (const piece of window) taken = response.write(piece);
     response.uncork();
     if (!taken) {
-      response.once('drain', () => writeWindows(call, windows, last));
+      // Behind a CONNECT Node.js no longer tells the response.
+      request.socket.once('drain', () => writeWindows(call, windows, last));
       return;
     }
   }
