@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+/** The repository as GitHub shows it; what npm has brought is left out. */
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'conformance/*.md']);
+
+test('every link from one document to another, or to a file, leads to something that is there', () => {
+  const broken = PAGES.flatMap((page) =>
+    linksIn(page).filter(({ path, anchor }) => {
+      if (!existsSync(path)) return true;
+      return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).has(anchor);
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('the npm package carries what its README links to', () => {
+  const manifest: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
+  // npm adds these by itself.
+  const carried = [...manifest.files, 'README.md', 'LICENSE'];
+  const links = linksIn('README.md').map(({ path }) => path);
+  assert.ok(links.length > 0);
+  assert.deepEqual(
+    links.filter((path) => !carried.some((entry) => path === entry || path.startsWith(`${entry}/`))),
+    [],
+  );
+});
+
+test('docs/decisions/README.md has a line for every decision', () => {
+  const records = globSync('docs/decisions/[0-9]*.md');
+  assert.ok(records.length > 0);
+  assert.deepEqual(
+    linksIn('docs/decisions/README.md')
+      .map(({ path }) => path)
+      .sort(),
+    records.sort(),
+  );
+});
+
+interface Link {
+  readonly page: string;
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly anchor: string | undefined;
+}
+
+function linksIn(page: string): readonly Link[] {
+  const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = '', anchor] = target.split('#');
+    return { page, path: path === '' ? page : join(dirname(page), path), anchor };
+  });
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return new Set(
+    Array.from(headings, ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
