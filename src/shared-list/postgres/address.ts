@@ -64,7 +64,7 @@ export function addressOf(connectionString: string, env: Variables = process.env
       '"target_session_attrs" must be "any", "read-write" or "primary": the service needs a server that takes writes',
     );
   }
-  const user = read.user ?? (env.PGUSER || userInfo().username);
+  const user = read.user ?? (env.PGUSER || userOfProcess());
   const database = read.database ?? (env.PGDATABASE || user);
   const hosts = hostsOf(read, env);
   const config = {
@@ -77,6 +77,15 @@ export function addressOf(connectionString: string, env: Variables = process.env
     options: parameters.options ?? env.PGOPTIONS,
   };
   return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, user, database, config };
+}
+
+/** A container may run as a number that has no name. */
+function userOfProcess(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw refused('it must name a user, because the user of this process has no name');
+  }
 }
 
 /** `host:5432`, for people. */
