@@ -141,8 +141,8 @@ async function sample(): Promise<Sample> {
     minute: minutes - (until - performance.now()) / 60_000,
     resident: sum('process_memory_usage_bytes') / 2 ** 20,
     heap: sum('v8js_memory_heap_used_bytes') / 2 ** 20,
-    descriptors: sum('process_unix_file_descriptor_count'),
-    connections: sum('db_client_connection_count'),
+    descriptors: sum('process_open_fds'),
+    connections: sum('db_client_connections'),
   };
 }
 

@@ -202,7 +202,7 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     },
     watchConnections(connections) {
       new Gauge({
-        name: 'db_client_connection_count',
+        name: 'db_client_connections',
         help: 'Connections to the database, by state.',
         labelNames: ['db_client_connection_state'],
         registers,

@@ -57,7 +57,7 @@ export function registerRuntime(registry: Registry): Disposable {
   });
   gauge('process_uptime_seconds', 'Time since the process started.', () => process.uptime());
   if (process.platform === 'linux') {
-    gauge('process_unix_file_descriptor_count', 'Open file descriptors, sockets included.', () => {
+    gauge('process_open_fds', 'Open file descriptors, sockets included.', () => {
       return readdirSync('/proc/self/fd').length;
     });
   }

@@ -1,49 +1,60 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { openMetrics } from '../../src/observe/metrics.ts';
-import { parseExposition } from './prometheus.ts';
+import { fileURLToPath } from 'node:url';
+import { exposedMetrics } from './exposed.ts';
+import { groupedBy, selectorsOf } from './promql.ts';
+import { noPromtool, promtool } from './promtool.ts';
+
+const skip = noPromtool();
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+
+const UNIT_TESTS = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url));
 
 const rules = [...read('alerts.yaml').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(([, name, expr]) => ({
   name: String(name),
   expr: String(expr),
 }));
 
-/** Names in an expression that are neither words of PromQL nor labels. */
-function metricsOf(expr: string): string[] {
-  const bare = expr.replace(/\{[^}]*\}/g, '').replace(/\bby \([^)]*\)/g, '');
-  const words = bare.match(/[a-z_]\w*(?!\w*\()/gi) ?? [];
-  return words.filter((word) => !/^(?:sum|by|unless|and|or|[smhd])$/.test(word));
-}
-
-async function exposed() {
-  using metrics = openMetrics({ version: '0', profile: 'shared-list', databaseSystem: 'postgresql' });
-  metrics.watchLog({ dropped: 0 });
-  metrics.watchReadiness(async () => true);
-  metrics.watchConnections(() => ({ used: 0, idle: 0, waiting: 0 }));
-  metrics.watchWriteAheadLog('none');
-  return parseExposition((await metrics.read()).text).types;
-}
-
-test('every alert is built from metrics that the service has', async () => {
-  const types = await exposed();
+test('every alert is built from metrics and labels that the service has', async () => {
+  const metrics = await exposedMetrics();
   assert.ok(rules.length >= 15);
   for (const { name, expr } of rules) {
-    for (const metric of metricsOf(expr).filter((word) => word !== 'up')) {
-      const family = metric.replace(/_(?:bucket|count)$/, '');
-      assert.ok(types.has(metric) || types.get(family) === 'histogram', `${name} asks for ${metric}`);
+    const selectors = selectorsOf(expr);
+    assert.ok(selectors.length > 0, name);
+    for (const { metric, labels } of selectors) {
+      const known = metrics.get(metric);
+      assert.ok(known !== undefined, `${name} asks for ${metric}`);
+      for (const label of [...labels, ...groupedBy(expr)])
+        assert.ok(known.has(label), `${name}: ${metric} has no ${label}`);
     }
   }
 });
 
-test('every alert asks for at least one metric, and for labels that it has', async () => {
-  const labels = new Set(['job', 'http_response_status_code', 'error_type', 'outcome', 'code']);
-  for (const { name, expr } of rules) {
-    assert.ok(metricsOf(expr).length > 0, name);
-    for (const [, label] of expr.matchAll(/[{,](\w+)[=!]/g)) assert.ok(labels.has(String(label)), name);
-  }
+test('Prometheus takes the rules', { skip }, () => {
+  const { status, output } = promtool([
+    'check',
+    'rules',
+    fileURLToPath(new URL('../../docs/alerts.yaml', import.meta.url)),
+  ]);
+  assert.equal(status, 0, output);
+  assert.match(output, new RegExp(`${rules.length} rules found`));
+});
+
+test('every alert fires when it should, and not for an instance that is well', { skip }, () => {
+  const { status, output } = promtool(['test', 'rules', UNIT_TESTS]);
+  assert.equal(status, 0, output);
+});
+
+test('every alert has a unit test in which it fires', () => {
+  const tested = [
+    ...readFileSync(UNIT_TESTS, 'utf8').matchAll(/alertname: (\w+)\n +exp_alerts:\n +- exp_labels/g),
+  ];
+  assert.deepEqual(
+    tested.map(([, name]) => name),
+    rules.map(({ name }) => name),
+  );
 });
 
 test('the operations page says what to do for each alert, and for no other', () => {

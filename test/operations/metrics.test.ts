@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openMetrics } from '../../src/observe/metrics.ts';
 import { type List, startList } from './list.ts';
 import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
+import { noPromtool, promtool } from './promtool.ts';
 import { Connection, converse } from './raw.ts';
 
 const ADMIN = { env: { TODO_ADMIN_PORT: '0' } };
@@ -148,4 +150,14 @@ test('the process is described by the names of OpenTelemetry', async () => {
   ] as const) {
     assert.equal(types.get(name), type);
   }
+});
+
+test('promtool finds nothing to say about the metrics', { skip: noPromtool() }, async () => {
+  await using list = await startList(ADMIN);
+  await ask(list, 'GET', '/todos');
+  const texts = [await (await fetch(`${list.adminUrl}/metrics`)).text()];
+  using pooled = openMetrics({ version: '0', profile: 'shared-list', databaseSystem: 'postgresql' });
+  pooled.watchConnections(() => ({ used: 1, idle: 0, waiting: 0 }));
+  texts.push((await pooled.read()).text);
+  for (const text of texts) assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, output: '' });
 });

@@ -25,7 +25,7 @@ test('the pool and the operations of PostgreSQL are measured, and no write-ahead
   const exposition = parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text());
   const labels = { db_system_name: 'postgresql', db_operation_name: 'list', error_type: '' };
   assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
-  const connections = valuesOf(exposition, 'db_client_connection_count');
+  const connections = valuesOf(exposition, 'db_client_connections');
   assert.ok(connections.reduce((sum, count) => sum + count, 0) >= 1);
   assert.deepEqual(valuesOf(exposition, 'db_client_connection_pending_requests'), [0]);
   assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
