@@ -13,7 +13,8 @@ const HELP = `Usage: npm run soak -- [flags]
 16 clients ask for a mix (75 % one todo, 15 % replace, 5 % list, 5 % create and delete) with 5 % bad tokens and 5 %
 requests that are given up halfway, about 1,000 todos. Fails when memory after the first third grows by more than
 1 MB an hour, when file descriptors or database connections pile up, or when an answer is not what it should be.
-Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE and TODO_CACHE_MB are passed on.
+Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE, TODO_CACHE_MB and TODO_ADMIN_PORT are
+passed on.
 
   --minutes M  default 60
   --rate N     requests a second, all clients together; default as many as they can
@@ -32,13 +33,13 @@ const JUDGED_MINUTES = 30;
 const auth = testAuth();
 const good = signer(auth)({ role: 'editor', exp: Math.floor(Date.now() / 1000) + minutes * 60 + 600 });
 const bad = signer(testAuth())({ role: 'editor' });
-const { TODO_DATABASE, TODO_CACHE_MB } = process.env;
+const { TODO_DATABASE, TODO_CACHE_MB, TODO_ADMIN_PORT = '0' } = process.env;
 await using service = await startService({
   auth,
   built: true,
   environment: 'production',
   env: {
-    TODO_ADMIN_PORT: '0',
+    TODO_ADMIN_PORT,
     ...(TODO_DATABASE === undefined ? {} : { TODO_DATABASE }),
     ...(TODO_CACHE_MB === undefined ? {} : { TODO_CACHE_MB }),
   },

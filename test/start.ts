@@ -10,6 +10,9 @@ import { canaries } from './canaries/canaries.ts';
 const source = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 
+/** Characters of an output to keep: a program that runs for an hour says more than anybody reads. */
+const MAX_KEPT = 64 * 2 ** 20;
+
 /** Milliseconds. Longer than any start or stop on a slow machine; reached only when the program hangs. */
 const PATIENCE = 30_000;
 
@@ -178,7 +181,7 @@ function keepPasswords(words: readonly string[]): void {
 function collect(child: ChildProcess): { stdout: string; stderr: string } {
   const output = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output.stdout += text;
+    if (output.stdout.length < MAX_KEPT) output.stdout += text;
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text;
