@@ -54,7 +54,8 @@ export function drawDashboard(
   const width = 24 * COLUMN + GAP;
   const height = rows * ROW + 48;
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="11">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     `<text x="${GAP}" y="26" font-size="16" fill="#111">${escaped(title)}</text>`,
     ...headings.map(
