@@ -11,7 +11,7 @@ import { type Trial, usage, usedSince } from './trial.ts';
 const STARTS = 3;
 
 /** Milliseconds between two writes: ten a second. */
-const WRITE_INTERVAL = 100;
+const WRITE_INTERVAL_MS = 100;
 
 /** Connections that read one todo while the list is read and written. */
 const READERS = 8;
@@ -93,9 +93,9 @@ export async function measureBusyList(
 /** Creates ten todos a second, whether or not the last one has been answered; the result counts failures. */
 async function writeFor(seconds: number, port: number, token: string): Promise<number> {
   const answers: Promise<boolean>[] = [];
-  for (let index = 0; index * WRITE_INTERVAL < seconds * 1000; index += 1) {
+  for (let index = 0; index * WRITE_INTERVAL_MS < seconds * 1000; index += 1) {
     answers.push(write(index, port, token));
-    await new Promise((resolve) => setTimeout(resolve, WRITE_INTERVAL));
+    await new Promise((resolve) => setTimeout(resolve, WRITE_INTERVAL_MS));
   }
   return (await Promise.all(answers)).filter((created) => !created).length;
 }

@@ -8,7 +8,7 @@ import { onCore, readProc, SERVER_CORE, TICK_MICROSECONDS } from './cores.ts';
 import { programOf, type Server, type Surroundings } from './servers.ts';
 
 /** Milliseconds. Longer than any start on a slow machine. */
-const PATIENCE = 30_000;
+const PATIENCE_MS = 30_000;
 
 export interface Running {
   readonly port: number;
@@ -72,7 +72,7 @@ async function firstAnswer(child: ChildProcess, port: number, token: string): Pr
   child.once('error', () => {
     ended = true;
   });
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!ended && performance.now() < deadline) {
     if (await answers(port, token)) return true;
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -6,7 +6,7 @@ import { type Measurement, median } from './results.ts';
 const LIMITS = { busy: 0.05, stolen: 0.01, foreign: 0.05, spread: 0.1 } as const;
 const LOAD_AVERAGE_LIMIT = 0.7;
 
-const LOOK_MILLISECONDS = 2000;
+const LOOK_MS = 2000;
 
 /** How far the machine was the benchmark's own: figures for the reader, and what is wrong with them. */
 export interface Quietness {
@@ -18,7 +18,7 @@ export interface Quietness {
 export async function lookBefore(): Promise<Quietness> {
   const averages = loadavg();
   const began = coreTimes();
-  await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   const { busy, stolen } = shares(began, coreTimes());
   const [average = 0] = averages;
   return {

@@ -6,7 +6,7 @@ import type { Scenario } from './scenarios.ts';
 import type { Trial } from './trial.ts';
 
 /** Seconds of load on a machine that is busy with something else, before its silence is a failure. */
-const PATIENCE = 60;
+const MAX_WAIT_SECONDS = 60;
 
 /**
  * Every server answers each scenario correctly, and a moment of load finds no failure. Nothing is timed. A server
@@ -66,12 +66,12 @@ async function smokeGroup(
 }
 
 async function loadBriefly({ load }: Prepared, port: number): Promise<void> {
-  for (let seconds = 1; seconds < PATIENCE; seconds *= 2) {
+  for (let seconds = 1; seconds < MAX_WAIT_SECONDS; seconds *= 2) {
     const { requests, failed } = await load.run(port, 8, seconds);
     if (failed > 0) throw new Error(`${failed} of ${requests} requests failed`);
     if (requests > 0) return;
   }
-  throw new Error(`nothing answered in ${PATIENCE} s of load`);
+  throw new Error(`nothing answered in ${MAX_WAIT_SECONDS} s of load`);
 }
 
 /** Once each, although peers have two trials where a scenario writes. */

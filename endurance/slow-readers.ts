@@ -23,7 +23,7 @@ const flags = scriptFlags(HELP, { todos: 100_000, readers: 50, rate: 300, writes
 ]);
 
 /** Milliseconds between two sips. */
-const SIP = 100;
+const SIP_INTERVAL_MS = 100;
 
 await using list = await startLongList(flags.todos, flags.gzip ? { 'accept-encoding': 'gzip' } : {});
 for (const _ of [1, 2, 3]) await list.ask('GET', '/todos');
@@ -45,7 +45,7 @@ async function readSlowly(delay: number): Promise<number> {
     const answer = await list.open('/todos');
     while (!answer.readableEnded && performance.now() < until) {
       total += sip(answer);
-      await pause(SIP);
+      await pause(SIP_INTERVAL_MS);
     }
     answer.destroy();
   }
@@ -54,7 +54,7 @@ async function readSlowly(delay: number): Promise<number> {
 
 /** Reads what it may in this moment; the bytes. */
 function sip(answer: IncomingMessage): number {
-  const wanted = (flags.rate * 1_024 * SIP) / 1_000;
+  const wanted = (flags.rate * 1_024 * SIP_INTERVAL_MS) / 1_000;
   let read = 0;
   while (read < wanted && answer.readableLength > 0) {
     const part: Buffer | null = answer.read(Math.min(wanted - read, answer.readableLength));

@@ -133,7 +133,7 @@ interface Sample {
   readonly connections: number;
 }
 
-const SAMPLE_MILLISECONDS = 5_000;
+const SAMPLE_INTERVAL_MS = 5_000;
 
 async function sample(): Promise<Sample> {
   const exposition = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
@@ -152,7 +152,7 @@ const samples: Sample[] = [];
 const clients = Promise.all(Array.from({ length: CLIENTS }, client));
 while (performance.now() < until) {
   samples.push(await sample());
-  await pause(Math.min(SAMPLE_MILLISECONDS, minutes * 1_000));
+  await pause(Math.min(SAMPLE_INTERVAL_MS, minutes * 1_000));
 }
 await clients;
 agent.destroy();

@@ -5,13 +5,13 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { isMainThread } from 'node:worker_threads';
 
 /** Milliseconds between two looks at the loop. */
-const INTERVAL = 1;
+const LOOP_INTERVAL_MS = 1;
 
 /** Milliseconds between two looks at the memory. */
-const MEMORY_INTERVAL = 50;
+const MEMORY_INTERVAL_MS = 50;
 
 /** Milliseconds. Shorter gaps are not kept. */
-const LONG = 5;
+const LONG_GAP_MS = 5;
 
 const LIMITS = [5, 10, 20, 50];
 
@@ -45,14 +45,14 @@ function watch(): void {
   let last = { at: performance.now(), busy: busyTime() };
   setInterval(() => {
     const now = { at: performance.now(), busy: busyTime() };
-    const length = now.at - last.at - INTERVAL;
-    if (length > LONG) gaps.push({ from: last.at, length, busy: now.busy - last.busy });
+    const length = now.at - last.at - LOOP_INTERVAL_MS;
+    if (length > LONG_GAP_MS) gaps.push({ from: last.at, length, busy: now.busy - last.busy });
     last = now;
-  }, INTERVAL).unref();
+  }, LOOP_INTERVAL_MS).unref();
   setInterval(() => {
     const { rss, external } = process.memoryUsage();
     peak = { resident: Math.max(peak.resident, rss), external: Math.max(peak.external, external) };
-  }, MEMORY_INTERVAL).unref();
+  }, MEMORY_INTERVAL_MS).unref();
 
   const watched = (): Watched => ({
     gaps: LIMITS.map((limit) => ({

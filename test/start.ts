@@ -14,7 +14,7 @@ const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 const MAX_KEPT = 64 * 2 ** 20;
 
 /** Milliseconds. Longer than any start or stop on a slow machine; reached only when the program hangs. */
-const PATIENCE = 30_000;
+const PATIENCE_MS = 30_000;
 
 export interface ServeOptions {
   readonly profile?: 'shared-list' | 'error-demo';
@@ -28,7 +28,7 @@ export interface ServeOptions {
   /** The folder of another checkout, whose source runs instead. */
   readonly checkout?: string;
   /** Milliseconds until a start that says nothing fails, 30 000 by default: more where many start together. */
-  readonly patience?: number;
+  readonly patienceMs?: number;
   /** More flags, after those made from the other options. */
   readonly args?: readonly string[];
   /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
@@ -88,7 +88,7 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
       'no URL was printed',
       child,
       output,
-      options.patience,
+      options.patienceMs,
     );
     return {
       baseUrl,
@@ -216,7 +216,7 @@ async function within<T>(
   complaint: string,
   child: ChildProcess,
   output: { readonly stdout: string; readonly stderr: string },
-  milliseconds = PATIENCE,
+  milliseconds = PATIENCE_MS,
 ): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${complaint} within ${milliseconds} ms`)), milliseconds);

@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 /** Milliseconds of silence after which a request counts as unanswered. No test expects to get here. */
-const PATIENCE = 20_000;
+const PATIENCE_MS = 20_000;
 
 /** One response, byte by byte as it came: no redirect followed, nothing decoded but the framing. */
 export interface Reply {
@@ -39,7 +39,7 @@ export async function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const received: Buffer[] = [];
   let failure: Error | undefined;
-  socket.setTimeout(PATIENCE, () => socket.destroy(new Error(`no answer within ${PATIENCE} ms`)));
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
   socket.on('data', (chunk: Buffer) => received.push(chunk));
   socket.on('error', (error) => {
     failure = error;

@@ -10,7 +10,7 @@ const INTERVAL_MS = 2_000;
  * @param now Milliseconds of a clock.
  */
 export function slowProgress(
-  say: (line: string) => void,
+  print: (line: string) => void,
   now: () => number = () => performance.now(),
 ): (progress: BackupProgress) => void {
   const began = now();
@@ -18,7 +18,7 @@ export function slowProgress(
   return (progress) => {
     if (now() < (progress === 'checking' ? began + INTERVAL_MS : due)) return;
     due = now() + INTERVAL_MS;
-    say(
+    print(
       progress === 'checking'
         ? 'Checking the copy\n'
         : `Copied ${megabytes(progress.copied)} of ${megabytes(progress.total)} MB\n`,

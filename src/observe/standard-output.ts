@@ -59,7 +59,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string): Out
   let state: State = 'writing';
   let scheduled = false;
   let dropped = 0;
-  let told = 0;
+  let reported = 0;
 
   function add(text: string, important: boolean): void {
     const bytes = Buffer.byteLength(text);
@@ -86,7 +86,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string): Out
       out += 1;
     }
     waiting = waiting.slice(out);
-    if (outcome === 'writing' && dropped > told) outcome = tell();
+    if (outcome === 'writing' && dropped > reported) outcome = report();
     if (outcome === 'failed') waiting = waiting.filter(keeps);
     if (outcome !== 'writing')
       setTimeout(flush, outcome === 'full' ? FULL_RETRY_MS : FAILED_RETRY_MS).unref();
@@ -108,14 +108,14 @@ export function openStandardOutput(afterDrops: (dropped: number) => string): Out
     return 'writing';
   }
 
-  function tell(): State {
-    const text = afterDrops(dropped - told);
+  function report(): State {
+    const text = afterDrops(dropped - reported);
     const bytes = Buffer.byteLength(text);
     const chunk = { text, bytes, written: 0, lines: 0, important: true };
     const outcome = put(chunk);
     room -= chunk.written;
     if (chunk.written === 0) return outcome;
-    told = dropped;
+    reported = dropped;
     if (outcome !== 'writing') {
       room -= bytes - chunk.written;
       waiting.push(chunk);

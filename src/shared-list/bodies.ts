@@ -43,11 +43,11 @@ function validators(): ReturnType<typeof compile> {
  * Milliseconds. Ajv is a quarter of all that a start would load: the first answer comes before it, and the first
  * body after it.
  */
-const PREPARATION_DELAY = 100;
+const PREPARATION_DELAY_MS = 100;
 
 /** Loads and compiles before a body is there what the first body would wait for, some 50 ms. */
 export function prepareBodies(): void {
-  setTimeout(validators, PREPARATION_DELAY).unref();
+  setTimeout(validators, PREPARATION_DELAY_MS).unref();
 }
 
 /** Parses the body of `POST /todos`; unknown members are left behind (contract B6). */

@@ -10,13 +10,13 @@ export interface WatchedPage extends AsyncDisposable {
 }
 
 /** Milliseconds. Longer than a slow machine takes for anything; reached only when something is missing. */
-const PATIENCE = 60_000;
+const PATIENCE_MS = 60_000;
 
 /** Opens `url` on a page of its own, without cookies or storage of another. */
 export async function openWatched(browser: Browser, url: string): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(PATIENCE_MS);
   const requested: string[] = [];
   const complaints: string[] = [];
   context.on('request', (request) => requested.push(request.url()));

@@ -7,7 +7,7 @@ const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
 
 /** Milliseconds. A deadline that no test gets to. */
-const LATER = 60_000;
+const LATER_MS = 60_000;
 
 /** More than the buffers of both ends of a connection hold. */
 const LONG = Buffer.alloc(32 * 2 ** 20, ' ');
@@ -18,7 +18,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(`${GET}${POST}{`);
     await connection.until('200 OK');
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write('}');
     await connection.closed();
     await drained;
@@ -36,7 +36,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);
     await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write(GET);
     await connection.closed();
     await drained;
@@ -48,7 +48,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);
     await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write(GET.repeat(20));
     await connection.closed();
     await drained;
@@ -62,7 +62,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);
     await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write(GET.replace('todos/1', 'nope'));
     await connection.closed();
     await drained;
@@ -77,7 +77,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);
     await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write(GET.replace('/todos/1', '/broken'));
     await connection.closed();
     await drained;
@@ -90,7 +90,7 @@ describe('Draining', { concurrency: true }, () => {
 
   test('nobody gets in any more', async () => {
     await using demo = await startDemo();
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     await assert.rejects(Connection.open(demo.url), { code: 'ECONNREFUSED' });
     await drained;
   });
@@ -101,7 +101,7 @@ describe('Draining', { concurrency: true }, () => {
     await using idle = await Connection.open(demo.url);
     idle.socket.write(GET);
     await idle.until('\r\n\r\n{');
-    await demo.listeners.drain(LATER);
+    await demo.listeners.drain(LATER_MS);
     await Promise.all([silent.closed(), idle.closed()]);
   });
 
@@ -112,7 +112,7 @@ describe('Draining', { concurrency: true }, () => {
     slow.socket.write(GET.replace('/todos/1', '/long'));
     await slow.until('200 OK');
     slow.socket.pause();
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     await silent.closed();
     slow.socket.resume();
     await slow.closed();
@@ -125,7 +125,7 @@ describe('Draining', { concurrency: true }, () => {
     await using demo = await startDemo({ limits });
     await using connection = await Connection.open(demo.url);
     connection.socket.write(`${POST}{`);
-    const drained = demo.listeners.drain(LATER);
+    const drained = demo.listeners.drain(LATER_MS);
     await connection.closed();
     await drained;
     assert.equal(problemOf(connection.answers()[0]).status, 408);

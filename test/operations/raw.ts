@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 /** Milliseconds of silence after which a test gives up on an answer. Far above any of the service's limits. */
-const PATIENCE = 25_000;
+const PATIENCE_MS = 25_000;
 
 /** Writes the pieces on a new connection and gives the answers that came until the service closed it. */
 export async function converse(url: string, ...pieces: readonly (string | Buffer)[]): Promise<Answer[]> {
@@ -29,7 +29,7 @@ export class Connection implements AsyncDisposable {
     this.socket = socket;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = promise;
-    socket.setEncoding('latin1').setTimeout(PATIENCE, () => socket.destroy());
+    socket.setEncoding('latin1').setTimeout(PATIENCE_MS, () => socket.destroy());
     socket.on('data', (text: string) => {
       this.#received += text;
     });

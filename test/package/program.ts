@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 /** Milliseconds. Longer than any start on a slow machine; reached only when a program hangs. */
-const PATIENCE = 30_000;
+const PATIENCE_MS = 30_000;
 
 /** Where and how a program runs. Nothing of the caller's environment reaches it but what is given here. */
 export interface Surroundings {
@@ -70,7 +70,7 @@ export async function serve(
   ended.then(() => reject(new Error(`${file} ended before it printed its URL:\n${output}`)), reject);
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+    const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
     if (!isParent) child.kill(signal);
     else for (const pid of childrenOf(child.pid)) process.kill(pid, signal);
     await ended;
@@ -78,7 +78,7 @@ export async function serve(
     return child.exitCode;
   }
 
-  const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+  const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   try {
     const baseUrl = await printed;
     return {

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../storage/folder.ts';
 import { randomFrom } from '../storage/random.ts';
 
 /** Milliseconds. Each start waits its turn for a processor, and then 10 s for the one that serves. */
-const PATIENCE = 120_000;
+const PATIENCE_MS = 120_000;
 
 export interface StartedTogether {
   readonly serving: number;
@@ -29,7 +29,7 @@ export async function startTogether(count: number, seed: number, within: number)
   const delays = Array.from({ length: count }, () => random() * within);
   const one = async (delay: number) => {
     await pause(delay);
-    return startService({ environment: 'development', dataDir: folder.path, patience: PATIENCE }).then(
+    return startService({ environment: 'development', dataDir: folder.path, patienceMs: PATIENCE_MS }).then(
       (service) => ({ pid: running.use(service).pid }),
       (error: unknown) => ({ reason: String(error) }),
     );

@@ -84,7 +84,7 @@ describe('two servers, one of which follows the other', () => {
     const { standby, database } = await startPair();
     const url = new URL(database);
     url.port = String(standby.port);
-    await assert.rejects(openPostgresStore(url.href, { patience: 0 }), {
+    await assert.rejects(openPostgresStore(url.href, { patienceMs: 0 }), {
       name: 'StoreNotOpened',
       message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${url.pathname}": it is a standby, which takes no writes`,
     });

@@ -3,7 +3,7 @@ import { Cluster } from '../../src/shared-list/postgres/cluster.ts';
 import { ConnectionPool, type Limits } from '../../src/shared-list/postgres/connection-pool.ts';
 
 /** Longer than any test takes. */
-const FOR_EVER = 600_000;
+const FOR_EVER_MS = 600_000;
 
 interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
@@ -14,11 +14,11 @@ interface Wanted extends Partial<Limits> {
 export function openPool(url: string, { prepare, strict = true, ...limits }: Wanted = {}): ConnectionPool {
   const patient = {
     connections: 1,
-    connectionMs: FOR_EVER,
-    statementMs: FOR_EVER,
-    answerMs: FOR_EVER,
-    lifetimeMs: FOR_EVER,
-    idleMs: FOR_EVER,
+    connectionMs: FOR_EVER_MS,
+    statementMs: FOR_EVER_MS,
+    answerMs: FOR_EVER_MS,
+    lifetimeMs: FOR_EVER_MS,
+    idleMs: FOR_EVER_MS,
   };
   return new ConnectionPool(
     new Cluster(addressOf(url), prepare),

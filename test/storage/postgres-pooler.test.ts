@@ -26,7 +26,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
     test(`a start is refused while the role does not bring its settings, with what brings them (${ignored || 'none is ignored'})`, async () => {
       const { owner, url } = await database([]);
       await using bouncer = await PgBouncer.start(server, [owner, 'postgres'], ignored);
-      await assert.rejects(openPostgresStore(bouncer.through(url), { patience: 0 }), (error: Error) => {
+      await assert.rejects(openPostgresStore(bouncer.through(url), { patienceMs: 0 }), (error: Error) => {
         const alter = NEEDED.map((setting) => `ALTER ROLE ${owner} SET ${setting}`).join('; ');
         assert.equal(error.name, 'StoreNotOpened');
         assert.ok(
@@ -46,7 +46,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
       "client_connection_check_interval = '1s'",
     ]);
     await using bouncer = await PgBouncer.start(server, [owner, 'postgres']);
-    await assert.rejects(openPostgresStore(bouncer.through(url), { patience: 0 }), {
+    await assert.rejects(openPostgresStore(bouncer.through(url), { patienceMs: 0 }), {
       message: new RegExp(`must bring them: ALTER ROLE ${owner} SET statement_timeout = '1200ms'$`),
     });
   });
@@ -54,7 +54,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
   test('a role that hides warnings is refused: one of them says that a commit is not replicated', async () => {
     const { owner, url } = await database([...NEEDED, 'client_min_messages = error']);
     await using bouncer = await PgBouncer.start(server, [owner, 'postgres']);
-    await assert.rejects(openPostgresStore(bouncer.through(url), { patience: 0 }), {
+    await assert.rejects(openPostgresStore(bouncer.through(url), { patienceMs: 0 }), {
       message: new RegExp(`must bring them: ALTER ROLE ${owner} SET client_min_messages = warning$`),
     });
   });

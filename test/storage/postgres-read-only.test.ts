@@ -83,7 +83,7 @@ test('a new connection to a database that is read-only serves nothing', async ()
 test('a start on a database that is read-only says so in one line', async () => {
   const url = await server.makeDatabase();
   await server.setForDatabase(url, 'default_transaction_read_only', 'on');
-  await assert.rejects(openPostgresStore(url, { patience: 0 }), {
+  await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
     name: 'StoreNotOpened',
     message: /^Cannot open the database ".*": it is read-only$/,
   });

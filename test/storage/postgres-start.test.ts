@@ -9,7 +9,7 @@ const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
 
 const refused = (url: string, message: RegExp, options = {}) =>
-  assert.rejects(openPostgresStore(url, { patience: 0, ...options }), (error: Error) => {
+  assert.rejects(openPostgresStore(url, { patienceMs: 0, ...options }), (error: Error) => {
     assert.equal(error.name, 'StoreNotOpened');
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /secret|\n/);
@@ -83,7 +83,7 @@ test('a server without a connection to spare is waited for', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.limitConnections(owner, 0);
   await refused(url, /too many connections for role "owner_\d+"$/);
-  const opening = openPostgresStore(url, { patience: 60_000 });
+  const opening = openPostgresStore(url, { patienceMs: 60_000 });
   await sleep(100);
   await server.limitConnections(owner, -1);
   await using store = await opening;
@@ -107,7 +107,7 @@ test('a database that does not keep UTF-8 is refused', async () => {
 const grantsIn = (message: string): string => /GRANT .*$/.exec(message)?.[0] ?? '';
 
 async function faultOf(url: string, options = {}): Promise<string> {
-  return openPostgresStore(url, { patience: 0, ...options }).then(
+  return openPostgresStore(url, { patienceMs: 0, ...options }).then(
     () => assert.fail('must be refused'),
     (error: Error) => error.message,
   );

@@ -51,7 +51,7 @@ async function encrypted(url: string): Promise<readonly unknown[]> {
 
 test('a server without TLS is refused', async () => {
   const url = reach(await server.makeDatabase(), 'localhost', 'verify-full', 'right-root.pem');
-  await assert.rejects(openPostgresStore(url, { patience: 0 }), {
+  await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
     name: 'StoreNotOpened',
     message: /: The server does not support SSL connections$/,
   });

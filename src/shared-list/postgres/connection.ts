@@ -206,21 +206,21 @@ export class Connection {
   ask<Row extends QueryResultRow>(
     query: QueryConfig,
     { prepare = false, withinMs, parts = false }: { prepare?: boolean; withinMs: number; parts?: boolean },
-    settled: Settled<Row>,
+    onSettled: Settled<Row>,
   ): void {
     const { client } = this;
     const { stream } = client.connection;
     let heard = false;
-    const tell = (error: unknown, rows: readonly Row[] = []): void => {
+    const settle = (error: unknown, rows: readonly Row[] = []): void => {
       if (heard) return;
       heard = true;
       clearTimeout(timer);
       if (parts) stream.off('data', refresh);
-      settled(error, rows);
+      onSettled(error, rows);
     };
     const lose = (why: string, cause?: unknown): void => {
       this.#lost ??= new ConnectionLost(why, { cause });
-      tell(this.#lost);
+      settle(this.#lost);
     };
     const timer = setTimeout(() => lose(`no answer in ${withinMs} ms`), withinMs);
     const refresh = (): void => {
@@ -231,10 +231,10 @@ export class Connection {
     this.#replicated = true;
     const { text, values } = query;
     client.query<Row>(prepare ? query : { text, ...(values && { values }) }, (error, result) => {
-      if (error instanceof DatabaseError) this.#afterRefusal(error, tell, lose);
+      if (error instanceof DatabaseError) this.#afterRefusal(error, settle, lose);
       else if (error) lose(error.message, error);
       // Of several statements in one text, the driver gives a list of results.
-      else tell(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
+      else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
     });
   }
 
@@ -319,10 +319,10 @@ export class Connection {
   /** An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language. */
   #afterRefusal(
     error: DatabaseError,
-    tell: (error: unknown) => void,
+    settle: (error: unknown) => void,
     lose: (why: string, cause: unknown) => void,
   ): void {
-    this.#refused = () => tell(error);
+    this.#refused = () => settle(error);
     this.client.connection.once('end', () => {
       if (this.#refused === undefined) return;
       this.#working = false;

@@ -20,7 +20,7 @@ const FOR_ONE_TODO = {
 const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000, answerMs: 60_000 };
 
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
-const START_PATIENCE = 7_000;
+const START_PATIENCE_MS = 7_000;
 
 export interface PostgresOptions {
   /** False: refuse an older schema instead of bringing it up to date. */
@@ -30,7 +30,7 @@ export interface PostgresOptions {
   /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
   readonly prepare?: boolean;
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
-  readonly patience?: number;
+  readonly patienceMs?: number;
   /** Hears why an idle connection ended. The message holds no password. */
   readonly onConnectionLost?: (error: Error) => void;
 }
@@ -47,7 +47,7 @@ export async function openPostgresStore(
   const schema = options.migrate === false ? schemaFault : migrate;
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
-    patienceMs: options.patience ?? START_PATIENCE,
+    patienceMs: options.patienceMs ?? START_PATIENCE_MS,
     strictMs: FOR_ONE_TODO.statementMs,
     faultOf: async (opened) =>
       (await serverFault(opened)) ?? (await rightsFault(opened)) ?? (await schema(opened)),
