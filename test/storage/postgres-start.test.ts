@@ -164,7 +164,7 @@ test('what a role lacks to serve is granted by the line that refuses the start, 
     assert.equal(await store.remove(id), 'removed');
     const once = { key: `migrate ${migrate}`, body: 'b', patienceMs: 1_000 };
     const made = await store.add(newTodo('b', 1), once);
-    assert.deepEqual(await store.add(newTodo('b', 1), once), made);
+    assert.deepEqual(await store.add(newTodo('b', 1), once), { repeated: made });
   }
 });
 
