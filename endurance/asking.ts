@@ -9,18 +9,16 @@ export interface Asked {
   readonly ms: number;
 }
 
-export type Ask = (method: string, path: string, body?: object, etag?: string) => Promise<Asked>;
+type Headers = Readonly<Record<string, string>>;
+
+export type Ask = (method: string, path: string, body?: object, more?: Headers) => Promise<Asked>;
 
 /** Asks a service, over connections that are kept. */
 export function asking(url: string, authorization: string): Ask & Disposable {
   const agent = new Agent({ keepAlive: true });
-  const ask: Ask = (method, path, body, etag) => {
+  const ask: Ask = (method, path, body, more) => {
     const began = performance.now();
-    const headers = {
-      authorization,
-      'content-type': 'application/json',
-      ...(etag === undefined ? {} : { 'if-none-match': etag }),
-    };
+    const headers = { authorization, 'content-type': 'application/json', ...more };
     return new Promise((resolve, reject) => {
       request(url + path, { method, headers, agent }, (answer) => {
         let bytes = 0;
