@@ -14,8 +14,7 @@ const OVER = "at <= now() - interval '24 hours'";
  * transaction: todo and key are made, or neither.
  *
  * A key that was used is locked, so that the answer waits for the standbys that the first one may not have waited for.
- * The limit for locks holds from before the todo until its key is made: it is for nothing else. With each key a few go
- * whose time is over, but for those that somebody else is removing.
+ * The limit for locks holds from before the todo until its key is made: it is for nothing else.
  */
 const ADD_ONCE = `WITH used AS (
     SELECT todo_id, body, ${OVER} AS over FROM idempotency_keys WHERE key = $1 FOR KEY SHARE
@@ -25,10 +24,6 @@ const ADD_ONCE = `WITH used AS (
     ${addFrom('bounded WHERE NOT EXISTS (SELECT FROM used)', 4)}
   ), kept AS (
     INSERT INTO idempotency_keys (key, body, todo_id) SELECT $1, $2, id FROM added RETURNING todo_id
-  ), old AS MATERIALIZED (
-    SELECT key FROM idempotency_keys WHERE ${OVER} ORDER BY at LIMIT 4 FOR UPDATE SKIP LOCKED
-  ), swept AS (
-    DELETE FROM idempotency_keys WHERE key = ANY (ARRAY (SELECT key FROM old))
   )
   SELECT todo_id AS id, 'added' AS outcome, set_config('lock_timeout', '0', true) FROM kept
   UNION ALL
@@ -36,13 +31,48 @@ const ADD_ONCE = `WITH used AS (
 
 const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
 
+/**
+ * Takes where the last one ended, and says where this one does. While a long transaction runs, for example of a backup,
+ * what was deleted stays in the index: nobody reads over all of that again.
+ */
+const SWEEP = `WITH old AS MATERIALIZED (
+    SELECT key FROM idempotency_keys WHERE at >= $1::timestamptz AND ${OVER} ORDER BY at LIMIT 16 FOR UPDATE SKIP LOCKED
+  ), swept AS (
+    DELETE FROM idempotency_keys WHERE key = ANY (ARRAY (SELECT key FROM old)) RETURNING at
+  )
+  SELECT coalesce(max(at), $1::timestamptz)::text AS until FROM swept`;
+
 interface Row {
   readonly id: number;
   readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
 }
 
-/** Adds a todo for a key, whichever instances have the same in hand. */
-export async function addOnce(
+/**
+ * Adds todos for keys, whichever instances have the same in hand. After each, a few keys go whose time is over, and
+ * nobody waits for that.
+ */
+export function addingOnce(pool: ConnectionPool): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
+  let sweptUntil = '-infinity';
+  let sweeping = false;
+
+  /** What goes wrong with it now is done with a later key. */
+  async function sweep(): Promise<void> {
+    if (sweeping) return;
+    sweeping = true;
+    const query = { name: 'sweep', text: SWEEP, values: [sweptUntil] };
+    const [swept] = await pool.write<{ until: string }>(query).catch(() => []);
+    sweptUntil = swept?.until ?? sweptUntil;
+    sweeping = false;
+  }
+
+  return async (todo, once) => {
+    const outcome = await addOnce(pool, todo, once);
+    void sweep();
+    return outcome;
+  };
+}
+
+async function addOnce(
   pool: ConnectionPool,
   todo: NewTodo,
   { key, body, patienceMs }: Once,

@@ -5,7 +5,7 @@ import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import type { Connections, CreateOutcome, Once, TodoStore } from '../store.ts';
 import type { NewTodo, Replacement, Todo } from '../todo.ts';
-import { addOnce } from './add-once.ts';
+import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
 import { findTogether } from './find.ts';
@@ -24,6 +24,7 @@ export class PostgresTodoStore implements TodoStore {
   readonly #pool: ConnectionPool;
   readonly #find: ReturnType<typeof findTogether>;
   readonly #list: PostgresList;
+  readonly #addOnce: ReturnType<typeof addingOnce>;
   readonly #owned: AsyncDisposable;
 
   /** @param owned What ends with the store, its pool included. */
@@ -31,6 +32,7 @@ export class PostgresTodoStore implements TodoStore {
     this.#pool = pool;
     this.#find = findTogether(pool);
     this.#list = list;
+    this.#addOnce = addingOnce(pool);
     this.#owned = owned;
   }
 
@@ -44,7 +46,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
-    if (once !== undefined) return addOnce(this.#pool, todo, once);
+    if (once !== undefined) return this.#addOnce(todo, once);
     try {
       const values = [...valuesOf({ ...todo, done: false })];
       const [added] = await this.#pool.write<{ id: number }>({ name: 'add', text: ADD, values });
