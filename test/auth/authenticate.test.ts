@@ -62,7 +62,7 @@ test('a token says who is calling', async () => {
   const token = forge(made, { claims: { ...made.claims, name: 'Ada', roles: ['auditor'] } });
   assert.deepEqual(await identifier()(`Bearer ${token}`), {
     outcome: 'identified',
-    identity: { name: 'Ada', roles: ['editor', 'auditor'] },
+    identity: { caller: [TRUST.issuer, 'ada'], name: 'Ada', roles: ['editor', 'auditor'] },
   });
 });
 
