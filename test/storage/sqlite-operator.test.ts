@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -95,24 +96,28 @@ test('an operator does not make a database, nor change its schema', async () => 
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 0);
 });
 
+/** In a process of its own: the name is relative, and threads have no other working folder than their process. */
+const OPEN_BY_NAME = `
+  import { backupSqlite } from '${new URL('../../src/shared-list/sqlite/backup.ts', import.meta.url)}';
+  import { openSqliteStore } from '${new URL('../../src/shared-list/sqlite/open.ts', import.meta.url)}';
+  import { openSqliteOperator } from '${new URL('../../src/shared-list/sqlite/operator.ts', import.meta.url)}';
+  const name = 'file:todos.db?mode=memory';
+  {
+    await using store = await openSqliteStore(name);
+    await store.add({ title: 'a', categoryId: 1 });
+  }
+  await using operator = openSqliteOperator(name);
+  const { todos } = (await operator.inspect()).facts;
+  const copy = await backupSqlite(name, 'file:copy.db');
+  console.log(JSON.stringify([todos, copy.todos]));`;
+
 test('a name that SQLite would take for a URI is the name of a file, for the service and for operators', async () => {
   await using folder = await temporaryFolder();
-  const before = process.cwd();
-  process.chdir(folder.path);
-  try {
-    const name = 'file:todos.db?mode=memory';
-    {
-      await using store = await openSqliteStore(name);
-      await addedTo(store, 'a');
-    }
+  const words = ['--input-type=module', '--eval', OPEN_BY_NAME];
+  const { stdout } = spawnSync(process.execPath, words, { cwd: folder.path, encoding: 'utf8' });
+  assert.equal(stdout, '[1,1]\n');
+  for (const name of ['file:todos.db?mode=memory', 'file:copy.db'])
     assert.ok(existsSync(join(folder.path, name)));
-    await using operator = openSqliteOperator(name);
-    assert.equal((await operator.inspect()).facts.todos, 1);
-    assert.equal((await backupSqlite(name, 'file:copy.db')).todos, 1);
-    assert.ok(existsSync(join(folder.path, 'file:copy.db')));
-  } finally {
-    process.chdir(before);
-  }
 });
 
 test('a backup that fails leaves nothing behind', async () => {
