@@ -113,8 +113,8 @@ const OPEN_BY_NAME = `
 
 test('a name that SQLite would take for a URI is the name of a file, for the service and for operators', async () => {
   await using folder = await temporaryFolder();
-  const words = ['--input-type=module', '--eval', OPEN_BY_NAME];
-  const { stdout } = spawnSync(process.execPath, words, { cwd: folder.path, encoding: 'utf8' });
+  writeFileSync(join(folder.path, 'open.mjs'), OPEN_BY_NAME);
+  const { stdout } = spawnSync(process.execPath, ['open.mjs'], { cwd: folder.path, encoding: 'utf8' });
   assert.equal(stdout, '[1,1]\n');
   for (const name of ['file:todos.db?mode=memory', 'file:copy.db'])
     assert.ok(existsSync(join(folder.path, name)));
