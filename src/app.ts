@@ -33,7 +33,7 @@ export interface Parts {
     | { readonly name: 'error-demo' };
   /** Whose requests these are. */
   readonly listeners: Pick<Listeners, 'draining'>;
-  /** Who looks on at requests; nobody by default. */
+  /** Observers of requests; none by default. */
   readonly observers?: readonly Observer[];
   /** Origins whose browser applications are let in; none by default. */
   readonly corsOrigins?: readonly string[];

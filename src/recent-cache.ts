@@ -7,7 +7,7 @@ export class RecentCache<Key, Value> {
   readonly #weigh: (key: Key, value: Value) => number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();
-  /** Of everything in the young map. */
+  /** The sum of all entries in the young map. */
   #weight = 0;
 
   /** @param limit Both maps together never weigh more; what is heavier than half of it is not kept. */

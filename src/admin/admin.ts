@@ -25,7 +25,7 @@ export interface Admin extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Nobody else needs many connections here. */
+/** Operators, probes and Prometheus need few connections. */
 const MAX_CONNECTIONS = 100;
 
 /** A page: status 200 and its content, or a problem. */

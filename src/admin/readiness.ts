@@ -4,7 +4,7 @@ import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */
 export type Condition = () => true | string | Promise<true | string>;
 
-/** That a condition gets. Below the usual probe's second. */
+/** Time for one condition: less than the second that a probe usually waits. */
 const PATIENCE_MS = 800;
 
 /**

@@ -63,7 +63,7 @@ export class TodoProblem extends TodoError {
   readonly title: string;
   /** What is particular about this one. */
   readonly detail: string | undefined;
-  /** Of a validation failure: sentences for people, by member. */
+  /** Sentences for people, by member; only for a validation failure. */
   readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
   /** Names the request in the log of the service. */
   readonly traceId: string | undefined;

@@ -1,6 +1,6 @@
 import type { BackupProgress } from '../shared-list/sqlite/backup.ts';
 
-/** Without a word at the beginning, and between two lines. */
+/** How long a backup is silent at first, and between two lines. */
 const INTERVAL_MS = 2_000;
 
 /**

@@ -14,7 +14,7 @@ export const DATABASE_HELP = `\
   --data-dir DIR                          TODO_DATA_DIR     default data
   -h, --help
 
-A flag beats its variable. A password belongs into the variable: others can read a command line.`;
+A flag beats its variable. Put a password into the variable: others can read a command line.`;
 
 /** A command that works on the database. */
 interface DatabaseCommand<Operand extends string>

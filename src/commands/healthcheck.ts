@@ -46,7 +46,7 @@ async function whyNotReady({ host, port }: AdminSettings): Promise<string | unde
   return promise;
 }
 
-/** Who listens on every address is asked on that of this machine. */
+/** A listener on every address is asked on the loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

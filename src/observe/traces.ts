@@ -106,7 +106,7 @@ export function openTraces(
         return child(`${operation} todos`, SpanKind.CLIENT, attributes, (span) => {
           const startedAt = performance.now();
           const result = run();
-          // Whoever waits for a write is told before the next batch is: the last commit is the one of this write.
+          // A writer hears of its batch before the next one is committed: the last commit is that of this write.
           if (span !== undefined && result instanceof Promise) {
             const note = () => noteCommit(tracer, span, startedAt, lastCommit);
             result.then(note, note);

@@ -10,7 +10,7 @@ export interface JsonSchema {
 export interface Answer {
   readonly status: 200 | 201 | 204 | 304;
   readonly description: string;
-  /** Of an `application/json` body. Absent: no body. */
+  /** The schema of the `application/json` body; absent when there is no body. */
   readonly body?: JsonSchema;
   readonly headers?: Readonly<Record<string, Header>>;
 }

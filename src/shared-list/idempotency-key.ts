@@ -7,9 +7,9 @@ import type { NewTodo } from './todo.ts';
 
 /** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
 export interface CreateKey {
-  /** Of issuer, subject and the key that the caller chose: the same key of another caller is another one. */
+  /** The digest of issuer, subject and the key that the caller chose: another caller's same key is another one. */
   readonly key: string;
-  /** Of what is created. */
+  /** The digest of what is created. */
   readonly body: string;
 }
 

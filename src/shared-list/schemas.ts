@@ -40,7 +40,7 @@ export const ReplaceTodo = {
   required: ['title', 'categoryId'],
   properties: {
     title,
-    // Without `default`, of which generators make a member that must be sent.
+    // No `default`: generators would make the member required.
     done: { type: 'boolean', description: 'An omitted value is read as false.' },
     categoryId,
   },

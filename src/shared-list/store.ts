@@ -97,8 +97,8 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * A store cannot be opened. The message is one line for people, without a password; the exit code is
- * the commands' affair.
+ * A store cannot be opened. The message is one line for people, without a password; the commands choose
+ * the exit code.
  */
 export class StoreNotOpened extends Error {
   override readonly name = 'StoreNotOpened';

@@ -22,7 +22,7 @@ export function parseUniqueJson(bytes: Buffer): UniqueJson {
   } catch {
     return { outcome: 'malformed' };
   }
-  // Of two members of one name the value has one, and none of what was in the other.
+  // `JSON.parse` keeps the last of two members with one name: the value then has fewer members than the text.
   return membersIn(value) === membersWritten(text) ? { outcome: 'parsed', value } : { outcome: 'duplicate' };
 }
 

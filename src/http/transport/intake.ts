@@ -17,7 +17,7 @@ type Chunk = Buffer<ArrayBuffer>;
 
 /**
  * What comes in on one connection, on its way to the parser of Node.js: in slices, and not at all while it is held.
- * What is not read stays with the client, whom TCP stops.
+ * What is not read stays with the client: TCP makes it wait.
  */
 export class Intake {
   readonly #socket: Socket;

@@ -143,7 +143,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     connections.get(request.socket)?.receive(request, response, { status: 417 });
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // Node.js has taken its hands off this socket: an error without a listener would end the process.
+    // Node.js does not watch this socket any more: an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     connections.get(socket)?.intake.stop();
     answerInTurn(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });

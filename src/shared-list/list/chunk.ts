@@ -11,7 +11,7 @@ export const CHUNK_SIZE = 256;
 export interface Chunk {
   /** Ascending by id, as JSON, a comma before each. */
   readonly json: Uint8Array<ArrayBuffer>;
-  /** Of `json`. */
+  /** The tag of `json`. */
   readonly etag: EntityTag;
 }
 

@@ -12,7 +12,7 @@ export function singleFlight<T>(task: () => Promise<T>): () => Promise<T> {
     running = task();
     try {
       const result = await running;
-      // Whoever comes before the next run begins still belongs to it.
+      // Callers before the next run begins still join it.
       if (next === undefined) running = undefined;
       return result;
     } catch (error) {

@@ -14,7 +14,7 @@ export interface ListWish {
 export interface ListRepresentation {
   /** At least one. Other versions may have some of them too. */
   readonly pieces: readonly Buffer[];
-  /** Of all pieces together; a client that wishes no gzip gets `identity`. */
+  /** The coding of all pieces together; `identity` for a client that wishes no gzip. */
   readonly coding: 'identity' | 'gzip';
   /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
@@ -47,7 +47,7 @@ export class ListVersion {
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
   }
 
-  /** Of the list as it is, not compressed. */
+  /** The tag of the list as it is, not compressed. */
   get etag(): EntityTag {
     return this.#identity.etag;
   }

@@ -233,7 +233,7 @@ export class Connection {
     client.query<Row>(prepare ? query : { text, ...(values && { values }) }, (error, result) => {
       if (error instanceof DatabaseError) this.#afterRefusal(error, settle, lose);
       else if (error) lose(error.message, error);
-      // Of several statements in one text, the driver gives a list of results.
+      // For several statements in one text, the driver gives a list of results.
       else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
     });
   }

@@ -34,7 +34,7 @@ interface Kept extends Moment {
 }
 
 /**
- * The list, of which each look reads what changed since the last, by whomever: another instance, or `psql`. What
+ * The list. Each look reads what changed since the last one, whoever changed it: another instance, or `psql`. What
  * else the server does costs nothing.
  */
 export class PostgresList implements Disposable {

@@ -63,7 +63,7 @@ export class PostgresTodoStore implements TodoStore {
       this.#change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
       if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
-      // Whoever wrote in between was the faster one; what they made of the todo is looked at next.
+      // When another writer was faster, look again: its todo is the one to compare with.
       for (;;) {
         const row = await this.#look(id, replacement.categoryId);
         if (row === undefined) return 'todo-missing';

@@ -15,7 +15,7 @@ export class ThreadEnded extends Error {
   }
 }
 
-/** Who hears what nobody asked for. */
+/** Hears what the thread says unasked. */
 export interface Listener<News> {
   ready?(): void;
   news?(news: News): void;

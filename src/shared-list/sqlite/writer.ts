@@ -4,7 +4,7 @@ import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 
-/** Who hears of batches before those do that wait for their writes. */
+/** Hears of each batch before its writers do. */
 export interface Watcher {
   /** A batch is sent: from now on its changes may become visible. */
   batchSent(writes: readonly Write[]): void;
