@@ -109,6 +109,13 @@ const numbers = fc.oneof(
   fc.anything(),
 );
 
+/** A few that come again, with other bodies too, and some that are none. */
+const keys = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.constantFrom('a', '"a"', 'b') },
+  { weight: 1, arbitrary: fc.constantFrom('"', '""', 'a b', 'a, b', '"a";b=1', 'a'.repeat(129)) },
+);
+
 /** Bodies near what the schemas want, with members too many, and bytes that are no JSON. */
 export function bodies(canary: string): fc.Arbitrary<Buffer> {
   const near = fc
@@ -192,6 +199,7 @@ export function anyRequest(
     ifMatch: tags,
     ifNoneMatch: tags,
     encoding: rarely(fc.constantFrom('gzip', 'identity')),
+    key: keys,
   };
   return fc.record({ target, ...rest }).map(({ target, body, ...headers }) => {
     const sendsBody = body !== null && ('operation' in target ? target.operation?.method !== 'GET' : true);
@@ -204,6 +212,7 @@ export function anyRequest(
         'If-Match': headers.ifMatch,
         'If-None-Match': headers.ifNoneMatch,
         'Content-Encoding': headers.encoding ?? undefined,
+        'Idempotency-Key': headers.key,
         ...(sendsBody ? { 'Content-Length': String(body.length) } : {}),
       }),
       body: sendsBody ? body : undefined,

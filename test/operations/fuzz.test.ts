@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.ts';
 import { fuzzTime } from './fuzz-time.ts';
 
 for (const [profile, statuses] of [
-  ['shared-list', [200, 201, 204, 400, 401, 403, 404, 405, 412, 413, 415]],
+  ['shared-list', [200, 201, 204, 400, 401, 403, 404, 405, 412, 413, 415, 422]],
   ['error-demo', [200, 404, 405, 409, 413, 500]],
 ] as const) {
   test(`2,000 generated requests to the ${profile}: every answer is as its document says, and leaks nothing`, async () => {
