@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../storage/folder.ts';
+import { freePort } from '../storage/postgres-server.ts';
+
+/** A proxy under way. Owned: `await using`. */
+export interface ReverseProxy extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** @param port of the service behind it, on 127.0.0.1. */
+export type StartProxy = (port: number) => Promise<ReverseProxy>;
+
+/** Debian puts them where only root looks. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+
+const examples = fileURLToPath(new URL('../../docs/proxies/', import.meta.url));
+
+/** Why no such proxy can be started here, for the `skip` of a test; false when one can. */
+export function noHaproxy(): string | false {
+  const found = spawnSync('haproxy', ['-v'], { env }).status === 0;
+  return !found && 'there is no haproxy on the PATH: on Debian "apt-get install haproxy"';
+}
+
+/** As `noHaproxy`. */
+export function noNginx(): string | false {
+  const loading = ['-g', 'load_module modules/ngx_http_js_module.so;'];
+  const args = ['-t', '-e', '/dev/null', '-c', '/dev/null', ...loading];
+  const { error, stderr } = spawnSync('nginx', args, { env, encoding: 'utf8' });
+  const found = error === undefined && !stderr.includes('dlopen');
+  return !found && 'there is no nginx with njs: on Debian "apt-get install nginx-light libnginx-mod-http-js"';
+}
+
+/** The example of the documents, with other ports and nothing else. */
+export const startHaproxy: StartProxy = async (port) => {
+  const folder = await temporaryFolder();
+  const own = await freePort();
+  const file = join(folder.path, 'haproxy.cfg');
+  await writeFile(file, withPorts(await readFile(join(examples, 'haproxy.cfg'), 'utf8'), port, own));
+  return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
+};
+
+/** The example of the documents, with other ports and folders and nothing else. */
+export const startNginx: StartProxy = async (port) => {
+  const folder = await temporaryFolder();
+  const own = await freePort();
+  const example = await readFile(join(examples, 'nginx.conf'), 'utf8');
+  const file = join(folder.path, 'nginx.conf');
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const places = folders.map((name) => `${name}_temp_path ${folder.path}/${name};`).join('\n');
+  const config = withPorts(example, port, own)
+    .replace('/etc/nginx/', `${folder.path}/`)
+    .replace('http {', `http {\n${places}`);
+  await writeFile(file, `pid ${folder.path}/pid;\ndaemon off;\nuser root;\n${config}`);
+  await copyFile(join(examples, 'bridge.js'), join(folder.path, 'bridge.js'));
+  const child = spawn('nginx', ['-e', join(folder.path, 'error.log'), '-c', file], { env, stdio: 'inherit' });
+  return started(child, own, folder);
+};
+
+function withPorts(example: string, port: number, own: number): string {
+  return example
+    .replaceAll('127.0.0.1:5080', `127.0.0.1:${port}`)
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${own}`);
+}
+
+async function started(child: ChildProcess, port: number, folder: AsyncDisposable): Promise<ReverseProxy> {
+  const exited = once(child, 'exit');
+  while (!(await listens(port))) {
+    if (child.exitCode !== null) throw new Error(`the proxy ended with ${child.exitCode}`);
+    await pause(20);
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
