@@ -39,6 +39,18 @@ test('docs/decisions/README.md has a line for every decision', () => {
   );
 });
 
+test('CONTRIBUTING.md names every long run, with its question', () => {
+  const runs = globSync('endurance/**/*.ts').filter((path) =>
+    /const HELP\b/.test(readFileSync(path, 'utf8')),
+  );
+  assert.ok(runs.length > 10, `only ${runs.length} were found`);
+  const page = readFileSync('CONTRIBUTING.md', 'utf8');
+  assert.deepEqual(
+    runs.filter((path) => !page.includes(`\`${path}\``)),
+    [],
+  );
+});
+
 interface Link {
   readonly page: string;
   /** From the root of the repository. */
