@@ -101,7 +101,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   }
 
   const watchers = observers.map(({ watchRequest }) => watchRequest);
-  const lines = requestLines(log);
+  const lines = requestLines(log, environment);
   const observed = observe(lines === undefined ? watchers : [...watchers, lines], respond);
   return (request, response, connection) => {
     const { method = '', url = '' } = request;

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
 import type { Environment } from '../environment.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
@@ -19,7 +20,7 @@ export interface OpenLog {
  * reaches who writes a line.
  */
 export function openLog(environment: Environment, level: LogLevel): OpenLog {
-  const rewrite = environment === 'production' ? escaped : personLine;
+  const rewrite = environment === 'production' ? escaped : personLines(process.stdout);
   const output = openStandardOutput((dropped) => rewrite(warning({ event: 'log-lines-dropped', dropped })));
   const options = {
     level,
@@ -86,14 +87,45 @@ function escapeOf(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** What a terminal shows has colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe have none. */
+function personLines(output: NodeJS.WriteStream): (line: string) => string {
+  const coloured = output.isTTY && output.hasColors();
+  return coloured ? (line) => personLine(line, paint) : personLine;
+}
+
+/** How a piece of a line looks: a level, or the first digit of a status. */
+type Paint = (text: string, kind: string) => string;
+
+const STYLES = {
+  fatal: 'red',
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+  debug: 'gray',
+  trace: 'gray',
+  2: 'green',
+  3: 'cyan',
+  4: 'yellow',
+  5: 'red',
+} as const;
+
+const paint: Paint = (text, kind) => {
+  const style = Object.entries(STYLES).find(([name]) => name === kind)?.[1];
+  return style === undefined ? text : styleText(style, text, { validateStream: false });
+};
+
 /**
  * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
  * JSON-quoted where they are not one plain word, so that nobody can forge a field or a line.
  */
-export function personLine(line: string): string {
+export function personLine(line: string, look: Paint = (text) => text): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
-  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${field(value)}`);
-  const head = `${String(time).slice(11, 23)} ${(level as Level).toUpperCase().padEnd(5)} ${plain(msg)}`;
+  const pairs = Object.entries(fields).map(([name, value]) => {
+    const pair = `${name}=${field(value)}`;
+    return name === 'status' ? look(pair, String(value).slice(0, 1)) : pair;
+  });
+  const shownLevel = look((level as Level).toUpperCase().padEnd(5), level);
+  const head = `${String(time).slice(11, 23)} ${shownLevel} ${plain(msg)}`;
   const stack = err?.stack === undefined ? '' : `\n${escaped(String(err.stack))}`;
   return `${[head, ...pairs].join('  ')}${stack}\n`;
 }

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
+import type { Environment } from '../environment.ts';
 import type { WatchRequest } from './observer.ts';
 
 /**
- * Writes a line per answered request at level debug: its method, the pattern of its route, its status, the time from its
- * head to the end of its answer, and its `traceId`. Never a token, a body, a query or an unmatched path. Undefined when
+ * Writes a line per answered request at level debug: its method, the pattern of its route (in development the path that
+ * was asked for), its status, the time from its head to the end of its answer, and its `traceId`. Never a token, a body, a query or an unmatched path. Undefined when
  * nobody reads that level.
  */
-export function requestLines(log: Logger): WatchRequest | undefined {
+export function requestLines(log: Logger, environment: Environment): WatchRequest | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
+  const shown = (path: string | undefined, pattern: string) =>
+    environment === 'development' ? (path ?? pattern) : pattern;
   return (call, go) => {
     const from = performance.now();
     const { response } = call;
@@ -15,7 +18,7 @@ export function requestLines(log: Logger): WatchRequest | undefined {
       if (!response.writableFinished) return;
       const milliseconds = Math.round((performance.now() - from) * 1000) / 1000;
       const { method, found, traceId } = call;
-      const route = found?.path ?? '(no route)';
+      const route = found === undefined ? '(no route)' : shown(call.request.url, found.path);
       const status = response.statusCode;
       log.debug({ event: 'request', method, route, status, milliseconds, traceId }, 'request');
     });

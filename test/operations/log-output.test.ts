@@ -21,6 +21,8 @@ const BEFORE = `import { writeFileSync, writeSync } from 'node:fs';
   const { log, output } = openLog('production', 'debug');
   const print = (event) => writeSync(1, JSON.stringify({ event }) + '\\n');`;
 
+const LINES_FOR_PEOPLE = `log.warn({ event: 'a' }, 'careful'); log.debug({ event: 'request', status: 404 }, 'request');`;
+
 /** Runs a program that has a `log` at level debug, and `print` to write on standard output past it. */
 function start(program: string) {
   return spawn(process.execPath, ['--input-type=module', '--eval', `${BEFORE}\n${program}`], {
@@ -125,6 +127,46 @@ describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, ()
     while (!existsSync(file) || readFileSync(file, 'utf8') === '') await pause(20);
     terminal.kill();
     assert.ok(Number(readFileSync(file, 'utf8')) > 0);
+  });
+
+  for (const [variables, colours] of [
+    [{ TERM: 'xterm-256color' }, true],
+    [{ TERM: 'xterm-256color', NO_COLOR: '1' }, false],
+    [{ TERM: 'dumb' }, false],
+  ] as const) {
+    const have = colours ? 'have colours by level and status' : 'have no colours';
+    test(`in a terminal with ${JSON.stringify(variables)} lines for people ${have}`, {
+      skip: NO_TERMINAL,
+    }, async () => {
+      await using folder = await temporaryFolder();
+      const path = join(folder.path, 'program.mjs');
+      await writeFile(path, `${BEFORE.replace("'production'", "'development'")} ${LINES_FOR_PEOPLE}`);
+      const command = `"${process.execPath}" "${path}"`;
+      const terminal = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        env: { PATH: process.env.PATH, ...variables },
+      });
+      const shown = await text(terminal.stdout);
+      assert.match(shown, /status=404/);
+      assert.equal(shown.includes('\u001b[33mWARN \u001b[39m'), colours);
+      assert.equal(shown.includes('\u001b[33mstatus=404\u001b[39m'), colours);
+      assert.equal(shown.includes('\u001b['), colours);
+    });
+  }
+
+  test('in a pipe lines for people have no colours', async () => {
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `${BEFORE.replace("'production'", "'development'")}\n${LINES_FOR_PEOPLE}`,
+      ],
+      { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, TERM: 'xterm-256color' } },
+    );
+    const shown = await text(child.stdout);
+    assert.match(shown, /WARN {2}careful\n.*status=404/);
+    assert.ok(!shown.includes('\u001b'));
   });
 
   test('a reader that has gone ends nothing', async () => {
