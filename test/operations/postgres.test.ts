@@ -31,6 +31,31 @@ test('the pool and the operations of PostgreSQL are measured, and no write-ahead
   assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
 });
 
+test('each acknowledged write to PostgreSQL leaves one line about its todo', async () => {
+  await using list = await startList({ env: { TODO_DATABASE: await server.makeDatabase() } });
+  const headers = { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' };
+  const body = '{"title":"a","categoryId":1}';
+  const created = await Promise.all(
+    Array.from({ length: 40 }, () => fetch(`${list.url}/todos`, { method: 'POST', headers, body })),
+  );
+  const paths = created.map((reply) => String(reply.headers.get('location')));
+  for (const [method, status] of [
+    ['PUT', 204],
+    ['DELETE', 204],
+    ['DELETE', 404],
+  ] as const) {
+    const sent = { method, headers, ...(method === 'PUT' ? { body } : {}) };
+    const replies = await Promise.all(paths.map((path) => fetch(list.url + path, sent)));
+    assert.ok(replies.every((reply) => reply.status === status));
+  }
+  const lines = list.log.map((line) => JSON.parse(line)).filter(({ event }) => event.startsWith('todo-'));
+  const said = lines.map(({ event, id }) => `${event} /todos/${id}`);
+  const expected = ['created', 'replaced', 'deleted'].flatMap((done) =>
+    paths.map((path) => `todo-${done} ${path}`),
+  );
+  assert.deepEqual(said.sort(), expected.sort());
+});
+
 test('a server without a connection to spare gives a 503 that says when to come back, and then all is well', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await using list = await startList({ env: { TODO_DATABASE: url } });

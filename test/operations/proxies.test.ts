@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startDemo } from './demo.ts';
 import { noHaproxy, noNginx, startHaproxy, startNginx } from './proxies.ts';
 import { restartBehind } from './restart-behind.ts';
 
@@ -14,3 +15,19 @@ test('clients of nginx do not notice that the only instance is restarted', { ski
   const { failures, notOnce } = await restartBehind(startNginx, 2);
   assert.deepEqual({ failures, notOnce }, { failures: {}, notOnce: 0 });
 });
+
+for (const [name, start, skip] of [
+  ['HAProxy', startHaproxy, noHaproxy()],
+  ['nginx', startNginx, noNginx()],
+] as const) {
+  test(`clients of ${name} are not told how long the service keeps its own connections`, {
+    skip,
+  }, async () => {
+    await using demo = await startDemo();
+    const { headers } = await fetch(`${demo.url}/todos/1`);
+    assert.match(headers.get('keep-alive') ?? '', /timeout=75/);
+    await using proxy = await start(Number(new URL(demo.url).port));
+    const passed = await fetch(`${proxy.url}/todos/1`);
+    assert.deepEqual([passed.status, passed.headers.get('keep-alive')], [200, null]);
+  });
+}
