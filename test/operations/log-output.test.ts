@@ -126,7 +126,8 @@ describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, ()
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     while (!existsSync(file) || readFileSync(file, 'utf8') === '') await pause(20);
-    terminal.kill();
+    // It blocks on what nobody reads, and then heeds no other signal.
+    terminal.kill('SIGKILL');
     assert.ok(Number(readFileSync(file, 'utf8')) > 0);
   });
 
