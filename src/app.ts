@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { and } from './and.ts';
 import { type Admit, admitWith } from './auth/admit.ts';
@@ -60,7 +61,11 @@ export async function composeApp(parts: Parts): Promise<Receive> {
 
   /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
   function respond(call: Call): void {
-    and(attempt(call), (answer) => and(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)));
+    const finished = and(attempt(call), (answer) =>
+      and(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)),
+    );
+    if (finished instanceof Promise)
+      finished.catch((err: unknown) => abandon(call.request, err, call.traceId));
   }
 
   function attempt(call: Call): Answer | Promise<Answer> {
@@ -92,12 +97,14 @@ export async function composeApp(parts: Parts): Promise<Receive> {
       const isLast = listeners.draining && connection.latest === response;
       write(call, marked, isLast || end !== 'complete');
     } catch (err) {
-      log.error(
-        { event: 'answer-not-written', traceId: call.traceId, err },
-        'an answer could not be written',
-      );
-      request.socket.destroy();
+      abandon(request, err, call.traceId);
     }
+  }
+
+  /** The last catch: nothing is left to say to the client. */
+  function abandon({ socket }: IncomingMessage, err: unknown, traceId?: string): void {
+    log.error({ event: 'answer-not-written', traceId, err }, 'an answer could not be written');
+    socket.destroy();
   }
 
   const watchers = observers.map(({ watchRequest }) => watchRequest);
@@ -105,7 +112,11 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   const observed = observe(lines === undefined ? watchers : [...watchers, lines], respond);
   return (request, response, connection) => {
     const { method = '', url = '' } = request;
-    observed(new Call(request, response, connection, match(method, url)));
+    try {
+      observed(new Call(request, response, connection, match(method, url)));
+    } catch (err) {
+      abandon(request, err);
+    }
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Observer } from '../../src/observe/observer.ts';
 import { get, startDemo } from '../operations/demo.ts';
 
 async function problemOf(reply: Response) {
@@ -137,4 +138,25 @@ test('a line per request has the route pattern and the traceId, never the query 
   );
   assert.equal(lines[1]?.traceId, traceId);
   assert.doesNotMatch(JSON.stringify(service.log), /secret/);
+});
+
+test('what is thrown outside the walk costs one connection and a line, and the service goes on', async () => {
+  let broken = true;
+  const observer: Observer = {
+    watchStore: (store) => store,
+    watchAuthenticate: (authenticate) => authenticate,
+    committed: () => {},
+    watchRequest(_call, go) {
+      if (broken) throw new Error('a bug in what looks on');
+      go();
+    },
+  };
+  await using service = await startDemo({ observers: [observer] });
+  await assert.rejects(fetch(`${service.url}/todos/1`));
+  broken = false;
+  assert.equal((await fetch(`${service.url}/todos/1`)).status, 200);
+  assert.deepEqual(
+    service.log.map(({ event }) => event),
+    ['answer-not-written'],
+  );
 });
