@@ -17,9 +17,10 @@ const PANELS: readonly Panel[] = [
   { scenario: 'mix', title: 'The mix, 64 connections', figure: 'requestsPerSecond' },
 ];
 
-const WIDTH = 920;
+const WIDTH = 1080;
 const COLUMN = WIDTH / 2;
-const LABEL = 205;
+/** Room for the longest title, "todo-service with a log line per request". */
+const LABEL = 275;
 const ROW = 18;
 const HEAD = 44;
 const BAR = COLUMN - LABEL - 90;

@@ -1,12 +1,12 @@
 /**
- * Puts measured results into the documentation: `node bench/publish.ts [results.json] [--soak output]` writes the
- * tables between the markers of docs/performance.md, and the chart and the JSON beside it. `output` is a file with what
+ * Puts measured results into the documentation: `node bench/publish.ts [results.json] [--soak output]` writes what
+ * is quoted between the markers of docs/performance.md, and the chart and all figures as JSON beside it. `output` is a file with what
  * `npm run soak` printed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chart } from './chart.ts';
-import { markdown } from './report.ts';
+import { summary } from './report.ts';
 import type { Results, Soak } from './results.ts';
 
 const MARKED = /(<!-- figures -->\n)[\s\S]*(<!-- end of figures -->)/;
@@ -21,7 +21,7 @@ const page = readFileSync(docs('performance.md'), 'utf8');
 if (!MARKED.test(page)) throw new Error('Cannot publish: docs/performance.md has no markers for the figures');
 writeFileSync(
   docs('performance.md'),
-  page.replace(MARKED, (_all, begin, end) => `${begin}\n${markdown(results)}\n\n${end}`),
+  page.replace(MARKED, (_all, begin, end) => `${begin}\n${summary(results)}\n\n${end}`),
 );
 writeFileSync(docs('performance.svg'), chart(results.figures));
 writeFileSync(docs('performance.json'), `${JSON.stringify(results)}\n`);

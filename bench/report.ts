@@ -31,6 +31,53 @@ export function markdown(results: Results): string {
   ].join('\n\n');
 }
 
+/** What the documentation quotes: machine, goals, and the service beside its floor and the best peers. */
+export function summary(results: Results): string {
+  const { disturbed, figures, soak, date, command, machine, versions } = results;
+  const facts = { date, command, ...machine };
+  return [
+    ...(disturbed.length === 0 ? [] : [`**The machine was not quiet:** ${disturbed.join('; ')}.`]),
+    table(
+      ['', ''],
+      [
+        ...Object.entries(facts),
+        [
+          'versions',
+          Object.entries(versions)
+            .map((pair) => pair.join(' '))
+            .join(', '),
+        ],
+      ],
+    ),
+    goalTable(figures, soak),
+    besideTable(figures),
+  ].join('\n\n');
+}
+
+/** CPU per request of the service and of the cheapest of each kind that was measured with it. */
+function besideTable(figures: readonly Figures[]): string {
+  const rows = SCENARIOS.filter(({ name }) => name !== 'start').flatMap(({ name, title }) => {
+    const measured = figures.filter(({ scenario }) => scenario === name);
+    const cheapest = (wanted: (one: Figures) => boolean) =>
+      measured.filter(wanted).toSorted((a, b) => (a.cpu ?? Infinity) - (b.cpu ?? Infinity))[0];
+    const named = (server: string) => round(cheapest((one) => one.server === server)?.cpu);
+    const best = (role: 'floor' | 'peer', runtime: 'node' | 'bun') => {
+      const found = cheapest(({ server }) => {
+        const one = serverNamed(server);
+        return one.role === role && one.runtime === runtime;
+      });
+      return found === undefined ? '–' : `${round(found.cpu)} (${found.server})`;
+    };
+    if (measured.length === 0) return [];
+    const floor = best('floor', 'node');
+    return [
+      [title, named('service-admin'), named('service'), floor, best('peer', 'node'), best('peer', 'bun')],
+    ];
+  });
+  const head = ['CPU µs/request', 'admin listener', 'nothing on', 'floor', 'best on Node.js', 'best on Bun'];
+  return `### Beside the floor and the best peers\n\n${table(head, rows)}`;
+}
+
 function machineTable({ date, command, commands, machine, versions }: Results): string {
   const rows = Object.entries({
     date,
