@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { composeApp } from '../../src/app.ts';
+import type { Authenticate } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
@@ -37,6 +37,31 @@ async function startGated(options: DemoOptions = {}) {
     parsed: () => parsed,
     open: () => gate.resolve({ status: 200, body: 'x', headers: { 'content-type': 'text/plain' } }),
     [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose](),
+  };
+}
+
+/** A shared list whose tokens are verified by `authenticate`. */
+async function startListWith(authenticate: Authenticate) {
+  const folder = await temporaryFolder();
+  const store = await openSqliteStore(join(folder.path, 'todos.db'));
+  const listeners = openListeners();
+  const receive = await composeApp({
+    environment: 'production',
+    log: pino({ level: 'silent' }),
+    audit: false,
+    profile: { name: 'shared-list', store, authenticate },
+    listeners,
+  });
+  const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
+  const { port } = server.address() as AddressInfo;
+  return {
+    server,
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      await listeners.drain(0);
+      await store[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -130,19 +155,9 @@ describe('The budget of a connection', { concurrency: true }, () => {
 
   test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {
     const verdict = Promise.withResolvers<Authentication>();
-    await using folder = await temporaryFolder();
-    await using store = await openSqliteStore(join(folder.path, 'todos.db'));
-    const listeners = openListeners();
-    const receive = await composeApp({
-      environment: 'production',
-      log: pino({ level: 'silent' }),
-      audit: false,
-      profile: { name: 'shared-list', store, authenticate: () => verdict.promise },
-      listeners,
-    });
-    const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
-    const accepted = once(server, 'connection');
-    await using connection = await Connection.open(`http://127.0.0.1:${portOf(server)}`);
+    await using list = await startListWith(() => verdict.promise);
+    const accepted = once(list.server, 'connection');
+    await using connection = await Connection.open(list.url);
     const [socket]: Socket[] = await accepted;
     connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     const written = await writeUntilHeld(connection, '1\r\nx\r\n');
@@ -151,25 +166,80 @@ describe('The budget of a connection', { concurrency: true }, () => {
     verdict.resolve({ outcome: 'refused', code: 'test', challenge: 'Bearer' });
     await connection.until('HTTP/1.1 401');
     await connection.closed();
-    await listeners.drain(0);
   });
 
-  test('draining answers what was parsed of a connection that is not read, and closes without a reset', async () => {
+  test('a body is read on when the verification of its token fails, and the connection serves the next', async () => {
+    const verdict = Promise.withResolvers<Authentication>();
+    const asked = Promise.withResolvers<void>();
+    await using list = await startListWith(() => {
+      asked.resolve();
+      return verdict.promise;
+    });
+    await using connection = await Connection.open(list.url);
+    connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{');
+    await asked.promise;
+    verdict.reject(new Error('broken'));
+    connection.socket.write('}GET /nope HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await connection.closed();
+    assert.deepEqual(
+      connection.answers().map(({ status }) => status),
+      [500, 404],
+    );
+  });
+
+  test('draining answers what was parsed of a connection that is not read, and reads the rest away', async () => {
     await using gated = await startGated();
+    const accepted = once(gated.demo.server, 'connection');
     await using connection = await Connection.open(gated.demo.url);
+    const [socket]: Socket[] = await accepted;
     const failed = once(connection.socket, 'error').then(([error]) => assert.fail(String(error)));
     connection.socket.write(WAIT.repeat(15));
     await settled(gated.underWay);
     connection.socket.write(WAIT.repeat(10_000));
-    await settled(gated.parsed);
+    const parsed = await settled(gated.parsed);
     const drained = gated.demo.listeners.drain(60_000);
     gated.open();
     await Promise.race([connection.closed(), failed]);
     await drained;
     const answers = connection.answers();
-    assert.equal(answers.length, gated.parsed());
+    assert.equal(answers.length, parsed);
     assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
     assert.ok(answers.slice(0, -1).every(({ headers }) => headers.get('connection') === 'keep-alive'));
+    assert.equal(gated.parsed(), parsed);
+    assert.equal(socket?.bytesRead, 10_015 * WAIT.length);
+  });
+
+  test('B5 · of what comes behind a last answer not much more than 1 MiB is read', async () => {
+    await using gated = await startGated();
+    const accepted = once(gated.demo.server, 'connection');
+    await using connection = await Connection.open(gated.demo.url);
+    const [socket]: Socket[] = await accepted;
+    connection.socket.write(WAIT.repeat(16));
+    await settled(gated.underWay);
+    connection.socket.write(Buffer.alloc(64 * 2 ** 20));
+    const drained = gated.demo.listeners.drain(60_000);
+    gated.open();
+    await drained;
+    assert.ok(Number(socket?.bytesRead) < 8 * 2 ** 20, `${socket?.bytesRead} bytes were read`);
+  });
+
+  test('every connection has its turn: of one at most 4 KiB are parsed at a time', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    const long = WAIT.replace('\r\n\r\n', `\r\nX: ${'x'.repeat(1_000)}\r\n\r\n`);
+    const perTurn: number[] = [];
+    let before = 0;
+    const count = () => {
+      perTurn.push(gated.parsed() - before);
+      before = gated.parsed();
+    };
+    connection.socket.write(long.repeat(60));
+    while (gated.parsed() < 16) {
+      await turn();
+      count();
+    }
+    // A turn that ends in the middle of ours is followed by another.
+    assert.ok(Math.max(...perTurn) <= 2 * 5, `${perTurn.filter((some) => some > 0)} requests a turn`);
   });
 
   test('D10 · a client that goes on reading is not cut off, however long its answer takes', async () => {
@@ -205,9 +275,13 @@ describe('The budget of a connection', { concurrency: true }, () => {
       });
       const gate = Promise.withResolvers<Answer>();
       await using demo = await startDemo({ routes: [count, get('/wait', () => gate.promise)] });
+      let parsed = 0;
+      demo.server.on('request', () => {
+        parsed += 1;
+      });
       await using connection = await Connection.open(demo.url);
       const more = WAIT.replace('wait', 'count');
-      connection.socket.write(`${WAIT}${last}${more.repeat(100)}`);
+      connection.socket.write(`${WAIT}${last}${more.repeat(1_000)}`);
       await pause(50);
       connection.socket.write(more);
       await pause(50);
@@ -216,6 +290,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       assert.equal(connection.answers().length, 2);
       assert.equal(connection.answers()[1]?.headers.get('connection'), 'close');
       assert.equal(done, 0);
+      assert.ok(parsed < 64, `${parsed} parsed`);
     });
   }
 
@@ -256,24 +331,39 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(gated.underWay(), 1);
   });
 
-  test('metrics and traces learn of the end of answers whose turn never came', async () => {
-    const ended: number[] = [];
-    const gate = Promise.withResolvers<Answer>();
-    const watched = (number: number) =>
-      get(`/${number}`, () => (number === 1 ? gate.promise : { status: 204 }));
-    await using demo = await startDemo({ routes: [watched(1), watched(2)] });
-    demo.server.on('request', (request, response) => {
-      response.once('close', () => ended.push(Number(request.url?.slice(1))));
+  for (const [name, more] of [
+    ['', ''],
+    [' · behind them a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n'],
+  ] as const) {
+    test(`metrics and traces learn of the end of answers whose turn never came${name}`, async () => {
+      const ended: number[] = [];
+      const gate = Promise.withResolvers<Answer>();
+      const watched = (number: number) =>
+        get(`/${number}`, () => (number === 1 ? gate.promise : { status: 204 }));
+      await using demo = await startDemo({ routes: [watched(1), watched(2)] });
+      demo.server.on('request', (request, response) => {
+        response.once('close', () => ended.push(Number(request.url?.slice(1))));
+      });
+      const connection = await Connection.open(demo.url);
+      connection.socket.write(WAIT.replace('wait', '1') + WAIT.replace('wait', '2') + more);
+      await pause(50);
+      connection.socket.resetAndDestroy();
+      while (ended.length < 2) await pause(5);
+      assert.deepEqual(ended.sort(), [1, 2]);
     });
-    const connection = await Connection.open(demo.url);
-    connection.socket.write(WAIT.replace('wait', '1') + WAIT.replace('wait', '2'));
-    await pause(50);
-    await connection[Symbol.asyncDispose]();
-    while (ended.length < 2) await pause(5);
-    assert.deepEqual(ended.sort(), [1, 2]);
+  }
+
+  test('nothing behind a CONNECT is parsed, and other connections are served', async () => {
+    await using gated = await startGated();
+    await using connection = await Connection.open(gated.demo.url);
+    connection.socket.write(`CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n${WAIT.repeat(500)}`);
+    await using other = await Connection.open(gated.demo.url);
+    other.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await Promise.all([connection.closed(), other.closed()]);
+    assert.deepEqual(
+      [connection, other].map((each) => each.answers().map(({ status }) => status)),
+      [[400], [200]],
+    );
+    assert.equal(gated.underWay(), 0);
   });
 });
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}

@@ -103,6 +103,7 @@ describe('Draining', { concurrency: true }, () => {
     await idle.until('\r\n\r\n{');
     await demo.listeners.drain(LATER_MS);
     await Promise.all([silent.closed(), idle.closed()]);
+    assert.equal(silent.received(), '');
   });
 
   test('a client that is slow to read gets its answer to the end', async () => {

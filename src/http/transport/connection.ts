@@ -145,7 +145,7 @@ export class Connection {
     }
   }
 
-  /** Node.js says `close` only of the answer whose turn it is. */
+  /** Behind a CONNECT Node.js says `close` only of the answer whose turn it is. */
   #closed(): void {
     for (const response of this.#open) if (response.socket === null) response.emit('close');
     this.#open.length = 0;
