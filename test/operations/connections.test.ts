@@ -138,6 +138,29 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(connection.answers().length, written / request.length + 1);
   });
 
+  for (const bytes of [600, 3_900]) {
+    test(`requests of ${bytes} bytes behind a long answer that nobody takes wait, and are answered in the end`, async () => {
+      const body = Buffer.alloc(16 * 2 ** 20, 'x');
+      const long = get('/long', () => ({ status: 200, body }));
+      const soon = get('/soon', () => pause(20, { status: 204 }));
+      await using demo = await startDemo({ routes: [long, soon] });
+      await using connection = await Connection.open(demo.url);
+      connection.socket.write(WAIT.replace('wait', 'long'));
+      await connection.until('200 OK');
+      connection.socket.pause();
+      const head = 'GET /soon HTTP/1.1\r\nHost: a\r\n';
+      const more = `${head}X: ${'x'.repeat(bytes)}\r\n\r\n`.repeat(10);
+      connection.socket.write(`${more}${head}Connection: close\r\n\r\n`);
+      await pause(50);
+      connection.socket.resume();
+      await connection.closed();
+      assert.deepEqual(
+        connection.answers().map(({ status }) => status),
+        [200, ...Array(11).fill(204)],
+      );
+    });
+  }
+
   test('a client that is not read is not slow: its head and body get their time when it is', async () => {
     const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
     await using gated = await startGated({ limits });
