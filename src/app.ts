@@ -77,7 +77,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
     }
   }
 
-  /** Only the last of pipelined answers may close: what came in one packet with this request is parsed first. */
+  /** Only the last of pipelined answers may close: what is parsed in this turn with this request counts too. */
   function finish(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
     if (listeners.draining) setImmediate(() => send(call, answer, end));
     else send(call, answer, end);
