@@ -176,6 +176,22 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(connection.answers().length, 61);
   });
 
+  test('a client that was not read a while ago is not slow, although Node.js says so', async () => {
+    const limits = { headersTimeout: 200, requestTimeout: 60_000, connectionsCheckingInterval: 50 };
+    await using gated = await startGated({ limits });
+    await using connection = await Connection.open(gated.demo.url);
+    const calledSlow = once(gated.demo.server, 'clientError');
+    connection.socket.write(`${WAIT.repeat(16)}${SHORTEST.slice(0, 1)}`);
+    await settled(gated.underWay);
+    gated.open();
+    const [{ code }] = await calledSlow;
+    assert.equal(code, 'ERR_HTTP_REQUEST_TIMEOUT');
+    await turn();
+    connection.socket.write('ET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await connection.until('"done":false}');
+    assert.equal(connection.answers().length, 17);
+  });
+
   test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {
     const verdict = Promise.withResolvers<Authentication>();
     await using list = await startListWith(() => verdict.promise);
@@ -230,6 +246,29 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.ok(answers.slice(0, -1).every(({ headers }) => headers.get('connection') === 'keep-alive'));
     assert.equal(gated.parsed(), parsed);
     assert.equal(socket?.bytesRead, 10_015 * WAIT.length);
+  });
+
+  test('what a draining connection had not read while it was full is not done, although answers leave', async () => {
+    const first = Promise.withResolvers<Answer>();
+    const others = Promise.withResolvers<Answer>();
+    const routes = [get('/first', () => first.promise), get('/wait', () => others.promise)];
+    let parsed = 0;
+    await using demo = await startDemo({ routes });
+    demo.server.prependListener('request', () => {
+      parsed += 1;
+    });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(WAIT.replace('wait', 'first') + WAIT.repeat(15));
+    await settled(() => parsed);
+    connection.socket.write(WAIT.repeat(10));
+    const drained = demo.listeners.drain(60_000);
+    first.resolve({ status: 204 });
+    await connection.until('204');
+    assert.equal(await settled(() => parsed), 16);
+    others.resolve({ status: 204 });
+    await connection.closed();
+    await drained;
+    assert.equal(connection.answers().length, 16);
   });
 
   test('B5 · of what comes behind a last answer not much more than 1 MiB is read', async () => {
