@@ -27,9 +27,12 @@ export class Connection implements AsyncDisposable {
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#closed = promise;
-    socket.setEncoding('latin1').setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.setEncoding('latin1').setTimeout(PATIENCE_MS, () => {
+      reject(new Error(`still open after ${PATIENCE_MS} ms of silence: ${this.#received}`));
+      socket.destroy();
+    });
     socket.on('data', (text: string) => {
       this.#received += text;
     });
@@ -44,7 +47,7 @@ export class Connection implements AsyncDisposable {
     return new Connection(socket);
   }
 
-  /** Waits until the service has closed the connection. */
+  /** Waits until the service has closed the connection; rejects when it does not and is silent for 25 s. */
   closed(): Promise<void> {
     return this.#closed;
   }
@@ -68,6 +71,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.socket.destroyed) return;
     this.socket.destroy();
     await this.#closed;
   }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
@@ -33,6 +36,20 @@ describe('Slow clients', { concurrency: true }, () => {
       assert.equal(final[0]?.headers.get('connection'), 'close');
     });
   }
+
+  test('of a client that was too slow with its body nothing more is read', async () => {
+    await using demo = await startDemo({ limits: HURRIED });
+    const accepted = once(demo.server, 'connection');
+    await using connection = await Connection.open(demo.url);
+    const [socket]: Socket[] = await accepted;
+    const begun = `${POST}Content-Length: 2\r\n\r\n{`;
+    connection.socket.write(begun);
+    await connection.until('408 Request Timeout');
+    await turn();
+    connection.socket.write('}');
+    await connection.closed();
+    assert.equal(socket?.bytesRead, begun.length);
+  });
 
   test('a head that comes a byte at a time is cut off all the same', async () => {
     await using demo = await startDemo({ limits: HURRIED });
