@@ -1,8 +1,8 @@
 // What a create costs with a key and without, beside another checkout: node endurance/creates.ts --help
-import { parseArgs } from 'node:util';
 import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { processorSeconds } from '../test/process-figures.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 import { startService } from '../test/start.ts';
 import { quantile } from '../test/steadily.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
@@ -23,32 +23,23 @@ Throughput means little where other programs run; processor time of one run does
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    clients: { type: 'string', default: '16' },
-    rounds: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '2' },
-    postgresql: { type: 'boolean', default: false },
-    help: { type: 'boolean' },
-  },
-});
-if (values.help === true) {
-  process.stdout.write(HELP);
-  process.exit();
-}
-const [clients, rounds, seconds] = [Number(values.clients), Number(values.rounds), Number(values.seconds)];
+const { clients, rounds, seconds, postgresql, before } = scriptFlags(
+  HELP,
+  { clients: 16, rounds: 10, seconds: 2 },
+  ['postgresql'],
+  ['before'],
+);
 
 const auth = testAuth();
 const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
 process.setMaxListeners(0);
 const parts = new AsyncDisposableStack();
-const server = values.postgresql ? parts.use(await PostgresServer.start('fsync=off')) : undefined;
+const server = postgresql ? parts.use(await PostgresServer.start('fsync=off')) : undefined;
 let creates = 0;
 try {
   const contenders = new Map([['now', await start()]]);
   contenders.set('with a key', await start({ keyed: true }));
-  if (values.before !== undefined) contenders.set('before', await start({ checkout: values.before }));
+  if (before !== undefined) contenders.set('before', await start({ checkout: before }));
   for (let round = 0; round < rounds; round += 1) {
     for (const contender of contenders.values()) await run(contender);
   }
@@ -106,7 +97,7 @@ async function start({
 
 async function run({ pid, create, perSecond, microseconds }: Contender): Promise<void> {
   const began = performance.now();
-  const before = processorSeconds(pid);
+  const usedBefore = processorSeconds(pid);
   let made = 0;
   const client = async (): Promise<void> => {
     while (performance.now() - began < seconds * 1_000) {
@@ -116,5 +107,5 @@ async function run({ pid, create, perSecond, microseconds }: Contender): Promise
   };
   await Promise.all(Array.from({ length: clients }, client));
   perSecond.push((made * 1_000) / (performance.now() - began));
-  microseconds.push(((processorSeconds(pid) - before) * 1e6) / made);
+  microseconds.push(((processorSeconds(pid) - usedBefore) * 1e6) / made);
 }

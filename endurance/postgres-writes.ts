@@ -1,7 +1,7 @@
 // What writes on PostgreSQL cost, beside another checkout: node endurance/postgres-writes.ts --help
-import { parseArgs } from 'node:util';
 import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 import { startService } from '../test/start.ts';
 import { quantile } from '../test/steadily.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
@@ -21,21 +21,12 @@ the medians of writes a second, and of this checkout by the others.
   --help
 `;
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    clients: { type: 'string', default: '16' },
-    rounds: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '3' },
-    unsynced: { type: 'boolean', default: false },
-    help: { type: 'boolean' },
-  },
-});
-if (values.help === true) {
-  process.stdout.write(HELP);
-  process.exit();
-}
-const [clients, rounds, seconds] = [Number(values.clients), Number(values.rounds), Number(values.seconds)];
+const { clients, rounds, seconds, unsynced, before } = scriptFlags(
+  HELP,
+  { clients: 16, rounds: 10, seconds: 3 },
+  ['unsynced'],
+  ['before'],
+);
 
 const UNTRACKED = `DROP TRIGGER todo_changed ON todos; DROP TRIGGER todo_removed ON todos; DROP TRIGGER todo_renumbered ON todos;
   DROP INDEX todos_changed; ALTER TABLE todos ALTER COLUMN changed SET DEFAULT '0'`;
@@ -43,13 +34,13 @@ const UNTRACKED = `DROP TRIGGER todo_changed ON todos; DROP TRIGGER todo_removed
 const auth = testAuth();
 const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
 process.setMaxListeners(0);
-const server = await PostgresServer.start(`fsync=${values.unsynced ? 'off' : 'on'}`);
+const server = await PostgresServer.start(`fsync=${unsynced ? 'off' : 'on'}`);
 const parts = new AsyncDisposableStack();
 let titles = 0;
 try {
   const contenders = new Map<string, Contender>([['now', await start()]]);
   contenders.set('untracked', await start({ sql: UNTRACKED }));
-  if (values.before !== undefined) contenders.set('before', await start({ checkout: values.before }));
+  if (before !== undefined) contenders.set('before', await start({ checkout: before }));
   for (let round = 0; round < rounds; round += 1) {
     for (const contender of contenders.values()) {
       contender.created.push(await writeFor(() => contender.create()));

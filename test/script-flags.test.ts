@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 for (const [program, name] of [
   ['endurance/stops.ts', 'runs'],
   ['endurance/attack/run.ts', 'seconds'],
+  ['endurance/creates.ts', 'clients'],
+  ['endurance/postgres-writes.ts', 'rounds'],
   ['test/operations/fuzzing.ts', 'requests'],
 ]) {
   const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
@@ -14,14 +16,14 @@ for (const [program, name] of [
   test(`${program} explains itself`, () => {
     const { status, stdout, stderr } = run('--help');
     assert.deepEqual([status, stderr], [0, '']);
-    assert.match(stdout, /^Usage: npm run /);
+    assert.match(stdout, /^Usage: (npm run|node) /);
   });
 
   test(`${program} refuses a number that is none, and runs nothing`, () => {
     for (const word of ['many', '-1', '']) {
       const { status, stdout, stderr } = run(`--${name}=${word}`);
       assert.deepEqual([status, stdout], [2, '']);
-      assert.match(stderr, new RegExp(`^--${name} must be a number from 0\n\nUsage: npm run `));
+      assert.match(stderr, new RegExp(`^--${name} must be a number from 0\n\nUsage: (npm run|node) `));
     }
   });
 }
