@@ -1,20 +1,23 @@
 import type { Figures, Soak } from './results.ts';
 import { serverNamed } from './servers.ts';
 
-/** A figure to reach, and what it came to. */
-export interface Goal {
+/** A figure to reach. */
+interface Goal {
   readonly scenario: string;
   readonly text: string;
   /** Reached when the figure is at most (`<=`), below (`<`) or at least (`>=`) this. */
-  readonly bound: readonly ['<=' | '<' | '>=', number];
-  /** NaN when a server that it needs was not measured. */
-  figure(figures: Lookup): number;
+  readonly bound: readonly [relation: '<=' | '<' | '>=', limit: number];
 }
 
 const SOAK_MINUTES = 60;
 
-type Lookup = (scenario: string, wanted: Wanted) => readonly Figures[];
 type Wanted = string | ((figures: Figures) => boolean);
+
+/** The figures of some servers, in the scenario of the goal if no other is named. */
+type Lookup = (wanted: Wanted, scenario?: string) => readonly Figures[];
+
+/** NaN when a server that it needs was not measured. */
+type Figure = (lookup: Lookup) => number;
 
 const isPeer = ({ server }: Figures) => serverNamed(server).role === 'peer';
 const isNodePeer = (figures: Figures) => isPeer(figures) && serverNamed(figures.server).runtime === 'node';
@@ -22,157 +25,51 @@ const isBunPeer = (figures: Figures) => isPeer(figures) && serverNamed(figures.s
 const isDurablePeer = (figures: Figures) => isPeer(figures) && figures.durability === 'durable';
 const isRelaxedPeer = (figures: Figures) => isPeer(figures) && figures.durability === 'relaxed';
 
-/** CPU of the service by that of the cheapest of the others. */
+/** CPU of the service, as it is or with something on, by that of the cheapest of the others. */
 const cpu =
-  (scenario: string, wanted: Wanted, by = 'service') =>
-  (figures: Lookup) =>
-    least(figures(scenario, by), 'cpu') / least(figures(scenario, wanted), 'cpu');
+  (others: Wanted, on?: 'admin' | 'cors' | 'log' | 'traces'): Figure =>
+  (lookup) =>
+    least(lookup(on === undefined ? 'service' : `service-${on}`), 'cpu') / least(lookup(others), 'cpu');
 
 /** Throughput of the service by that of the fastest of the others. */
-const throughput = (scenario: string, wanted: Wanted) => (figures: Lookup) =>
-  most(figures(scenario, 'service')) / most(figures(scenario, wanted));
+const throughput =
+  (others: Wanted): Figure =>
+  (lookup) =>
+    most(lookup('service')) / most(lookup(others));
 
-export const GOALS: readonly Goal[] = [
-  {
-    scenario: 'one',
-    text: 'CPU with the admin listener, by that of the constant',
-    bound: ['<=', 1.35],
-    figure: cpu('one', 'constant', 'service-admin'),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU by that of the constant, nothing on',
-    bound: ['<=', 1.2],
-    figure: cpu('one', 'constant'),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU with an allowed origin, by that of the constant',
-    bound: ['<=', 1.3],
-    figure: cpu('one', 'constant', 'service-cors'),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU with traces, 1 % sampled, by that of the constant',
-    bound: ['<=', 1.6],
-    figure: cpu('one', 'constant', 'service-traces'),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU by that of the best peer on Node.js',
-    bound: ['<=', 0.5],
-    figure: cpu('one', isNodePeer),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU by that of the best peer on Bun',
-    bound: ['<', 1],
-    figure: cpu('one', isBunPeer),
-  },
-  {
-    scenario: 'one',
-    text: 'CPU with a log line per request, by that of the constant',
-    bound: ['<=', 2.1],
-    figure: cpu('one', 'constant', 'service-log'),
-  },
-  {
-    scenario: 'one-postgres',
-    text: 'CPU by that of a query by pg',
-    bound: ['<=', 1.3],
-    figure: cpu('one-postgres', 'pg-query'),
-  },
-  {
-    scenario: 'one-rs256',
-    text: 'CPU by that of the best peer',
-    bound: ['<=', 1 / 3],
-    figure: cpu('one-rs256', isPeer),
-  },
-  {
-    scenario: 'one-es256',
-    text: 'CPU by that of the best peer',
-    bound: ['<=', 1 / 3],
-    figure: cpu('one-es256', isPeer),
-  },
-  ...['list-20', 'list-1000'].flatMap((scenario): Goal[] => [
-    {
-      scenario,
-      text: 'CPU with the admin listener, by that of the bytes',
-      bound: ['<=', 1.5],
-      figure: cpu(scenario, 'bytes', 'service-admin'),
-    },
-    {
-      scenario,
-      text: 'CPU by that of the bytes, nothing on',
-      bound: ['<=', 1.2],
-      figure: cpu(scenario, 'bytes'),
-    },
-  ]),
-  {
-    scenario: 'list-100000',
-    text: 'CPU by that of the bytes',
-    bound: ['<=', 1.25],
-    figure: cpu('list-100000', 'bytes'),
-  },
-  {
-    scenario: 'list-100000',
-    text: 'Throughput by that of the best peer',
-    bound: ['>=', 20],
-    figure: throughput('list-100000', isPeer),
-  },
-  {
-    scenario: 'unknown-token',
-    text: 'CPU by that of the cheapest peer on Node.js',
-    bound: ['<=', 1],
-    figure: cpu('unknown-token', isNodePeer),
-  },
-  {
-    scenario: 'create-1',
-    text: 'Throughput by that of the best durable peer',
-    bound: ['>=', 1],
-    figure: throughput('create-1', isDurablePeer),
-  },
-  {
-    scenario: 'create',
-    text: 'Throughput by that of the best durable peer',
-    bound: ['>=', 15],
-    figure: throughput('create', isDurablePeer),
-  },
-  {
-    scenario: 'create',
-    text: 'Throughput by that of the best peer that does not sync',
-    bound: ['>=', 2],
-    figure: throughput('create', isRelaxedPeer),
-  },
-  {
-    scenario: 'mix',
-    text: 'Throughput by that of the best peer',
-    bound: ['>=', 2],
-    figure: throughput('mix', isPeer),
-  },
-  {
-    scenario: 'not-found',
-    text: 'CPU by that of a success',
-    bound: ['<=', 1.3],
-    figure: (figures) =>
-      least(figures('not-found', 'service'), 'cpu') / least(figures('one', 'service'), 'cpu'),
-  },
-  {
-    scenario: 'busy-list',
-    text: 'p99 of one todo, in milliseconds',
-    bound: ['<', 20],
-    figure: (figures) => least(figures('busy-list', 'service'), 'p99'),
-  },
-  {
-    scenario: 'start',
-    text: 'Time by that of the constant',
-    bound: ['<=', 2],
-    figure: (figures) =>
-      least(figures('start', 'service'), 'start') / least(figures('start', 'constant'), 'start'),
-  },
+const cpuByOne: Figure = (lookup) => least(lookup('service'), 'cpu') / least(lookup('service', 'one'), 'cpu');
+const p99: Figure = (lookup) => least(lookup('service'), 'p99');
+const start: Figure = (lookup) => least(lookup('service'), 'start') / least(lookup('constant'), 'start');
+
+const GOALS: readonly (readonly [scenario: string, text: string, ...Goal['bound'], Figure])[] = [
+  ['one', 'CPU with the admin listener, by that of the constant', '<=', 1.35, cpu('constant', 'admin')],
+  ['one', 'CPU by that of the constant, nothing on', '<=', 1.2, cpu('constant')],
+  ['one', 'CPU with an allowed origin, by that of the constant', '<=', 1.3, cpu('constant', 'cors')],
+  ['one', 'CPU with traces, 1 % sampled, by that of the constant', '<=', 1.6, cpu('constant', 'traces')],
+  ['one', 'CPU by that of the best peer on Node.js', '<=', 0.5, cpu(isNodePeer)],
+  ['one', 'CPU by that of the best peer on Bun', '<', 1, cpu(isBunPeer)],
+  ['one', 'CPU with a log line per request, by that of the constant', '<=', 2.1, cpu('constant', 'log')],
+  ['one-postgres', 'CPU by that of a query by pg', '<=', 1.3, cpu('pg-query')],
+  ['one-rs256', 'CPU by that of the best peer', '<=', 1 / 3, cpu(isPeer)],
+  ['one-es256', 'CPU by that of the best peer', '<=', 1 / 3, cpu(isPeer)],
+  ['list-20', 'CPU with the admin listener, by that of the bytes', '<=', 1.5, cpu('bytes', 'admin')],
+  ['list-20', 'CPU by that of the bytes, nothing on', '<=', 1.2, cpu('bytes')],
+  ['list-1000', 'CPU with the admin listener, by that of the bytes', '<=', 1.5, cpu('bytes', 'admin')],
+  ['list-1000', 'CPU by that of the bytes, nothing on', '<=', 1.2, cpu('bytes')],
+  ['list-100000', 'CPU by that of the bytes', '<=', 1.25, cpu('bytes')],
+  ['list-100000', 'Throughput by that of the best peer', '>=', 20, throughput(isPeer)],
+  ['unknown-token', 'CPU by that of the cheapest peer on Node.js', '<=', 1, cpu(isNodePeer)],
+  ['create-1', 'Throughput by that of the best durable peer', '>=', 1, throughput(isDurablePeer)],
+  ['create', 'Throughput by that of the best durable peer', '>=', 15, throughput(isDurablePeer)],
+  ['create', 'Throughput by that of the best peer that does not sync', '>=', 2, throughput(isRelaxedPeer)],
+  ['mix', 'Throughput by that of the best peer', '>=', 2, throughput(isPeer)],
+  ['not-found', 'CPU by that of a success', '<=', 1.3, cpuByOne],
+  ['busy-list', 'p99 of one todo, in milliseconds', '<', 20, p99],
+  ['start', 'Time by that of the constant', '<=', 2, start],
 ];
 
 export interface Score {
-  readonly goal: Omit<Goal, 'figure'>;
+  readonly goal: Goal;
   /** NaN when it was not measured. */
   readonly figure: number;
   readonly reached: boolean;
@@ -180,16 +77,21 @@ export interface Score {
 
 /** The goals of the scenarios that were measured, and those that only a soak can decide. */
 export function score(figures: readonly Figures[], soak?: Soak): readonly Score[] {
-  const lookup: Lookup = (scenario, wanted) =>
+  const measured = GOALS.filter(([scenario]) => figures.some((one) => one.scenario === scenario));
+  return [
+    ...measured.map(([scenario, text, relation, limit, figure]) =>
+      scoreOf({ scenario, text, bound: [relation, limit] }, figure(lookupOf(figures, scenario))),
+    ),
+    ...scoreSoak(soak ?? { minutes: SOAK_MINUTES, megabytes: Number.NaN, megabytesPerHour: Number.NaN }),
+  ];
+}
+
+function lookupOf(figures: readonly Figures[], own: string): Lookup {
+  return (wanted, scenario = own) =>
     figures.filter(
       (one) =>
         one.scenario === scenario && (typeof wanted === 'string' ? one.server === wanted : wanted(one)),
     );
-  const measured = GOALS.filter(({ scenario }) => figures.some((one) => one.scenario === scenario));
-  return [
-    ...measured.map((goal) => scoreOf(goal, goal.figure(lookup))),
-    ...scoreSoak(soak ?? { minutes: SOAK_MINUTES, megabytes: Number.NaN, megabytesPerHour: Number.NaN }),
-  ];
 }
 
 function scoreSoak({ minutes, megabytes, megabytesPerHour }: Soak): readonly Score[] {
@@ -201,7 +103,7 @@ function scoreSoak({ minutes, megabytes, megabytesPerHour }: Soak): readonly Sco
   ].map((one) => ({ ...one, reached: one.reached && minutes >= SOAK_MINUTES }));
 }
 
-function scoreOf(goal: Score['goal'], figure: number): Score {
+function scoreOf(goal: Goal, figure: number): Score {
   const [relation, limit] = goal.bound;
   const reached = { '<=': figure <= limit, '<': figure < limit, '>=': figure >= limit }[relation];
   return { goal, figure, reached };
