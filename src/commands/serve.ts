@@ -102,7 +102,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   }
   await using service = opened;
   if (config.environment === 'production') announce(config, service, log);
-  else greet(config, service, output);
+  else await greet(config, service, output);
   const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
   log.info({ event: 'stopping', reason }, 'stopping');
   const { shutdownSeconds, shutdownDelaySeconds } = config.serving;
@@ -145,13 +145,15 @@ function announce(config: Config, { url, adminUrl, about }: Service, log: Logger
 }
 
 /** Development greets a person. */
-function greet({ environment, profile }: Config, { url, adminUrl, about }: Service, output: Output): void {
+async function greet(config: Config, { url, adminUrl, about }: Service, output: Output): Promise<void> {
+  const { environment, profile } = config;
+  const { isScalarInstalled, PAGE_PATH } = await import('../openapi/page.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     ...about,
-    `reference  ${url}/scalar`,
+    ...(isScalarInstalled() ? [`reference  ${url}${PAGE_PATH}`] : []),
     ...tokenLine(profile),
   ];
   output.write(`${lines.join('\n  ')}\n`, { mayWait: false, important: false });

@@ -56,6 +56,22 @@ test('development that trusts an issuer does not greet with a token command, whi
   assert.doesNotMatch(service.stdout(), /a token/);
 });
 
+test('development without the package of the reference page does not greet with its address', async () => {
+  const without = `import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(name, context, next) {
+        return next(name.startsWith('@scalar/') ? 'not-installed' : name, context);
+      },
+    });`;
+  const env = {
+    NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(without).toString('base64')}`,
+  };
+  await using service = await startService({ profile: 'error-demo', environment: 'development', env });
+  assert.match(service.stdout(), /there is no reference page: install @scalar/);
+  assert.match(service.stdout(), /listening {2}http/);
+  assert.doesNotMatch(service.stdout(), /\/scalar\n/);
+});
+
 test('production starts with one JSON line, and ends on SIGTERM with exit code 0', async () => {
   await using service = await startService({ profile: 'error-demo' });
   assert.equal(await service.stop(), 0);
