@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
@@ -73,6 +73,24 @@ describe('Slow clients', { concurrency: true }, () => {
       connection.answers().map(({ status }) => status),
       [200],
     );
+  });
+
+  test('a client that leaves its side open after a 400 to what is not HTTP is cut off', async () => {
+    await using demo = await startDemo();
+    const accepted = once(demo.server, 'connection');
+    const client = connect({ port: Number(new URL(demo.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const [socket]: Socket[] = await accepted;
+    assert.ok(socket);
+    const closed = once(socket, 'close');
+    client
+      .on('error', () => {})
+      .resume()
+      .write('x\r\n\r\n');
+    const patience = pause(25_000, undefined, { ref: false }).then(() =>
+      assert.fail('still open after 25 s'),
+    );
+    await Promise.race([closed, patience]);
+    client.destroy();
   });
 
   test('a client that does not read its answer is cut off', async () => {
