@@ -122,14 +122,14 @@ function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
   return { status: 201, headers, body: json };
 }
 
-function answerList(preconditions: Preconditions, { pieces, coding, etag }: ListRepresentation): Answer {
+function answerList(preconditions: Preconditions, { body, coding, etag }: ListRepresentation): Answer {
   const status = decideRead(preconditions, etag);
   if (status === 412) return { status };
   const headers: Record<string, string> = { ...tagged(etag), vary: 'Accept-Encoding' };
   if (status === 304) return { status, headers };
   if (coding === 'gzip') headers['content-encoding'] = 'gzip';
   headers['content-type'] = JSON_UTF_8;
-  return { status, headers, body: pieces };
+  return { status, headers, body };
 }
 
 function answerTodo(preconditions: Preconditions, todo: TodoRepresentation | undefined): Answer {

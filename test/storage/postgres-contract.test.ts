@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { piecesOf } from '../../src/http/message/answer.ts';
 import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
 import { openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
 import { describeTodoStore } from './contract.ts';
@@ -37,10 +38,10 @@ test('versions of a long list share what did not change', async () => {
     url,
     "INSERT INTO todos (title, category_id) SELECT lpad('', 100, 'a'), 1 FROM generate_series(1, 2000)",
   );
-  const [, first] = (await store.list()).pieces;
+  const [, first] = piecesOf((await store.list()).body);
   await store.replace(2_000, replacement('changed', true, 2));
   const changed = await store.list();
   assert.equal(JSON.parse(bytesOf(changed).toString())[1_999].title, 'changed');
-  assert.equal(changed.pieces[1]?.buffer, first?.buffer);
+  assert.equal(piecesOf(changed.body)[1]?.buffer, first?.buffer);
   assert.ok((first?.length ?? 0) > 20_000);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { piecesOf } from '../../src/http/message/answer.ts';
 import type { ListRepresentation } from '../../src/shared-list/list/version.ts';
 import type { TodoRepresentation } from '../../src/shared-list/representation.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
@@ -50,8 +51,8 @@ export async function listText(store: TodoStore): Promise<string> {
   return bytesOf(await store.list()).toString();
 }
 
-export function bytesOf({ pieces }: ListRepresentation): Buffer {
-  return Buffer.concat(pieces);
+export function bytesOf({ body }: ListRepresentation): Buffer {
+  return Buffer.concat(piecesOf(body));
 }
 
 /** 1 to 100 code points of all planes, without U+0000 and surrogates (contract B10). */

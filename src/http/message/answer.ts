@@ -4,8 +4,19 @@ import type { Problem } from '../../problem/problem.ts';
 export interface Answer extends Problem {
   /** Names in lower case. */
   readonly headers?: Headers;
-  /** In pieces, at least one, when it is long; other answers may have some of them too. */
-  readonly body?: string | Buffer | readonly Buffer[];
+  readonly body?: Body;
+}
+
+/**
+ * What is sent behind a head: a text, which leaves with the head in one write and is the cheapest when it is short;
+ * bytes; or pieces, at least one, which other answers may have too.
+ */
+export type Body = string | Buffer | readonly Buffer[];
+
+/** The bytes of a body; nothing but a text is copied. */
+export function piecesOf(body: Body): readonly Buffer[] {
+  if (typeof body === 'string') return [Buffer.from(body)];
+  return Buffer.isBuffer(body) ? [body] : body;
 }
 
 export type Headers = Readonly<Record<string, string>>;

@@ -48,27 +48,24 @@ interface Entry {
   readonly path: string;
   readonly allow: string;
   readonly routes: ReadonlyMap<string, Route>;
-  /** What stands before and after `:id`. */
-  readonly around: readonly [prefix: string, suffix: string] | undefined;
+  /** What stands before and after `:id`; undefined for a path without. */
+  readonly around: { readonly prefix: string; readonly suffix: string } | undefined;
 }
 
 const ID = ':id';
 
 export function matchRoutes(routes: readonly Route[]): Match {
   const entries = [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => entryOf(path, own));
-  const fixed = new Map(entries.map((entry) => [entry.path, entry]));
   const withId = entries.filter(({ around }) => around !== undefined);
+  const fixed = new Map(entries.filter(({ around }) => !around).map((entry) => [entry.path, entry]));
 
   const find = (method: string, path: string): Found | undefined => {
-    const entry = fixed.get(path);
-    if (entry?.around === undefined && entry !== undefined) return found(entry, method, undefined);
-    for (const one of withId) {
-      const [prefix, suffix] = one.around ?? ['', ''];
-      if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
-      const id = parseId(path.slice(prefix.length, path.length - suffix.length));
-      if (id !== undefined) return found(one, method, id);
+    for (const entry of withId) {
+      const id = idIn(path, entry);
+      if (id !== undefined) return found(entry, method, id);
     }
-    return undefined;
+    const entry = fixed.get(path);
+    return entry && found(entry, method, undefined);
   };
   return (method, path) => find(method, path) ?? findSpelledOtherwise(method, path);
 
@@ -88,7 +85,7 @@ function entryOf(path: string, routes: readonly Route[]): Entry {
     path,
     allow: [...methods.keys()].sort().join(', '),
     routes: methods,
-    around: at < 0 ? undefined : [path.slice(0, at), path.slice(at + ID.length)],
+    around: at < 0 ? undefined : { prefix: path.slice(0, at), suffix: path.slice(at + ID.length) },
   };
 }
 
@@ -96,13 +93,30 @@ function found({ path, allow, routes }: Entry, method: string, id: number | unde
   return { path, allow, route: routes.get(method), id };
 }
 
-const INTEGER = /^[+-]?\d+$/;
+/** What stands for `:id` in a path; undefined when the path is another. */
+function idIn(path: string, { around }: Entry): number | undefined {
+  if (around === undefined || !path.startsWith(around.prefix) || !path.endsWith(around.suffix))
+    return undefined;
+  return parseId(path, around.prefix.length, path.length - around.suffix.length);
+}
+
 const MIN_INT32 = -2_147_483_648;
 const MAX_INT32 = 2_147_483_647;
 
-/** The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. */
-export function parseId(segment: string): number | undefined {
-  if (!INTEGER.test(segment)) return undefined;
-  const id = Number(segment);
-  return id >= MIN_INT32 && id <= MAX_INT32 ? id : undefined;
+/**
+ * The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. Digit by digit: a
+ * regular expression and a conversion cost ten times as much, and every request has one.
+ */
+export function parseId(path: string, from = 0, until = path.length): number | undefined {
+  const isNegative = path[from] === '-';
+  const first = isNegative || path[from] === '+' ? from + 1 : from;
+  if (first >= until) return undefined;
+  let id = 0;
+  for (let at = first; at < until; at += 1) {
+    const digit = path.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    id = 10 * id + digit;
+    if (id > (isNegative ? -MIN_INT32 : MAX_INT32)) return undefined;
+  }
+  return isNegative ? -id : id;
 }

@@ -1,6 +1,6 @@
 import { reasonPhrase } from '../../problem/catalogue.ts';
 import { endLast } from '../transport/refuse.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, type Body, piecesOf } from './answer.ts';
 import type { Call } from './call.ts';
 
 /** Bytes of a long body that the socket gets at a time. At 64 KiB a second they leave long before a client counts as gone. */
@@ -19,13 +19,14 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   for (const name in headers) head.push(name, headers[name] ?? '');
   head.push('x-content-type-options', 'nosniff');
   if (last) head.push('connection', 'close');
-  const whole = wholeOf(body);
+  const length = lengthOf(body);
   if (!('content-length' in headers) && hasLength(status, method, body)) {
-    head.push('content-length', String(lengthOf(body)));
+    head.push('content-length', String(length));
   }
   response.writeHead(status, reasonPhrase(status) ?? '', head);
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
-  else if (whole !== undefined && whole.length <= WINDOW_BYTES) end(call, last, whole);
+  else if (isWhole && length <= WINDOW_BYTES) end(call, last, body);
   else call.connection.inTurn(response, () => writeWindows(call, windowsOf(body), last));
 }
 
@@ -60,10 +61,10 @@ function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: bo
 }
 
 /** A long body in groups of pieces; nothing is copied. */
-function* windowsOf(body: string | Buffer | readonly Buffer[]): Generator<readonly Buffer[]> {
+function* windowsOf(body: Body): Generator<readonly Buffer[]> {
   let window: Buffer[] = [];
   let size = 0;
-  for (const whole of typeof body === 'string' ? [Buffer.from(body)] : [body].flat()) {
+  for (const whole of piecesOf(body)) {
     for (let from = 0; from < whole.length; from += WINDOW_BYTES) {
       const piece = whole.subarray(from, from + WINDOW_BYTES);
       window.push(piece);
@@ -77,19 +78,13 @@ function* windowsOf(body: string | Buffer | readonly Buffer[]): Generator<readon
   if (window.length > 0) yield window;
 }
 
-/** A body that is there in one piece. */
-function wholeOf(body: Answer['body']): string | Buffer | undefined {
-  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return body;
-  return body.length === 1 ? body[0] : undefined;
-}
-
 /** RFC 9110 §8.6. */
-function hasLength(status: number, method: string, body: Answer['body']): boolean {
+function hasLength(status: number, method: string, body: Body | undefined): boolean {
   return body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
 }
 
-function lengthOf(body: Answer['body']): number {
-  if (body === undefined) return 0;
+function lengthOf(body: Body | undefined): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body === undefined) return 0;
   return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
 }

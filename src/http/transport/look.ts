@@ -22,8 +22,9 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
 function malformationOf(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'The HTTP version must be 1.0 or 1.1.';
   const repeated = repeatedField(request.rawHeaders);
-  if (repeated === 'host') return HOST_FAULT;
-  if (repeated !== undefined) return `The header ${repeated} must not be repeated.`;
+  if (repeated !== undefined) {
+    return repeated === 'host' ? HOST_FAULT : `The header ${repeated} must not be repeated.`;
+  }
   const target = readTarget(request.url ?? '', request.method ?? '');
   if (typeof target === 'string') return target;
   const { host, 'transfer-encoding': coding } = request.headers;

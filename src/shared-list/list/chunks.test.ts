@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { piecesOf } from '../../http/message/answer.ts';
 import { chunkOf, makeChunk, todosOf } from './chunk.ts';
 import { ListChunks } from './chunks.ts';
 
@@ -7,7 +8,7 @@ const todo = (id: number, title = 'a') => ({ id, title, done: false, categoryId:
 const one = (id: number, title?: string) => makeChunk([todo(id, title)]);
 
 async function textOf(chunks: ListChunks): Promise<string> {
-  return String(Buffer.concat((await chunks.version().select({ gzip: false })).pieces));
+  return String(Buffer.concat(piecesOf((await chunks.version().select({ gzip: false })).body)));
 }
 
 test('a chunk has the ids of a row of 256', () => {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { Body } from '../../http/message/answer.ts';
 import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../entity-tag.ts';
 import type { Chunk } from './chunk.ts';
 
@@ -12,9 +13,8 @@ export interface ListWish {
 
 /** The whole list as it goes over the wire, and the tag of exactly these bytes. */
 export interface ListRepresentation {
-  /** At least one. Other versions may have some of them too. */
-  readonly pieces: readonly Buffer[];
-  /** The coding of all pieces together; `identity` for a client that wishes no gzip. */
+  readonly body: Body;
+  /** The coding of the whole body; `identity` for a client that wishes no gzip. */
   readonly coding: 'identity' | 'gzip';
   /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
@@ -23,8 +23,11 @@ export interface ListRepresentation {
 /** Bytes; what is not longer fits one packet anyway. */
 const WORTH_GZIP = 1024;
 
+/** Bytes up to which a text costs less to send than bytes do. */
+const SHORT = 4 * 1024;
+
 /** Bytes up to which it costs less to have a list in one piece than to share chunks among versions. */
-const SHORT = 128 * 1024;
+const ONE_PIECE = 128 * 1024;
 
 /** Above 3, zlib takes more than twice the time and saves some 5 % of a list. */
 const GZIP_LEVEL = 3;
@@ -41,9 +44,8 @@ export class ListVersion {
   constructor(chunks: readonly Chunk[]) {
     const array = arrayOf(chunks);
     this.#length = array.reduce((sum, { length }) => sum + length, 0);
-    const pieces = this.#length <= SHORT ? [Buffer.concat(array)] : array;
     const etag = entityTag(chunks.map((chunk) => chunk.etag).join());
-    this.#identity = { pieces, coding: 'identity', etag };
+    this.#identity = { body: bodyOf(array, this.#length), coding: 'identity', etag };
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
   }
 
@@ -67,8 +69,8 @@ export class ListVersion {
   }
 
   async #compress(): Promise<ListRepresentation> {
-    const gzip = Readable.from(this.#identity.pieces).pipe(createGzip({ level: GZIP_LEVEL }));
-    return { pieces: [Buffer.concat(await gzip.toArray())], coding: 'gzip', etag: this.#gzipTag };
+    const gzip = Readable.from(this.#identity.body).pipe(createGzip({ level: GZIP_LEVEL }));
+    return { body: Buffer.concat(await gzip.toArray()), coding: 'gzip', etag: this.#gzipTag };
   }
 }
 
@@ -76,6 +78,12 @@ export class ListVersion {
 function arrayOf(chunks: readonly Chunk[]): readonly Buffer[] {
   const [first, ...rest] = chunks.map(({ json }) => Buffer.from(json.buffer));
   return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
+}
+
+function bodyOf(pieces: readonly Buffer[], length: number): Body {
+  if (length > ONE_PIECE) return pieces;
+  const whole = Buffer.concat(pieces);
+  return length > SHORT ? whole : whole.toString();
 }
 
 const EMPTY = Buffer.from('[]');
