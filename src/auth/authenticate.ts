@@ -10,7 +10,7 @@ import { type Fault, firstFault } from './token/checks.ts';
 import { readIdentity } from './token/identity-claims.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import type { Refusal } from './token/refusal.ts';
-import { type Claims, checkTimes, timesOf } from './token/registered-claims.ts';
+import { type Validity, validityOf } from './token/registered-claims.ts';
 
 /**
  * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
@@ -33,7 +33,7 @@ const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
 /** What is kept of a verified token: who it is, and until when. */
 interface Remembered {
   readonly authentication: Extract<Authentication, { outcome: 'identified' }>;
-  readonly times: Claims;
+  readonly validity: Validity;
 }
 
 /** Characters. A `kid` in the log is for people and may be anybody's text. */
@@ -63,9 +63,7 @@ export function authenticateWith(
   return (authorization) => {
     if (authorization === undefined) return MISSING;
     const known = remembered(authorization);
-    if (known === undefined) return identify(authorization);
-    const untimely = checkTimesNow(known.times);
-    return untimely === undefined ? known.authentication : refuse(untimely, undefined);
+    return known !== undefined && isValid(known.validity) ? known.authentication : identify(authorization);
   };
 
   function remembered(authorization: string) {
@@ -76,8 +74,9 @@ export function authenticateWith(
     return memory.get(authorization);
   }
 
-  function checkTimesNow(times: Claims): Refusal | undefined {
-    return checkTimes(times, now() / 1000, settings.clockToleranceSeconds);
+  function isValid({ from, until }: Validity): boolean {
+    const seconds = now() / 1000;
+    return from <= seconds && seconds < until;
   }
 
   function identify(authorization: string): Authentication | Promise<Authentication> {
@@ -97,7 +96,8 @@ export function authenticateWith(
       // A set never comes back: it was this one all the time.
       const verifiedWithRemembered = set !== undefined && set === keys.current() && set === rememberedSet;
       if (spelledPlainly && verifiedWithRemembered) {
-        memory.set(authorization, { authentication, times: timesOf(token.claims) });
+        const validity = validityOf(token.claims, settings.clockToleranceSeconds);
+        memory.set(authorization, { authentication, validity });
       }
       return authentication;
     });

@@ -16,9 +16,17 @@ export function checkAudience(claims: Claims, audience: string): Refusal | undef
   return accepted ? undefined : { code: 'audience' };
 }
 
-/** The claims that `checkTimes` looks at, to look at them again later. */
-export function timesOf(claims: Claims): Claims {
-  return { exp: claim(claims, 'exp'), nbf: claim(claims, 'nbf'), iat: claim(claims, 'iat') };
+/** Seconds since 1970: from the first, before the second. */
+export interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** When `checkTimes` finds no fault with the claims of a token of which it has just found none. */
+export function validityOf(claims: Claims, tolerance: number): Validity {
+  const seconds = (name: string, otherwise: number) => Number(claim(claims, name) ?? otherwise);
+  const begin = Math.max(seconds('nbf', Number.NEGATIVE_INFINITY), seconds('iat', Number.NEGATIVE_INFINITY));
+  return { from: begin - tolerance, until: seconds('exp', 0) + tolerance };
 }
 
 /**
