@@ -17,7 +17,8 @@ export interface Preconditions {
  * 128 bits of SHA-256, so that nobody can make two titles with one tag.
  */
 export function entityTag(representation: string | Uint8Array): EntityTag {
-  return `"${hash('sha256', representation, 'hex').slice(0, 32)}"`;
+  // JSON makes one string of it; a template would keep the whole digest and join it anew for each answer.
+  return JSON.stringify(hash('sha256', representation, 'hex').slice(0, 32));
 }
 
 /** Whether a write with these preconditions may change the representation with this tag, RFC 9110 §13.2.2. */
