@@ -18,15 +18,15 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import {
+  AlwaysOnSampler,
   BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import type { Call } from '../http/message/call.ts';
-import { parseTraceparent } from '../problem/trace-id.ts';
+import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
 import type { Observer } from './observer.ts';
 import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
@@ -52,7 +52,7 @@ export function openTraces(
     resource: defaultResource()
       .merge(named)
       .merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(settings.sampling),
+    sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: loggedExporter(new OTLPTraceExporter(), log),
@@ -64,6 +64,7 @@ export function openTraces(
     ],
   });
   const tracer = provider.getTracer('todo-service', version);
+  const isSampled = decideBy(settings.sampling);
   const current = new AsyncLocalStorage<Context>();
   /** Below the span of the request; nothing where that is not recorded. */
   const child = <T>(name: string, kind: SpanKind, attributes: Attributes, run: (span?: Span) => T): T => {
@@ -79,13 +80,16 @@ export function openTraces(
 
   return {
     watchRequest(call, go) {
-      const span = startServerSpan(tracer, call);
-      const { traceId, spanId, traceFlags } = span.spanContext();
-      call.traceId = `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
-      if (!span.isRecording()) {
+      const { traceparent } = call.headers;
+      const parent = parseTraceparent(traceparent);
+      if (!isSampled(parent)) {
+        if (parent?.sampled) call.traceId = `${newTraceId(traceparent).slice(0, -1)}0`;
         go();
         return;
       }
+      const span = startServerSpan(tracer, call, parent);
+      const { traceId, spanId } = span.spanContext();
+      call.traceId = `00-${traceId}-${spanId}-01`;
       const { response } = call;
       response.once('close', () => {
         if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
@@ -126,13 +130,18 @@ export function openTraces(
   };
 }
 
-function samplerOf({ parentBased, ratio }: Sampling): Sampler {
-  const root = new TraceIdRatioBasedSampler(ratio);
-  return parentBased ? new ParentBasedSampler({ root }) : root;
+/** Decides before there is a span: to begin one that is not recorded costs more than the walk. */
+function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined) => boolean {
+  const byTraceId = new TraceIdRatioBasedSampler(ratio);
+  return (parent) => {
+    if (parent === undefined) return Math.random() < ratio;
+    if (parentBased) return parent.sampled;
+    const { decision } = byTraceId.shouldSample(ROOT_CONTEXT, parent.traceId);
+    return decision === SamplingDecision.RECORD_AND_SAMPLED;
+  };
 }
 
-function startServerSpan(tracer: Tracer, { method, headers, found, request }: Call): Span {
-  const parent = parseTraceparent(headers.traceparent);
+function startServerSpan(tracer: Tracer, { method, found, request }: Call, parent: Parent | undefined): Span {
   const context =
     parent === undefined
       ? ROOT_CONTEXT

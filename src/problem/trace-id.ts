@@ -21,7 +21,7 @@ function randomHex(bytes: number): string {
 }
 
 /** The part of a caller's trace that it told. */
-interface Parent {
+export interface Parent {
   readonly traceId: string;
   readonly parentId: string;
   readonly sampled: boolean;
@@ -29,7 +29,8 @@ interface Parent {
 
 /** What a `traceparent` says, or undefined when it is not valid (W3C Trace Context §3.2). */
 export function parseTraceparent(traceparent: string | string[] | undefined): Parent | undefined {
-  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
+  if (typeof traceparent !== 'string') return undefined;
+  const match = TRACEPARENT.exec(traceparent);
   const [, version = 'ff', traceId = ZERO_TRACE, parentId = ZERO_SPAN, flags = '00', rest] = match ?? [];
   const valid =
     version !== 'ff' &&

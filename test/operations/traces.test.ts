@@ -86,6 +86,26 @@ describe('Traces', { concurrency: 2 }, () => {
     );
   });
 
+  test('a request that the ratio leaves out is not sent, whatever its caller samples, and its problem says so', async () => {
+    await using setup = await traced({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
+    const { receiver, service, ask } = setup;
+    const reply = await ask('GET', '/todos/7', { traceparent: `00-${TRACE}-${PARENT}-01` });
+    const { traceId } = (await reply.json()) as { traceId: string };
+    assert.match(traceId, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
+    await ask('GET', '/me');
+    await service.stop();
+    assert.deepEqual(receiver.spans, []);
+  });
+
+  test('the ratio decides by the id of the caller’s trace where its flag has no say', async () => {
+    await using setup = await traced({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' });
+    const { receiver, service, ask } = setup;
+    for (const digit of ['1', 'f'])
+      await ask('GET', '/me', { traceparent: `00-${digit}${'0'.repeat(31)}-${PARENT}-00` });
+    await service.stop();
+    assert.deepEqual([...new Set(receiver.spans.map((span) => span.traceId))], [`1${'0'.repeat(31)}`]);
+  });
+
   test('spans hold nothing of an unmatched path, a query or a token', async () => {
     await using setup = await traced();
     const { receiver, ask } = setup;
