@@ -4,6 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { composeApp } from '../../src/app.ts';
 import type { Authenticate } from '../../src/auth/authenticate.ts';
@@ -190,6 +192,24 @@ describe('The budget of a connection', { concurrency: true }, () => {
     connection.socket.write('ET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n');
     await connection.until('"done":false}');
     assert.equal(connection.answers().length, 17);
+  });
+
+  test('nothing is left of a connection that ends while it is not read, although Node.js called it slow', async () => {
+    const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
+    await using gated = await startGated({ limits });
+    const connection = await Connection.open(gated.demo.url);
+    const calledSlow = once(gated.demo.server, 'clientError').then(([, socket]) => new WeakRef(socket));
+    connection.socket.write(`${WAIT.repeat(16)}${SHORTEST.slice(0, 1)}`);
+    const socket = await calledSlow;
+    await connection[Symbol.asyncDispose]();
+    gated.open();
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    for (let looks = 0; socket.deref() !== undefined && looks < 100; looks += 1) {
+      await pause(50);
+      collectGarbage();
+    }
+    assert.equal(socket.deref(), undefined);
   });
 
   test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {

@@ -113,6 +113,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     if (connection === undefined) return;
     let seen = progressOf(connection);
     const lookAgain = () => {
+      if (socket.destroyed) return;
       const now = progressOf(connection);
       const progressed = now.latest !== seen.latest || now.complete !== seen.complete;
       if (progressed && now.complete) return;
