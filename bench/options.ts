@@ -5,7 +5,7 @@ import { SERVERS } from './servers.ts';
 export interface Options {
   readonly scenarios: readonly string[];
   readonly servers: readonly string[];
-  /** Seconds of load in each trial, after one of warm-up. */
+  /** Seconds of load in each trial, after the warm-up. */
   readonly seconds: number;
   /** Trials of each server in each scenario; the tables have their medians. */
   readonly runs: number;
@@ -25,7 +25,7 @@ Measures todo-service beside what a user would pick instead: each server on one 
 
   --scenario NAME[,NAME…]   default: all
   --server NAME[,NAME…]     default: all
-  --seconds SECONDS         of load in each trial, after 1 s of warm-up; default 1
+  --seconds SECONDS         of load in each trial, after 3 s of warm-up; default 1
   --runs RUNS               trials of each server in each scenario, in shuffled order; default 3
   --load wrk|autocannon     default: wrk when it is installed
   --output FILE             results as JSON, tables and chart beside it; default bench/results.json
