@@ -75,10 +75,12 @@ function drawPanel({ title, figure }: Panel, bars: readonly Figures[], x: number
   );
 }
 
-/** Without the libraries beside the framework. */
+/** Without the libraries beside the framework. The service syncs always. */
 function shortTitle(one: Figures): string {
   const [framework = '', ...rest] = titleOf(one).replaceAll('**', '').split(', ');
-  if (serverNamed(one.server).role === 'floor') return [framework, ...rest].join(', ');
+  const { role } = serverNamed(one.server);
+  if (role === 'floor') return [framework, ...rest].join(', ');
+  if (role === 'service') return framework;
   const note = one.server === 'fastify-cache' ? ' + token cache' : '';
   const kept = rest.filter((part) => /^(?:not )?synced$/.test(part));
   return [framework + note, ...kept].join(', ');

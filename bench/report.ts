@@ -36,9 +36,7 @@ export function summary(results: Results): string {
   const { disturbed, figures, soak, date, command, machine, versions } = results;
   const facts = { date, command, ...machine };
   return [
-    ...(disturbed.length === 0
-      ? []
-      : [`**The machine was not quiet:**\n${disturbed.map((why) => `- ${why}`).join('\n')}`]),
+    ...(disturbed.length === 0 ? [] : [`**The machine was not quiet:** ${disturbed.join('; ')}.`]),
     table(
       ['', ''],
       [
