@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 /** version "-" trace-id "-" parent-id "-" trace-flags, W3C Trace Context §3.2. Later versions may go on after a "-". */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
@@ -48,4 +49,23 @@ export function newTraceId(traceparent: string | string[] | undefined): string {
   const parent = parseTraceparent(traceparent);
   if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
   return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;
+}
+
+const traceIds = new WeakMap<IncomingMessage, string>();
+
+/**
+ * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made when somebody asks: most never
+ * do.
+ */
+export function traceIdOf(request: IncomingMessage): string {
+  const known = traceIds.get(request);
+  if (known !== undefined) return known;
+  const made = newTraceId(request.headers.traceparent);
+  traceIds.set(request, made);
+  return made;
+}
+
+/** Before anybody has asked for it. */
+export function setTraceId(request: IncomingMessage, traceId: string): void {
+  traceIds.set(request, traceId);
 }

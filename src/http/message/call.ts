@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity } from '../../auth/identity.ts';
-import { newTraceId } from '../../problem/trace-id.ts';
+import { setTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import type { Connection } from '../transport/connection.ts';
 import { IncomingBody } from './body.ts';
 import type { Found } from './routes.ts';
@@ -15,7 +15,6 @@ export class Call {
   /** Undefined when no route has the path. */
   readonly found: Found | undefined;
   #identity: Identity | undefined;
-  #traceId: string | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -54,13 +53,12 @@ export class Call {
     this.#identity = identity;
   }
 
-  /** The same string in its problem and in its log lines (contract P5); made when somebody asks: most never do. */
+  /** The one of the request, also where it is refused on its way (contract P5). */
   get traceId(): string {
-    this.#traceId ??= newTraceId(this.headers.traceparent);
-    return this.#traceId;
+    return traceIdOf(this.request);
   }
 
   set traceId(traceId: string) {
-    this.#traceId = traceId;
+    setTraceId(this.request, traceId);
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { reasonPhrase } from '../../problem/catalogue.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
-import { newTraceId } from '../../problem/trace-id.ts';
+import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import { announcesBody } from '../message/body.ts';
 import type { Connection } from './connection.ts';
 import { LINGER_BYTES, LINGER_MS } from './intake.ts';
@@ -26,7 +26,7 @@ export function refuse(
   connection: Connection,
   problem: Problem,
 ): void {
-  const body = problemBody(problem, newTraceId(request.headers.traceparent));
+  const body = problemBody(problem, traceIdOf(request));
   response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
   // A client that is too slow is not read on.
   if (problem.status === 408) response.end(body);
