@@ -14,7 +14,7 @@ import { type Validity, validityOf } from './token/registered-claims.ts';
 
 /**
  * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
- * thread verifies the signature; never when the token is remembered.
+ * thread verifies the signature; never when the token is remembered and its time has not run out.
  */
 export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
 
@@ -30,7 +30,7 @@ const REMEMBERED_BYTES = 16 * 1024 * 1024;
 /** Bytes that a shorter token counts as: no more than 10,000 are kept. What is read from a token is never longer than it. */
 const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
 
-/** What is kept of a verified token: who it is, and until when. */
+/** What is kept of a verified token: who it is, and from when until when. */
 interface Remembered {
   readonly authentication: Extract<Authentication, { outcome: 'identified' }>;
   readonly validity: Validity;

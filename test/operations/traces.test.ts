@@ -97,6 +97,18 @@ describe('Traces', { concurrency: 2 }, () => {
     assert.deepEqual(receiver.spans, []);
   });
 
+  test('of requests that begin a trace the ratio sends some', async () => {
+    await using setup = await traced({
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    });
+    const { receiver, service, ask } = setup;
+    for (let request = 0; request < 100; request += 1) await ask('GET', '/me');
+    await service.stop();
+    const sent = receiver.spans.filter(({ name }) => name === 'GET /me').length;
+    assert.ok(sent > 10 && sent < 90, `${sent} of 100`);
+  });
+
   test('the ratio decides by the id of the caller’s trace where its flag has no say', async () => {
     await using setup = await traced({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' });
     const { receiver, service, ask } = setup;

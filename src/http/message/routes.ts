@@ -104,8 +104,8 @@ const MIN_INT32 = -2_147_483_648;
 const MAX_INT32 = 2_147_483_647;
 
 /**
- * The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. Digit by digit: a
- * regular expression and a conversion cost ten times as much, and every request has one.
+ * The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. Digit by digit costs
+ * less than half of a regular expression and a conversion, on the most used path.
  */
 export function parseId(path: string, from = 0, until = path.length): number | undefined {
   const isNegative = path[from] === '-';

@@ -64,7 +64,14 @@ test('a client that has one coding is offered that one', async () => {
   assert.equal((await list.select({ gzip: false, ifNoneMatch: [TWIN] })).etag, TAG);
 });
 
-test('a list of up to 128 KiB is one buffer', async () => {
+test('a list of up to 4 KiB is a text when it is ASCII, which costs less to send, else bytes', async () => {
+  const bodyOf = async (text: string) => (await new ListVersion([chunk(text)]).select({ gzip: false })).body;
+  assert.equal(await bodyOf(',"a"'.padEnd(4_095)), `[${'"a"'.padEnd(4_094)}]`);
+  assert.ok(Buffer.isBuffer(await bodyOf(',"a"'.padEnd(4_096))));
+  assert.deepEqual(await bodyOf(',"ä"'), Buffer.from('["ä"]'));
+});
+
+test('a longer list of up to 128 KiB is one buffer', async () => {
   const list = new ListVersion([chunk(','.padEnd(100_000)), chunk(','.padEnd(31_071))]);
   const { body } = await list.select({ gzip: false });
   assert.ok(Buffer.isBuffer(body));

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Body } from '../../http/message/answer.ts';
@@ -23,7 +24,7 @@ export interface ListRepresentation {
 /** Bytes; what is not longer fits one packet anyway. */
 const WORTH_GZIP = 1024;
 
-/** Bytes up to which a text costs less to send than bytes do. */
+/** Bytes up to which a text of ASCII costs less to send than bytes do. */
 const SHORT = 4 * 1024;
 
 /** Bytes up to which it costs less to have a list in one piece than to share chunks among versions. */
@@ -83,7 +84,7 @@ function arrayOf(chunks: readonly Chunk[]): readonly Buffer[] {
 function bodyOf(pieces: readonly Buffer[], length: number): Body {
   if (length > ONE_PIECE) return pieces;
   const whole = Buffer.concat(pieces);
-  return length > SHORT ? whole : whole.toString();
+  return length <= SHORT && isAscii(whole) ? whole.toString('latin1') : whole;
 }
 
 const EMPTY = Buffer.from('[]');
