@@ -164,6 +164,7 @@ const memory = { resident: slope(({ resident }) => resident), heap: slope(({ hea
 const [fewest = 0, most = 0] = spread(({ descriptors }) => descriptors);
 const [fewestOpen = 0, mostOpen = 0] = spread(({ connections }) => connections);
 const last = settled.at(-1);
+const logged = Buffer.byteLength(service.stdout());
 for (const { minute, resident, heap } of samples.filter(
   (_, at) => at % Math.ceil(samples.length / 20) === 0,
 )) {
@@ -175,7 +176,8 @@ process.stdout.write(
   `${minutes} minutes, ${counts.answered} answers, ${counts.aborted} given up, ${counts.wrong} wrong\n` +
     `resident ${last?.resident.toFixed(1)} MB, slope ${memory.resident.toFixed(2)} MB/h; ` +
     `heap ${last?.heap.toFixed(1)} MB, slope ${memory.heap.toFixed(2)} MB/h\n` +
-    `file descriptors ${fewest} to ${most}, database connections ${fewestOpen} to ${mostOpen}\n`,
+    `file descriptors ${fewest} to ${most}, database connections ${fewestOpen} to ${mostOpen}\n` +
+    `log ${(logged / 2 ** 20).toFixed(1)} MB, ${(logged / counts.answered).toFixed(1)} bytes an answer\n`,
 );
 const grows = minutes >= JUDGED_MINUTES && memory.resident > 1;
 const piles = most - fewest > 2 * CLIENTS || mostOpen - fewestOpen > CLIENTS;
