@@ -4,8 +4,8 @@ import type { WatchRequest } from './observer.ts';
 
 /**
  * Writes a line per answered request at level debug: its method, the pattern of its route (in development the path that
- * was asked for), its status, the time from its head to the end of its answer, and its `traceId`. Never a token, a body, a query or an unmatched path. Undefined when
- * nobody reads that level.
+ * was asked for), its status, the time from its head to the end of its answer, and its `traceId`. Never a token, a body,
+ * a query or an unmatched path. Undefined when nobody reads that level.
  */
 export function requestLines(log: Logger, environment: Environment): WatchRequest | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;

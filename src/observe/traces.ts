@@ -39,9 +39,9 @@ const FLUSH_MILLISECONDS = 2_000;
 export interface Traces extends Observer, AsyncDisposable {}
 
 /**
- * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the store and
- * its commit. The `traceId` of a request is the id of its span. Attributes hold nothing of a request's own text:
- * no path, no query, no token.
+ * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
+ * store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
+ * own text: no path, no query, no token.
  */
 export function openTraces(
   settings: TracingSettings,
