@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createStrictServer, LIMITS, type Receive } from '../http/transport/server.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../problem/problem.ts';
-import { newTraceId } from '../problem/trace-id.ts';
+import { traceIdOf } from '../problem/trace-id.ts';
 import { AdminNotOpened } from './admin-not-opened.ts';
 
 /** What the admin listener can tell. */
@@ -97,7 +97,7 @@ function json(value: object): Content {
 
 function write(request: IncomingMessage, response: ServerResponse, result: Content | Problem): void {
   const isProblem = 'status' in result;
-  const body = isProblem ? problemBody(result, newTraceId(request.headers.traceparent)) : result.text;
+  const body = isProblem ? problemBody(result, traceIdOf(request)) : result.text;
   response.writeHead(isProblem ? result.status : 200, {
     'Content-Type': isProblem ? PROBLEM_JSON : result.type,
     'Content-Length': String(Buffer.byteLength(body)),

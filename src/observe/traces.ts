@@ -80,10 +80,9 @@ export function openTraces(
 
   return {
     watchRequest(call, go) {
-      const { traceparent } = call.headers;
-      const parent = parseTraceparent(traceparent);
+      const parent = parseTraceparent(call.headers.traceparent);
       if (!isSampled(parent)) {
-        if (parent?.sampled) call.traceId = `${newTraceId(traceparent).slice(0, -1)}0`;
+        if (parent?.sampled) call.traceId = newTraceId({ ...parent, sampled: false });
         go();
         return;
       }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newTraceId } from './trace-id.ts';
+import { newTraceId as newIn, parseTraceparent } from './trace-id.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
+
+const newTraceId = (traceparent: string | string[] | undefined) => newIn(parseTraceparent(traceparent));
 
 test('P5 · without traceparent both ids are new and the flags are zero', () => {
   const [first, second] = [newTraceId(undefined), newTraceId(undefined)];

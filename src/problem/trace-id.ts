@@ -42,30 +42,27 @@ export function parseTraceparent(traceparent: string | string[] | undefined): Pa
 }
 
 /**
- * A new `traceId` (contract P5): the caller's trace when `traceparent` is valid, with only the sampled flag
- * kept, else a new one; the span is always new, so that no two requests share a `traceId`.
+ * A new `traceId` (contract P5): in the caller's trace when there is one, with only the sampled flag kept, else in a new
+ * one; the span is always new, so that no two requests share a `traceId`.
  */
-export function newTraceId(traceparent: string | string[] | undefined): string {
-  const parent = parseTraceparent(traceparent);
+export function newTraceId(parent: Omit<Parent, 'parentId'> | undefined): string {
   if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
   return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;
 }
 
-const traceIds = new WeakMap<IncomingMessage, string>();
+const TRACE_ID = Symbol('traceId');
+type Traced = IncomingMessage & { [TRACE_ID]?: string };
 
 /**
  * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made when somebody asks: most never
  * do.
  */
-export function traceIdOf(request: IncomingMessage): string {
-  const known = traceIds.get(request);
-  if (known !== undefined) return known;
-  const made = newTraceId(request.headers.traceparent);
-  traceIds.set(request, made);
-  return made;
+export function traceIdOf(request: Traced): string {
+  request[TRACE_ID] ??= newTraceId(parseTraceparent(request.headers.traceparent));
+  return request[TRACE_ID];
 }
 
 /** Before anybody has asked for it. */
-export function setTraceId(request: IncomingMessage, traceId: string): void {
-  traceIds.set(request, traceId);
+export function setTraceId(request: Traced, traceId: string): void {
+  request[TRACE_ID] = traceId;
 }
