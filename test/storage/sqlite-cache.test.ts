@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import type { TodoStore } from '../../src/shared-list/store.ts';
@@ -67,6 +67,17 @@ for (const [name, cacheBytes] of [
     );
   });
 }
+
+test('who asks for a todo while it is being added finds it afterwards', async () => {
+  await using folder = await temporaryFolder();
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await addedTo(store, 'a');
+  const adding = addedTo(store, 'b');
+  await setImmediate();
+  await store.find(2);
+  await adding;
+  assert.equal((await found(store, 2))?.title, 'b');
+});
 
 test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_000 }, async () => {
   await using folder = await temporaryFolder();

@@ -71,6 +71,14 @@ test('while a todo is being added, no new id is known to be missing', () => {
   assert.equal(cache.get(8), 'missing');
 });
 
+test('an id at which there was no todo is asked of SQLite once one got it', () => {
+  const cache = new TodoCache(ROOM);
+  cache.set(8, 'missing');
+  cache.added(8);
+  assert.equal(cache.get(8), undefined);
+  assert.equal(cache.get(9), 'missing');
+});
+
 test('when another program changes the file, nothing is known any more', () => {
   const cache = new TodoCache(ROOM);
   cache.set(1, todo(1));

@@ -14,8 +14,8 @@ const weigh = (_id: number, known: Known): number =>
   OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
 
 /**
- * Todos that this process may trust without asking SQLite, because it owns the file: a read of SQLite costs half of
- * a request. From the moment a batch is sent until it is done, its changes may be visible to some and not to
+ * Todos that were read and that this process may trust without asking SQLite, because it owns the file: a read of SQLite
+ * costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From the moment a batch is sent until it is done, its changes may be visible to some and not to
  * others: the todos that it may change are asked of SQLite meanwhile.
  */
 export class TodoCache implements Watcher {
@@ -51,14 +51,15 @@ export class TodoCache implements Watcher {
     this.#highest = Math.max(id, this.#highest ?? 0);
   }
 
-  /** What SQLite said of a todo, or what a commit made of it. */
+  /** What SQLite said of a todo. */
   set(id: number, known: Known): void {
     if (!this.#enabled || this.#underWay.has(id)) return;
     this.#todos.set(id, known);
   }
 
-  /** A commit took the todo away. Nothing is kept of it until somebody asks. */
-  forget(id: number): void {
+  /** A todo was added: who asked for its id before it was committed found none. */
+  added(id: number): void {
+    this.setHighest(id);
     this.#todos.delete(id);
   }
 

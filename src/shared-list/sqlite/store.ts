@@ -13,6 +13,9 @@ import type { Writer } from './writer.ts';
 
 const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
 
+/** Of a write that the store adds nothing to. */
+const asItIs = <T>(outcome: T): T => outcome;
+
 /** What a store is made of. */
 export interface StoreParts {
   /** Reads one todo. */
@@ -68,25 +71,17 @@ export class SqliteTodoStore implements TodoStore {
       if (typeof outcome === 'string') return outcome;
       if (typeof outcome === 'object')
         return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-      const added = represent({ id: outcome, done: false, ...todo });
-      this.#cache.setHighest(outcome);
-      this.#cache.set(outcome, added);
-      return added;
+      this.#cache.added(outcome);
+      return represent({ id: outcome, done: false, ...todo });
     });
   }
 
   replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement }, (outcome) => {
-      if (outcome === 'replaced') this.#cache.set(id, represent({ id, ...replacement }));
-      return outcome;
-    });
+    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement }, asItIs);
   }
 
   remove(id: number, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'remove', id, preconditions }, (outcome) => {
-      if (outcome === 'removed') this.#cache.forget(id);
-      return outcome;
-    });
+    return this.#writer.write({ kind: 'remove', id, preconditions }, asItIs);
   }
 
   async check(): Promise<void> {
