@@ -24,7 +24,9 @@ export function keepKeys(log: Logger, source: string, keysTaken?: KeysTaken): Ke
   let reported = new Set<string>();
 
   function report(loaded: KeySetResult): void {
-    const lines = new Set(loaded.skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
+    const lines = new Set(
+      loaded.skipped.filter(({ outcome }) => outcome !== 'other-use').map(describeSkipped),
+    );
     for (const line of lines) {
       if (!reported.has(line)) log.warn({ event: 'key-skipped', source }, `key skipped: ${line}`);
     }

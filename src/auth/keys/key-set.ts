@@ -1,15 +1,8 @@
 import type { Algorithm } from '../token/algorithm.ts';
-import { readJwk, type VerificationKey } from './verification-key.ts';
+import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
 export type KeySet = readonly VerificationKey[];
-
-export interface SkippedKey {
-  readonly keyId: string | undefined;
-  readonly reason: string;
-  /** `secret`: private or symmetric material that should not be where it was found. */
-  readonly kind: 'unfit' | 'other-use' | 'secret';
-}
 
 export type KeySetResult =
   | { readonly outcome: 'read'; readonly keys: KeySet; readonly skipped: readonly SkippedKey[] }
@@ -32,7 +25,7 @@ export function readKeySet(document: unknown): KeySetResult {
   for (const jwk of list) {
     const result = readJwk(jwk);
     if (result.outcome === 'usable') keys.push(result.key);
-    else skipped.push({ keyId: result.keyId, reason: result.reason, kind: result.outcome });
+    else skipped.push(result);
   }
   if (keys.length === 0) return unusable('it must have a key that verifies signatures', skipped);
   return { outcome: 'read', keys: inOrder(keys), skipped };

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
-import { describeSkipped, type KeySet, readKeySet, type SkippedKey } from './key-set.ts';
+import { describeSkipped, type KeySet, readKeySet } from './key-set.ts';
 import { readSmallFile } from './small-file.ts';
-import { fromPublicKey } from './verification-key.ts';
+import { fromPublicKey, type SkippedKey } from './verification-key.ts';
 
 export type KeysFile =
   | { readonly outcome: 'read'; readonly keys: KeySet; readonly skipped: readonly SkippedKey[] }
@@ -25,7 +25,7 @@ function readJson(text: string): KeysFile {
     return fault('it is not valid JSON');
   }
   const set = readKeySet(document);
-  const secrets = set.skipped.filter(({ kind }) => kind === 'secret');
+  const secrets = set.skipped.filter(({ outcome }) => outcome === 'secret');
   if (secrets.length > 0) return fault(secrets.map(describeSkipped).join('; '));
   if (set.outcome === 'read') return set;
   return fault([set.reason, ...set.skipped.map(describeSkipped)].join('; '));

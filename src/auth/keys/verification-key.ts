@@ -10,13 +10,17 @@ export interface VerificationKey {
   readonly algorithms: ReadonlyMap<Algorithm, Verify>;
 }
 
-export type KeyResult =
-  | { readonly outcome: 'usable'; readonly key: VerificationKey }
-  /** Private or symmetric material where only public keys belong. */
-  | { readonly outcome: 'secret'; readonly keyId: string | undefined; readonly reason: string }
-  /** A key for something else than verifying signatures; publishing one is no mistake. */
-  | { readonly outcome: 'other-use'; readonly keyId: string | undefined; readonly reason: string }
-  | { readonly outcome: 'unfit'; readonly keyId: string | undefined; readonly reason: string };
+export type KeyResult = { readonly outcome: 'usable'; readonly key: VerificationKey } | SkippedKey;
+
+export interface SkippedKey {
+  /**
+   * `secret`: private or symmetric material where only public keys belong. `other-use`: a key for something else than
+   * verifying signatures; publishing one is no mistake.
+   */
+  readonly outcome: 'unfit' | 'other-use' | 'secret';
+  readonly keyId: string | undefined;
+  readonly reason: string;
+}
 
 /** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that nobody may publish; `priv` is the one of newer key types. */
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
