@@ -75,20 +75,23 @@ for (const [what, content, reason] of FAULTS) {
   test(`a keys file with ${what} is a fault`, async () => {
     await using folder = await temporaryFolder();
     const file = await readKeysFile(await folder.write('keys', content));
-    assert.match(file.outcome === 'fault' ? file.reason : '', reason);
+    assert.match(file.outcome === 'failed' ? file.reason : '', reason);
   });
 }
 
 test('a keys file that is not there, and a folder, are faults', async () => {
   await using folder = await temporaryFolder();
   const missing = await readKeysFile(join(folder.path, 'x'));
-  assert.deepEqual(missing, { outcome: 'fault', reason: 'there is no such file' });
-  assert.deepEqual(await readKeysFile(folder.path), { outcome: 'fault', reason: 'it is not a regular file' });
+  assert.deepEqual(missing, { outcome: 'failed', reason: 'there is no such file' });
+  assert.deepEqual(await readKeysFile(folder.path), {
+    outcome: 'failed',
+    reason: 'it is not a regular file',
+  });
 });
 
 test('a pipe in place of a keys file is a fault and not waited for', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);
-  assert.deepEqual(await readKeysFile(path), { outcome: 'fault', reason: 'it is not a regular file' });
+  assert.deepEqual(await readKeysFile(path), { outcome: 'failed', reason: 'it is not a regular file' });
 });

@@ -52,7 +52,7 @@ for (const content of [
 ]) {
   test(`${JSON.stringify(content)} is no base64 and no guess is made`, async () => {
     await using folder = await temporaryFolder();
-    assert.equal((await readSecretFile(await folder.write('secret', content))).outcome, 'fault');
+    assert.equal((await readSecretFile(await folder.write('secret', content))).outcome, 'failed');
   });
 }
 
@@ -85,14 +85,14 @@ test('a secret file that every user of the machine may read gets a line in the l
 test('a secret file that is not there is a fault', async () => {
   await using folder = await temporaryFolder();
   const file = await readSecretFile(join(folder.path, 'x'));
-  assert.deepEqual(file, { outcome: 'fault', reason: 'there is no such file' });
+  assert.deepEqual(file, { outcome: 'failed', reason: 'there is no such file' });
 });
 
 test('a pipe in place of a secret file is a fault and not waited for', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);
-  assert.deepEqual(await readSecretFile(path), { outcome: 'fault', reason: 'it is not a regular file' });
+  assert.deepEqual(await readSecretFile(path), { outcome: 'failed', reason: 'it is not a regular file' });
 });
 
 test('a secret file that is gone when it is opened is no bug: the error is one for people', async () => {

@@ -48,7 +48,7 @@ export function isDevelopmentSecret(secret: Uint8Array): boolean {
 export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFile> {
   const file = await readSmallFile(path);
   if (file.outcome === 'missing') return file;
-  if (file.outcome === 'unreadable') return { outcome: 'damaged', reason: file.reason };
+  if (file.outcome === 'failed') return { outcome: 'damaged', reason: file.reason };
   try {
     const key = parseDevelopmentKey(JSON.parse(file.bytes.toString('utf8')));
     if (key !== undefined) return { outcome: 'read', key };

@@ -1,12 +1,13 @@
 import { quoteAddress } from '../../quote-address.ts';
 import { parseTrustedAddress } from './address.ts';
+import { type Failed, failed } from './failed.ts';
 import { errorCode } from './small-file.ts';
 
 export type FetchedDocument =
   | { readonly outcome: 'fetched'; readonly document: unknown }
   /** The server answered, but not with 200. */
   | { readonly outcome: 'absent'; readonly reason: string }
-  | { readonly outcome: 'failed'; readonly reason: string };
+  | Failed;
 
 /** Bytes, after content codings are undone. Discovery documents and key sets have a few thousand. */
 const MAX_LENGTH = 64 * 1024;
@@ -69,8 +70,4 @@ function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'it took too long';
   return errorCode(error.cause) ?? (error.cause instanceof Error ? error.cause.message : error.message);
-}
-
-function failed(reason: string): FetchedDocument {
-  return { outcome: 'failed', reason };
 }

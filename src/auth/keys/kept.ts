@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
+import type { Failed } from './failed.ts';
 import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
 
 /** What came of one attempt to get keys. */
-export type LoadedKeys = KeySetResult | { readonly outcome: 'failed'; readonly reason: string };
+export type LoadedKeys = KeySetResult | Failed;
 
 /** Called after each attempt. */
 export type KeysTaken = (outcome: LoadedKeys['outcome']) => void;

@@ -33,7 +33,7 @@ export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Pr
     }
     case 'secret-file': {
       const file = await readSecretFile(source.path);
-      if (file.outcome === 'fault')
+      if (file.outcome !== 'read')
         throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
       if (file.readableByOthers) {
         parts.log.warn(

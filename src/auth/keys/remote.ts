@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { type DiscoveredKeys, discoverKeys } from './discovery.ts';
+import { discoverKeys } from './discovery.ts';
+import { failed } from './failed.ts';
 import { fetchDocument, withoutQuery } from './fetch-document.ts';
 import { type KeysTaken, keepKeys, type LoadedKeys } from './kept.ts';
 import { readKeySet } from './key-set.ts';
@@ -87,14 +88,8 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
 }
 
 async function loadKeys(source: RemoteSource, signal: AbortSignal): Promise<LoadedKeys> {
-  const address = await findAddress(source, signal);
-  if (address.outcome === 'failed') return address;
-  const fetched = await fetchDocument(address.jwksUri, signal);
-  if (fetched.outcome !== 'fetched') return { outcome: 'failed', reason: fetched.reason };
-  return readKeySet(fetched.document);
-}
-
-async function findAddress(source: RemoteSource, signal: AbortSignal): Promise<DiscoveredKeys> {
-  if (source.kind === 'discovery') return discoverKeys(source.issuer, signal);
-  return { outcome: 'found', jwksUri: source.url.href };
+  const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, signal) : source.url.href;
+  if (typeof address !== 'string') return address;
+  const fetched = await fetchDocument(address, signal);
+  return fetched.outcome === 'fetched' ? readKeySet(fetched.document) : failed(fetched.reason);
 }

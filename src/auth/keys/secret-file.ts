@@ -1,9 +1,11 @@
+import { type Failed, failed } from './failed.ts';
 import { readSmallFile } from './small-file.ts';
 
-export type SecretFile =
-  | { readonly outcome: 'read'; readonly secret: Buffer; readonly readableByOthers: boolean }
-  /** What the file must be instead, without any of its content. */
-  | { readonly outcome: 'fault'; readonly reason: string };
+export interface SecretFile {
+  readonly outcome: 'read';
+  readonly secret: Buffer;
+  readonly readableByOthers: boolean;
+}
 
 const PREFIX = 'base64:';
 const LINE_FEED = 0x0a;
@@ -13,10 +15,9 @@ const CARRIAGE_RETURN = 0x0d;
  * An HMAC secret: the file's bytes as they stand without one final line break, or `base64:` and its base64
  * (RFC 4648 §4, line breaks allowed). Never a guess: 64 hex digits are valid base64 too.
  */
-export async function readSecretFile(path: string): Promise<SecretFile> {
+export async function readSecretFile(path: string): Promise<SecretFile | Failed> {
   const file = await readSmallFile(path);
-  if (file.outcome === 'missing') return { outcome: 'fault', reason: 'there is no such file' };
-  if (file.outcome === 'unreadable') return { outcome: 'fault', reason: file.reason };
+  if (file.outcome !== 'read') return failed(file.reason);
   const { readableByOthers } = file;
   const bytes = withoutFinalLineBreak(file.bytes);
   if (!bytes.subarray(0, PREFIX.length).equals(Buffer.from(PREFIX)))
@@ -27,7 +28,7 @@ export async function readSecretFile(path: string): Promise<SecretFile> {
     .replaceAll(/[\r\n]/g, '');
   const secret = Buffer.from(encoded, 'base64');
   if (secret.toString('base64') !== encoded) {
-    return { outcome: 'fault', reason: 'what follows "base64:" must be base64 with its padding' };
+    return failed('what follows "base64:" must be base64 with its padding');
   }
   return { outcome: 'read', secret, readableByOthers };
 }

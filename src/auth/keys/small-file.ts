@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { type Failed, failed } from './failed.ts';
 
 /** Bytes. Keys and secrets are far smaller. */
 const MAX_FILE_LENGTH = 64 * 1024;
@@ -10,14 +11,14 @@ export type SmallFile =
       /** The file's mode lets every user of the machine read it. */
       readonly readableByOthers: boolean;
     }
-  | { readonly outcome: 'missing' }
-  | { readonly outcome: 'unreadable'; readonly reason: string };
+  | { readonly outcome: 'missing'; readonly reason: string }
+  | Failed;
 
 /** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
 export async function readSmallFile(path: string): Promise<SmallFile> {
   try {
     // A pipe would be waited for.
-    if (!(await stat(path)).isFile()) return { outcome: 'unreadable', reason: 'it is not a regular file' };
+    if (!(await stat(path)).isFile()) return failed('it is not a regular file');
     await using file = await open(path, 'r');
     const readableByOthers = ((await file.stat()).mode & 0o004) !== 0;
     const buffer = Buffer.alloc(MAX_FILE_LENGTH + 1);
@@ -27,11 +28,11 @@ export async function readSmallFile(path: string): Promise<SmallFile> {
       if (bytesRead === 0) return { outcome: 'read', bytes: buffer.subarray(0, length), readableByOthers };
       length += bytesRead;
     }
-    return { outcome: 'unreadable', reason: 'it is larger than 64 KiB' };
+    return failed('it is larger than 64 KiB');
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    return code === 'ENOENT' ? { outcome: 'missing' } : { outcome: 'unreadable', reason: code };
+    return code === 'ENOENT' ? { outcome: 'missing', reason: 'there is no such file' } : failed(code);
   }
 }
 

@@ -81,7 +81,7 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
 async function secretFileFaults(path: string, environment: Environment): Promise<string[]> {
   const quoted = JSON.stringify(path);
   const file = await readSecretFile(path);
-  if (file.outcome === 'fault') {
+  if (file.outcome !== 'read') {
     return [`TODO_AUTH_SECRET_FILE must name a file with an HMAC secret, received ${quoted}: ${file.reason}`];
   }
   if (
@@ -119,7 +119,7 @@ function mentionsDevelopmentKey(secret: Buffer): boolean {
 async function keysFileFaults(path: string, environment: Environment): Promise<string[]> {
   const file = await readKeysFile(path);
   const received = `received ${JSON.stringify(path)}`;
-  if (file.outcome === 'fault') {
+  if (file.outcome !== 'read') {
     return [`TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.reason}`];
   }
   const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));

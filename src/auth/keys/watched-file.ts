@@ -27,7 +27,7 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
   const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
-  if (first.outcome === 'fault')
+  if (first.outcome !== 'read')
     throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
   kept.take(first);
   let running: Promise<void> | undefined;
@@ -36,8 +36,7 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
     const now = await fingerprint(path);
     if (now === seen) return;
     seen = now;
-    const file = await readKeysFile(path);
-    kept.take(file.outcome === 'fault' ? { outcome: 'failed', reason: file.reason } : file);
+    kept.take(await readKeysFile(path));
   }
 
   function look(): Promise<void> {
