@@ -52,7 +52,7 @@ async function until(happened: () => boolean): Promise<void> {
 
 /** Why the first attempt brought no keys. */
 async function firstFailure(keys: Keys, lines: readonly Line[]): Promise<string | undefined> {
-  await keys.firstLoad();
+  await keys.lookAgain();
   assert.equal(keys.current(), undefined);
   return lines.find(({ event }) => event === 'keys-unavailable')?.reason;
 }
@@ -137,7 +137,7 @@ test('no connection to the issuer is kept, which would be dead by the next fetch
   });
   const { keys } = open(discovering(issuer));
   await using _keys = keys;
-  await keys.firstLoad();
+  await keys.lookAgain();
   assert.deepEqual(kept, ['close']);
 });
 
@@ -216,7 +216,7 @@ test('however many unknown keys are named, they cause one fetch per cooldown', a
   let time = 0;
   const { keys, codeOf } = open(discovering(issuer), { cooldownMs: 30_000, clock: () => time });
   await using _keys = keys;
-  await keys.firstLoad();
+  await keys.lookAgain();
   const storm = () => Promise.all(Array.from({ length: 100 }, (_, at) => codeOf(tokenOf(`unknown-${at}`))));
   assert.deepEqual(new Set(await storm()), new Set(['key-unknown']));
   assert.equal(issuer.timesKeysWereAsked(), 2);
@@ -318,10 +318,10 @@ test('the time until the next attempt grows with every failure, up to the cooldo
   const { keys } = open(discovering(issuer), { cooldownMs: 3000, clock: () => 0 });
   await using _keys = keys;
   const waits: number[] = [];
-  await keys.firstLoad();
+  await keys.lookAgain();
   waits.push(keys.retryAfter());
   await until(() => issuer.timesKeysWereAsked() === 2);
-  await keys.firstLoad();
+  await keys.lookAgain();
   waits.push(keys.retryAfter());
   assert.deepEqual(waits, [1, 2]);
 });

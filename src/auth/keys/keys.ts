@@ -4,9 +4,10 @@ import type { KeySet } from './key-set.ts';
 export interface Keys extends AsyncDisposable {
   /** The keys to trust now; undefined while none could be had. A new array means a new set, and only then. */
   current(): KeySet | undefined;
-  /** Waits for a first set, if one is on its way. Never rejects. */
-  firstLoad(): Promise<void>;
-  /** Asks the source once more because a token names a key that is not in the set. Never rejects. */
+  /**
+   * Waits for the set that is on its way. With a set in force, asks the source once more: a token names a key that is
+   * not in it. Never rejects.
+   */
   lookAgain(): Promise<void>;
   /** Seconds, at least 1, until another attempt to get the first set. */
   retryAfter(): number;
@@ -18,7 +19,6 @@ export interface Keys extends AsyncDisposable {
 export function fixedKeys(keys: KeySet, description: string): Keys {
   return {
     current: () => keys,
-    firstLoad: async () => {},
     lookAgain: async () => {},
     retryAfter: () => 1,
     describe: () => description,

@@ -64,13 +64,10 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
   attempt();
   return {
     current: kept.current,
-    async firstLoad() {
-      await running;
-    },
     async lookAgain() {
       const before = kept.current();
       await running;
-      if (kept.current() !== before) return;
+      if (before === undefined || kept.current() !== before) return;
       if (running === undefined && clock() - askedAt >= cooldownMs) {
         askedAt = clock();
         attempt();

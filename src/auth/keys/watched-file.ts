@@ -49,7 +49,6 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
   const timer = setInterval(look, intervalMs).unref();
   return {
     current: kept.current,
-    firstLoad: async () => {},
     lookAgain: look,
     retryAfter: () => 1,
     describe: () => `${count(kept.current()?.length ?? 0)} from TODO_AUTH_KEYS_FILE`,

@@ -18,7 +18,7 @@ export function checkSignature(
   keys: Keys,
 ): Refusal | KeysMissing | undefined | Promise<Refusal | KeysMissing | undefined> {
   if (keys.current() !== undefined) return checkWithCurrent(token, keys, false);
-  return keys.firstLoad().then(() => checkWithCurrent(token, keys, false));
+  return keys.lookAgain().then(() => checkWithCurrent(token, keys, false));
 }
 
 function checkWithCurrent(
