@@ -1,5 +1,6 @@
 import { type Authenticate, authenticateWith } from './authenticate.ts';
-import { type OpenKeysParts, openKeys } from './keys/open.ts';
+import type { KeysParts } from './keys/kept.ts';
+import { openKeys } from './keys/open.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** Knows callers by their tokens for as long as it is open. */
@@ -11,22 +12,14 @@ export interface Authenticator extends AsyncDisposable {
   describe(): string;
 }
 
-export interface AuthenticatorParts extends OpenKeysParts {
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
 /**
  * Opens the key source and answers who is calling. Starts although an issuer is down: tokens are `unavailable`
  * until its keys are there.
  */
-export async function openAuthenticator(
-  settings: AuthSettings,
-  { log, keysTaken, now = Date.now }: AuthenticatorParts,
-): Promise<Authenticator> {
-  const keys = await openKeys(settings, { log, keysTaken });
+export async function openAuthenticator(settings: AuthSettings, parts: KeysParts): Promise<Authenticator> {
+  const keys = await openKeys(settings, parts);
   return {
-    authenticate: authenticateWith(keys, settings, { log, now }),
+    authenticate: authenticateWith(keys, settings, { log: parts.log, now: Date.now }),
     ready: () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`,
     describe: () => keys.describe(),
     [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),

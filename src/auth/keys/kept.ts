@@ -5,8 +5,11 @@ import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key
 /** What came of one attempt to get keys. */
 export type LoadedKeys = KeySetResult | Failed;
 
-/** Called after each attempt. */
-export type KeysTaken = (outcome: LoadedKeys['outcome']) => void;
+export interface KeysParts {
+  readonly log: Logger;
+  /** Called after each attempt to get the keys of an issuer or of a file. */
+  readonly keysTaken?: ((outcome: LoadedKeys['outcome']) => void) | undefined;
+}
 
 /** The set in force, through changes and outages of its source. */
 export interface KeptKeys {
@@ -19,7 +22,7 @@ export interface KeptKeys {
  * Logs what an operator must know, and once: the first failure of an outage, its end, a key that is skipped
  * when it first appears, a set that has changed.
  */
-export function keepKeys(log: Logger, source: string, keysTaken?: KeysTaken): KeptKeys {
+export function keepKeys(source: string, { log, keysTaken }: KeysParts): KeptKeys {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();

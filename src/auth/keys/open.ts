@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
 import { describeTrouble, openDevelopmentKey } from '../development/key.ts';
 import type { AuthSettings } from '../settings.ts';
-import type { KeysTaken } from './kept.ts';
+import type { KeysParts } from './kept.ts';
 import { fixedKeys, type Keys } from './keys.ts';
 import { KeysNotOpened } from './not-opened.ts';
 import { openRemoteKeys } from './remote.ts';
@@ -9,21 +8,14 @@ import { readSecretFile } from './secret-file.ts';
 import { fromSecret } from './verification-key.ts';
 import { openWatchedKeys } from './watched-file.ts';
 
-export interface OpenKeysParts {
-  readonly log: Logger;
-  /** Called after each attempt to get the keys of an issuer or of a file. */
-  readonly keysTaken?: KeysTaken | undefined;
-}
-
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
  * @throws {KeysNotOpened} when a file that `readAuth` has found sound is so no longer, or the
  * development key cannot be made.
  */
-export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Promise<Keys> {
+export async function openKeys(settings: AuthSettings, parts: KeysParts): Promise<Keys> {
   const { source } = settings;
-  const remote = { ...parts, cooldownMs: settings.keysCooldownMs, refreshMs: settings.keysRefreshMs };
   switch (source.kind) {
     case 'development': {
       const file = await openDevelopmentKey(source.path);
@@ -49,8 +41,11 @@ export async function openKeys(settings: AuthSettings, parts: OpenKeysParts): Pr
     case 'keys-file':
       return openWatchedKeys(source.path, parts);
     case 'jwks-url':
-      return openRemoteKeys(source, remote);
     case 'discovery':
-      return openRemoteKeys({ kind: 'discovery', issuer: settings.issuer }, remote);
+      return openRemoteKeys(source, {
+        ...parts,
+        cooldownMs: settings.keysCooldownMs,
+        refreshMs: settings.keysRefreshMs,
+      });
   }
 }

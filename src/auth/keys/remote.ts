@@ -1,19 +1,12 @@
-import type { Logger } from 'pino';
 import { discoverKeys } from './discovery.ts';
 import { failed } from './failed.ts';
 import { fetchDocument, withoutQuery } from './fetch-document.ts';
-import { type KeysTaken, keepKeys, type LoadedKeys } from './kept.ts';
+import { type KeysParts, keepKeys, type LoadedKeys } from './kept.ts';
 import { readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
+import type { RemoteSource } from './source.ts';
 
-export type RemoteSource =
-  | { readonly kind: 'jwks-url'; readonly url: URL }
-  /** The issuer as configured: the discovery document must repeat it character by character. */
-  | { readonly kind: 'discovery'; readonly issuer: string };
-
-export interface RemoteKeysParts {
-  readonly log: Logger;
-  readonly keysTaken?: KeysTaken | undefined;
+export interface RemoteKeysParts extends KeysParts {
   /** Between two attempts that tokens with an unknown `kid` may cause. */
   readonly cooldownMs: number;
   /** Between two refreshes in the background. */
@@ -32,9 +25,9 @@ const FIRST_RETRY_MS = 1000;
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
 export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Keys {
-  const { log, cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = parts;
+  const { cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = parts;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const kept = keepKeys(log, description, parts.keysTaken);
+  const kept = keepKeys(description, parts);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -13,8 +13,12 @@ export type KeySource =
   | { readonly kind: 'development'; readonly path: string }
   | { readonly kind: 'secret-file'; readonly path: string }
   | { readonly kind: 'keys-file'; readonly path: string }
+  | RemoteSource;
+
+export type RemoteSource =
   | { readonly kind: 'jwks-url'; readonly url: URL }
-  | { readonly kind: 'discovery' };
+  /** The issuer as configured: the discovery document must repeat it character by character. */
+  | { readonly kind: 'discovery'; readonly issuer: string };
 
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
@@ -67,7 +71,7 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   const issuer = settings.text('TODO_AUTH_ISSUER');
   if (issuer === undefined) return undefined;
   const url = parseTrustedAddress(issuer);
-  if (url !== undefined && url.search === '') return { kind: 'discovery' };
+  if (url !== undefined && url.search === '') return { kind: 'discovery', issuer };
   const saidAlready = url === undefined && /^http:/i.test(issuer);
   if (!saidAlready) {
     settings.fault(

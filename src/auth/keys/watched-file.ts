@@ -1,14 +1,11 @@
 import { stat } from 'node:fs/promises';
-import type { Logger } from 'pino';
-import { type KeysTaken, keepKeys } from './kept.ts';
+import { type KeysParts, keepKeys } from './kept.ts';
 import type { Keys } from './keys.ts';
 import { KeysNotOpened } from './not-opened.ts';
 import { readKeysFile } from './public-key-file.ts';
 import { errorCode } from './small-file.ts';
 
-export interface WatchedKeysParts {
-  readonly log: Logger;
-  readonly keysTaken?: KeysTaken | undefined;
+export interface WatchedKeysParts extends KeysParts {
   /** Between two looks at the file. */
   readonly intervalMs?: number;
 }
@@ -23,8 +20,7 @@ const INTERVAL_MS = 1000;
  * @throws {KeysNotOpened} when the file has no usable key now; later faults leave the known keys in force.
  */
 export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
-  const { log, intervalMs = INTERVAL_MS } = parts;
-  const kept = keepKeys(log, `the file ${path}`, parts.keysTaken);
+  const kept = keepKeys(`the file ${path}`, parts);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
   if (first.outcome !== 'read')
@@ -46,7 +42,7 @@ export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Pr
     return running;
   }
 
-  const timer = setInterval(look, intervalMs).unref();
+  const timer = setInterval(look, parts.intervalMs ?? INTERVAL_MS).unref();
   return {
     current: kept.current,
     lookAgain: look,
