@@ -4,9 +4,7 @@ import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
 import type { KeySet } from './keys/key-set.ts';
-import type { Keys } from './keys/keys.ts';
-import type { AuthSettings } from './settings.ts';
-import { type Fault, firstFault } from './token/checks.ts';
+import { type Fault, firstFault, type Trust } from './token/checks.ts';
 import { readIdentity } from './token/identity-claims.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import type { Refusal } from './token/refusal.ts';
@@ -17,12 +15,6 @@ import { type Validity, validityOf } from './token/registered-claims.ts';
  * thread verifies the signature; never when the token is remembered and its time has not run out.
  */
 export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
-
-export interface AuthenticateParts {
-  readonly log: Logger;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
 
 /** Bytes of tokens to keep: at least 5,000 in use of up to 1.6 KB, or 680 at the limit of 12 KiB. */
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
@@ -49,15 +41,11 @@ const MISSING: Authentication = {
 };
 
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
-export function authenticateWith(
-  keys: Keys,
-  settings: Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockToleranceSeconds'>,
-  { log, now }: AuthenticateParts,
-): Authenticate {
+export function authenticateWith(trust: Trust, log: Logger): Authenticate {
+  const { keys, now } = trust;
   const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
     Math.max(authorization.length, LEAST_BYTES),
   );
-  const trust = { ...settings, keys, now };
   let rememberedSet: KeySet | undefined;
 
   return (authorization) => {
@@ -91,12 +79,12 @@ export function authenticateWith(
       if (fault !== undefined) return answerTo(fault, token);
       const authentication = {
         outcome: 'identified',
-        identity: readIdentity(token.claims, settings.claims),
+        identity: readIdentity(token.claims, trust.claims),
       } as const;
       // A set never comes back: it was this one all the time.
       const verifiedWithRemembered = set !== undefined && set === keys.current() && set === rememberedSet;
       if (spelledPlainly && verifiedWithRemembered) {
-        const validity = validityOf(token.claims, settings.clockToleranceSeconds);
+        const validity = validityOf(token.claims, trust.clockToleranceSeconds);
         memory.set(authorization, { authentication, validity });
       }
       return authentication;

@@ -11,7 +11,7 @@ import { issuerKeys, secretKeys, silent, TRUST, usable } from './trust.ts';
 const NOW = Date.now();
 
 function identifier(keys = issuerKeys(), now = () => NOW) {
-  return authenticateWith(keys, TRUST, { log: silent, now });
+  return authenticateWith({ ...TRUST, keys, now }, silent);
 }
 
 /** Keys that the test changes. */
@@ -199,7 +199,7 @@ test('a good token is unavailable while there are no keys; a malformed one is re
 test('the log has the code and the key id of a refused token at debug level, and never the token', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const authenticate = authenticateWith(issuerKeys(), TRUST, { log, now: () => NOW });
+  const authenticate = authenticateWith({ ...TRUST, keys: issuerKeys(), now: () => NOW }, log);
   const made = draft();
   const token = forge(made, { claims: { ...made.claims, aud: 'other' } });
   await authenticate(`Bearer ${token}`);
@@ -213,6 +213,6 @@ test('a long key id is cut in the log', async () => {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const made = draft();
   const token = forge(made, { header: { ...made.header, kid: 'k'.repeat(5000) } });
-  await authenticateWith(issuerKeys(), TRUST, { log, now: () => NOW })(`Bearer ${token}`);
+  await authenticateWith({ ...TRUST, keys: issuerKeys(), now: () => NOW }, log)(`Bearer ${token}`);
   assert.ok(lines.join('').length < 500);
 });

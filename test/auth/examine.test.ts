@@ -29,10 +29,10 @@ async function lineOf(
 
 test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
   for (const row of hostileTokens()) {
-    const authenticate = authenticateWith(keys[row.keys], TRUST, { log: silent, now: Date.now });
+    const trust = { ...TRUST, keys: keys[row.keys], now: Date.now };
+    const authenticate = authenticateWith(trust, silent);
     for (const token of [row.twin, row.token]) {
-      const expected = { ...TRUST, keys: keys[row.keys], now: Date.now };
-      const { verdict, lines } = await examineToken(token, expected);
+      const { verdict, lines } = await examineToken(token, trust);
       const accepted = verdict === 'accepted';
       const { outcome } = await authenticate(`Bearer ${token}`);
       assert.equal(accepted, outcome === 'identified', row.what);

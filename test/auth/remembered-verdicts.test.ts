@@ -71,9 +71,9 @@ test('with and without memory, every verdict on every token is the same under a 
         let now = NOW;
         let set = sets.get('none');
         const keys: Keys = { ...fixedKeys([], 'changing keys'), current: () => set };
-        const parts = { log: silent, now: () => now * 1000 };
+        const trust = { ...TRUST, keys, now: () => now * 1000 };
         const answers = new Set<Authentication>();
-        const withMemory = authenticateWith(keys, TRUST, parts);
+        const withMemory = authenticateWith(trust, silent);
         for (const { which, mutate, seconds, missing } of steps) {
           now += seconds;
           if (missing !== 'as before') set = sets.get(missing);
@@ -82,7 +82,7 @@ test('with and without memory, every verdict on every token is the same under a 
           const answer = await verdict;
           if (answers.has(answer)) remembered += 1;
           if (answer.outcome === 'identified') answers.add(answer);
-          assert.deepEqual(answer, await authenticateWith(keys, TRUST, parts)(authorization));
+          assert.deepEqual(answer, await authenticateWith(trust, silent)(authorization));
         }
       },
     ),

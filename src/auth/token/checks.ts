@@ -1,16 +1,15 @@
 import { and } from '../../and.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { AuthSettings } from '../settings.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal } from './refusal.ts';
 import { checkAudience, checkIssuer, checkTimes } from './registered-claims.ts';
 import { checkSignature, type KeysMissing } from './verify-signature.ts';
 
-/** What a token is held against. */
-export interface Trust {
+/** What a token is held against, and where it says who the caller is. */
+export interface Trust
+  extends Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockToleranceSeconds'> {
   readonly keys: Keys;
-  readonly issuer: string;
-  readonly audience: string;
-  readonly clockToleranceSeconds: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -1,7 +1,6 @@
 import { canWriteTodos } from '../policy.ts';
-import { CHECKS, type CheckName } from './checks.ts';
+import { CHECKS, type CheckName, type Trust } from './checks.ts';
 import {
-  type Expectations,
   explainAudience,
   explainForm,
   explainIssuer,
@@ -34,7 +33,7 @@ const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', '
  * The checks of the service, of which none is left out, so that a token with three faults shows all three. What is
  * said after a failed signature is what the token claims, not what is true.
  */
-export async function examineToken(compact: string, expected: Expectations): Promise<Examination> {
+export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const read = readToken(compact);
   if (read.outcome === 'refused') {
     const detail = `${describeRefusal(read.refusal)}. ${explainForm(compact)}`.trim();
@@ -46,39 +45,32 @@ export async function examineToken(compact: string, expected: Expectations): Pro
   ];
   let verdict: Examination['verdict'] = 'accepted';
   for (const { name, fault: find } of CHECKS) {
-    const fault = await find(token, expected);
+    const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
       verdict = 'unavailable';
-      lines.push(
-        failed('key', `no keys could be had from ${expected.keys.describe()}`),
-        unknown('signature'),
-      );
+      lines.push(failed('key', `no keys could be had from ${trust.keys.describe()}`), unknown('signature'));
       continue;
     }
     if (fault !== undefined && verdict === 'accepted') verdict = 'refused';
-    lines.push(...EXPLANATIONS[name](fault, token, expected));
+    lines.push(...EXPLANATIONS[name](fault, token, trust));
   }
-  return { verdict, lines: [...lines, ...describeIdentity(token, expected, verdict === 'accepted')] };
+  return { verdict, lines: [...lines, ...describeIdentity(token, trust, verdict === 'accepted')] };
 }
 
-type Explain = (
-  fault: Refusal | undefined,
-  token: UnverifiedToken,
-  expected: Expectations,
-) => readonly Line[];
+type Explain = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => readonly Line[];
 
 /** What is said of each check, whether it has found a fault or not. */
 const EXPLANATIONS: Readonly<Record<CheckName, Explain>> = {
   signature: explainSignature,
-  issuer: (fault, token, expected) => [lineOf('issuer', fault, explainIssuer(token, expected))],
-  audience: (fault, token, expected) => [lineOf('audience', fault, explainAudience(token, expected))],
+  issuer: (fault, token, trust) => [lineOf('issuer', fault, explainIssuer(token, trust))],
+  audience: (fault, token, trust) => [lineOf('audience', fault, explainAudience(token, trust))],
   times: explainTimes,
 };
 
 function explainSignature(
   fault: Refusal | undefined,
   token: UnverifiedToken,
-  { keys }: Expectations,
+  { keys }: Trust,
 ): readonly Line[] {
   const known = ok('key', `known, from ${keys.describe()}`);
   if (fault === undefined) return [known, ok('signature', 'made with that key')];
@@ -92,10 +84,10 @@ function explainSignature(
 function explainTimes(
   fault: Refusal | undefined,
   { claims }: UnverifiedToken,
-  expected: Expectations,
+  trust: Trust,
 ): readonly Line[] {
-  const now = expected.now() / 1000;
-  const clock = `now it is ${utcTime(now)}, ${expected.clockToleranceSeconds} s of tolerance`;
+  const now = trust.now() / 1000;
+  const clock = `now it is ${utcTime(now)}, ${trust.clockToleranceSeconds} s of tolerance`;
   if (fault === undefined) {
     return [ok('times', `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`)];
   }
@@ -103,11 +95,11 @@ function explainTimes(
   return [failed('times', `${describeRefusal(fault)}${compared ? `; ${clock}` : ''}`)];
 }
 
-function describeIdentity(token: UnverifiedToken, expected: Expectations, accepted: boolean): Line[] {
-  const identity = readIdentity(token.claims, expected.claims);
+function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolean): Line[] {
+  const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
   const roles = identity.roles.map(quote).join(', ');
-  const rolesDetail = roles === '' ? `none in ${nameRoleClaims(expected)}` : roles;
+  const rolesDetail = roles === '' ? `none in ${nameRoleClaims(trust)}` : roles;
   return [
     ok('name', identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name)),
     ok('roles', editor ? rolesDetail : `${rolesDetail}${explainMissingRole(token, identity.roles)}`),

@@ -2,16 +2,10 @@ import { DEVELOPMENT_ISSUER } from '../development/key.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Trust } from './checks.ts';
 import { claimAt } from './claim-path.ts';
-import type { IdentityClaims } from './identity-claims.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
-
-/** What a service holds a token against, and where it reads who the caller is. */
-export interface Expectations extends Trust {
-  readonly claims: IdentityClaims;
-}
 
 /** What people paste by mistake; empty for anything else. */
 export function explainForm(compact: string): string {
@@ -39,7 +33,7 @@ export function explainMissingKey(token: UnverifiedToken, code: RefusalCode, key
   return `${detail} in ${keys.describe()}: ${list}`;
 }
 
-export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Expectations): string {
+export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Trust): string {
   const received = claimAt(claims, ['iss']);
   if (received === issuer) return quote(issuer);
   const detail = `must be ${quote(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
@@ -53,7 +47,7 @@ export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Expectati
   return detail;
 }
 
-export function explainAudience({ claims }: UnverifiedToken, { audience }: Expectations): string {
+export function explainAudience({ claims }: UnverifiedToken, { audience }: Trust): string {
   const received = quoteClaim(claimAt(claims, ['aud']));
   return received === quote(audience)
     ? received
@@ -61,7 +55,7 @@ export function explainAudience({ claims }: UnverifiedToken, { audience }: Expec
 }
 
 /** Where roles are looked for. */
-export function nameRoleClaims({ claims }: Expectations): string {
+export function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
   return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
 }
