@@ -1,7 +1,8 @@
-import { type AdminSettings, readAdmin } from './admin/settings.ts';
+import { readAdmin } from './admin/settings.ts';
 import type { AuthSettings } from './auth/settings.ts';
 import { ENVIRONMENTS, type Environment } from './environment.ts';
 import { readServing, type Serving } from './http/settings.ts';
+import type { Address } from './http/transport/listeners.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -19,7 +20,7 @@ export interface Config {
   readonly audit: boolean;
   readonly serving: Serving;
   /** Undefined: no admin listener. */
-  readonly admin: AdminSettings | undefined;
+  readonly admin: Address | undefined;
   /** Undefined: no traces. */
   readonly tracing: TracingSettings | undefined;
   readonly profile: SharedListConfig | { readonly name: 'error-demo' };
@@ -100,7 +101,7 @@ export async function readAuthConfig(
 }
 
 /** Reads where the admin listener listens, for a command that asks it: it must have a port that is known. */
-export function readAdminConfig(env: Variables): { readonly admin: AdminSettings } | Faults {
+export function readAdminConfig(env: Variables): { readonly admin: Address } | Faults {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
   if (admin !== undefined && admin.port !== 0) return orFaults(settings, { admin });

@@ -1,10 +1,10 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
-import { openListeners } from './http/transport/listeners.ts';
+import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
+import type { Receive } from './http/transport/server.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
@@ -24,6 +24,11 @@ export interface Service extends AsyncDisposable {
   readonly about: readonly string[];
 }
 
+/** A port cannot be listened on. The message is one line for people (exit code 69). */
+export class PortNotOpened extends Error {
+  override readonly name = 'PortNotOpened';
+}
+
 /** The log, and what counts the lines that it dropped. */
 interface ServiceLog {
   readonly log: Logger;
@@ -34,19 +39,20 @@ interface ServiceLog {
  * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
  * other way round at the end.
  *
- * @throws {StoreNotOpened} when the database cannot be used, {AdminNotOpened} when the admin port cannot,
- * {TracesNotOpened} when their packages are missing; the error of `listen` when the public port cannot.
+ * @throws {StoreNotOpened} when the database cannot be used, {PortNotOpened} when a port cannot, {TracesNotOpened}
+ * when their packages are missing.
  */
 export async function openService(config: Config, { log, output }: ServiceLog): Promise<Service> {
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
-  const metrics = await openMetrics(config, parts);
+  const { admin } = config;
+  const metrics = admin && (await openMetrics(config, parts));
   metrics?.watchLog(output);
   const traces =
     config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), log }));
   const observers: readonly Observer[] = [traces, metrics].filter((observer) => observer !== undefined);
-  const adminUrl = metrics && (await openAdmin(config, metrics, conditions, log, parts));
+  const adminUrl = admin && metrics && (await openAdmin(admin, config, metrics, conditions, log, parts));
 
   const opened = await openProfile(config.profile, { observers, metrics }, log, parts);
   conditions.push(...opened.conditions);
@@ -62,7 +68,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
     observers,
     corsOrigins: config.serving.corsOrigins,
   });
-  const server = await listeners.listen(receive, { host: config.host, port: config.port });
+  const url = await listen(listeners, receive, config);
   phase = 'serving';
   parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
   parts.defer(() => {
@@ -71,7 +77,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   });
   const owned = parts.move();
   return {
-    url: urlOf(server.address()),
+    url,
     adminUrl,
     about: opened.about,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -79,44 +85,47 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
 }
 
 /** Imports what only a service with an admin listener needs. */
-async function openMetrics(
-  { admin, profile }: Config,
-  parts: AsyncDisposableStack,
-): Promise<Metrics | undefined> {
-  if (admin === undefined) return undefined;
+async function openMetrics({ profile }: Config, parts: AsyncDisposableStack): Promise<Metrics> {
   const metrics = await import('./observe/metrics.ts');
   const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
   return parts.use(metrics.openMetrics({ version: readVersion(), profile: profile.name, databaseSystem }));
 }
 
+/** Operators, probes and Prometheus need few connections. */
+const ADMIN_CONNECTIONS = 100;
+
 async function openAdmin(
-  { admin, profile, environment }: Config,
+  address: Address,
+  { profile, environment }: Config,
   metrics: Metrics,
   conditions: readonly Condition[],
   log: Logger,
   parts: AsyncDisposableStack,
-): Promise<string | undefined> {
-  if (admin === undefined) return undefined;
-  const listener = await import('./admin/admin.ts');
+): Promise<string> {
+  const { composeAdmin } = await import('./admin/admin.ts');
   const { watchReadiness } = await import('./admin/readiness.ts');
   const ready = watchReadiness(conditions, log);
   metrics.watchReadiness(ready);
-  const commit = readCommit();
   const version = {
     name: 'todo-service',
     version: readVersion(),
-    ...(commit === undefined ? {} : { commit }),
+    commit: readCommit(),
     node: process.version,
     profile: profile.name,
     environment,
   };
-  const opened = await listener.openAdmin({ ...admin, ready, metrics: metrics.read, version, log });
-  return parts.use(opened).url;
+  const listeners = openListeners({ limits: { maxConnections: ADMIN_CONNECTIONS } });
+  parts.defer(() => listeners.drain(0));
+  return listen(listeners, composeAdmin({ ready, metrics: metrics.read, version, log }), address);
 }
 
-function urlOf(address: AddressInfo | string | null): string {
+/** The result is the URL of the first address. */
+async function listen(listeners: Listeners, receive: Receive, { host, port }: Address): Promise<string> {
+  const server = await listeners.listen(receive, { host, port }).catch((cause: Error) => {
+    throw new PortNotOpened(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause });
+  });
+  const address = server.address();
   if (address === null || typeof address === 'string')
     throw new Error('Cannot name the URL: the server has no port');
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }

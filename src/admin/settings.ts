@@ -1,13 +1,8 @@
+import type { Address } from '../http/transport/listeners.ts';
 import type { Settings } from '../settings.ts';
 
-export interface AdminSettings {
-  readonly host: string;
-  /** 0 to 65535; 0 picks a free port. */
-  readonly port: number;
-}
-
 /** Where the admin listener listens; undefined when nobody asked for one. */
-export function readAdmin(settings: Settings): AdminSettings | undefined {
+export function readAdmin(settings: Settings): Address | undefined {
   if (settings.text('TODO_ADMIN_PORT') === undefined) return undefined;
   return {
     host: settings.text('TODO_ADMIN_HOST') ?? '127.0.0.1',

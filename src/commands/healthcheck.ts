@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { AdminSettings } from '../admin/settings.ts';
 import { readAdminConfig } from '../config.ts';
+import type { Address } from '../http/transport/listeners.ts';
 import { get } from '../http/transport/node-http.ts';
 import { printFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
@@ -35,7 +35,7 @@ export async function healthcheck(argv: readonly string[], env: NodeJS.ProcessEn
   return 1;
 }
 
-async function whyNotReady({ host, port }: AdminSettings): Promise<string | undefined> {
+async function whyNotReady({ host, port }: Address): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const url = `http://${reachable(host)}:${port}/ready`;
   const request = get(url, { signal: AbortSignal.timeout(PATIENCE_MS) }, async (response) => {

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import { AdminNotOpened } from '../admin/admin-not-opened.ts';
 import { type Config, readConfig } from '../config.ts';
 import { type OpenLog, openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
-import { openService, type Service } from '../service.ts';
+import { openService, PortNotOpened, type Service } from '../service.ts';
 import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
@@ -119,21 +118,11 @@ async function open(config: Config, log: OpenLog): Promise<Service | number> {
   try {
     return await openService(config, log);
   } catch (error) {
-    const exitCode = printNotOpened('start', error);
-    if (exitCode !== undefined) return exitCode;
-    if (error instanceof AdminNotOpened || error instanceof TracesNotOpened) {
+    if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
       return printCannot('start', error, 69);
     }
-    if (
-      error instanceof Error &&
-      'syscall' in error &&
-      (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
-    ) {
-      process.stderr.write(
-        `Cannot start: cannot listen on ${config.host} port ${config.port}: ${error.message}\n`,
-      );
-      return 69;
-    }
+    const exitCode = printNotOpened('start', error);
+    if (exitCode !== undefined) return exitCode;
     throw error;
   }
 }
