@@ -41,12 +41,10 @@ export async function onDatabase<const Operand extends string = never>(
   try {
     return await work(read.database, given);
   } catch (error) {
-    const exitCode = printNotOpened(action, error);
-    if (exitCode !== undefined) return exitCode;
     if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) {
       return printCannot(action, error, 69);
     }
-    throw error;
+    return printNotOpened(action, error);
   }
 }
 

@@ -13,14 +13,14 @@ export function printFaults(action: string, faults: readonly string[]): 78 {
 }
 
 /**
- * Prints that a database or a key file cannot be opened. The result is the exit code; undefined for any other error.
+ * Prints that a database or a key file cannot be opened. The result is the exit code. Any other error is thrown again.
  *
  * @param action For people, after "Cannot".
  */
-export function printNotOpened(action: string, error: unknown): 69 | 75 | 78 | undefined {
+export function printNotOpened(action: string, error: unknown): 69 | 75 | 78 {
   if (error instanceof StoreNotOpened) return printCannot(action, error, error.reason === 'owned' ? 75 : 69);
   if (error instanceof KeysNotOpened) return printCannot(action, error, 78);
-  return undefined;
+  throw error;
 }
 
 /** Prints why an action cannot be done, in one line. The result is the exit code that was given. */

@@ -121,9 +121,7 @@ async function open(config: Config, log: OpenLog): Promise<Service | number> {
     if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
       return printCannot('start', error, 69);
     }
-    const exitCode = printNotOpened('start', error);
-    if (exitCode !== undefined) return exitCode;
-    throw error;
+    return printNotOpened('start', error);
   }
 }
 

@@ -50,9 +50,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
     process.stdout.write(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
   } catch (error) {
-    const exitCode = printNotOpened('verify', error);
-    if (exitCode !== undefined) return exitCode;
-    throw error;
+    return printNotOpened('verify', error);
   }
 }
 
