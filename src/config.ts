@@ -7,7 +7,6 @@ import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { type DatabaseSettings, readDatabase } from './shared-list/database.ts';
-import { type UnknownVariable, unknownVariables } from './unknown-variables.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export interface Config {
@@ -24,8 +23,6 @@ export interface Config {
   /** Undefined: no traces. */
   readonly tracing: TracingSettings | undefined;
   readonly profile: SharedListConfig | { readonly name: 'error-demo' };
-  /** No fault, and most likely a mistake. */
-  readonly unknownVariables: readonly UnknownVariable[];
 }
 
 export interface SharedListConfig {
@@ -69,7 +66,6 @@ export async function readConfig(
     serving: readServing(settings),
     admin: readAdmin(settings),
     tracing: readTracing(settings),
-    unknownVariables: unknownVariables(env),
   };
   if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } } });
   const dataDir = readDataDir(settings);

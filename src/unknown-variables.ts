@@ -1,7 +1,7 @@
 import { VARIABLES } from './settings.ts';
 
 /** A variable that looks like one of this service, and is none. */
-export interface UnknownVariable {
+interface UnknownVariable {
   readonly name: string;
   /** The one that was meant, most likely; undefined when none is near. */
   readonly nearest: string | undefined;
@@ -11,7 +11,7 @@ export interface UnknownVariable {
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** The variables `TODO_…` that nothing reads: most likely misspelled. */
+/** The variables `TODO_…` that nothing reads: no fault, and most likely misspelled. */
 export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariable[] {
   const known: readonly string[] = VARIABLES;
   return Object.entries(env)

@@ -5,6 +5,7 @@ import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
 import { openService, PortNotOpened, type Service } from '../service.ts';
 import { shellWord } from '../shell-word.ts';
+import { unknownVariables } from '../unknown-variables.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
@@ -87,7 +88,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { config } = read;
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
-  for (const { name, nearest } of config.unknownVariables) {
+  for (const { name, nearest } of unknownVariables(env)) {
     const meant = nearest === undefined ? '' : `; "${nearest}" may be meant`;
     log.warn({ event: 'unknown-variable', name, nearest }, `nothing reads the variable "${name}"${meant}`);
   }
