@@ -6,7 +6,12 @@ import type { Address } from './http/transport/listeners.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { type DatabaseSettings, readDatabase } from './shared-list/database.ts';
+import {
+  type Database,
+  readDatabase,
+  readServedDatabase,
+  type ServedDatabase,
+} from './shared-list/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export interface Config {
@@ -28,7 +33,7 @@ export interface Config {
 export interface SharedListConfig {
   readonly name: 'shared-list';
   readonly dataDir: string;
-  readonly database: DatabaseSettings;
+  readonly database: ServedDatabase;
   readonly auth: AuthSettings;
 }
 
@@ -38,9 +43,6 @@ export type Flags = {
     | string
     | undefined;
 } & { readonly 'no-migrate'?: boolean | undefined };
-
-/** The flags that say where the list is kept. */
-export type DatabaseFlags = Pick<Flags, 'database' | 'data-dir' | 'no-migrate'>;
 
 /** Every fault of a configuration, a line each: what was received and what is wanted. */
 export interface Faults {
@@ -69,21 +71,18 @@ export async function readConfig(
   };
   if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } } });
   const dataDir = readDataDir(settings);
-  const migrate = flags['no-migrate'] !== true;
-  const database = readDatabase(settings, { dataDir, migrate, served: true });
+  const database = readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
   const auth = await readAuthOf(settings, environment);
   return orFaults(settings, auth && { config: { ...common, profile: { name, dataDir, database, auth } } });
 }
 
 /** Reads where the list is kept, for commands that work on it without serving. */
 export function readDatabaseConfig(
-  flags: DatabaseFlags,
+  flags: Pick<Flags, 'database' | 'data-dir'>,
   env: Variables,
-): { readonly database: DatabaseSettings } | Faults {
+): { readonly database: Database } | Faults {
   const settings = readSettings(env, flags);
-  const migrate = flags['no-migrate'] !== true;
-  const database = readDatabase(settings, { dataDir: readDataDir(settings), migrate, served: false });
-  return orFaults(settings, { database });
+  return orFaults(settings, { database: readDatabase(settings, readDataDir(settings)) });
 }
 
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */

@@ -4,7 +4,7 @@ import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
-import type { DatabaseSettings } from './shared-list/database.ts';
+import type { ServedDatabase } from './shared-list/database.ts';
 import type { FileNews } from './shared-list/sqlite/health.ts';
 import type { TodoStore } from './shared-list/store.ts';
 
@@ -68,7 +68,7 @@ async function openSharedList(
 
 /** Imports the adapter of the configured engine alone. The name is for people, without a password. */
 async function openStore(
-  database: DatabaseSettings,
+  database: ServedDatabase,
   observers: readonly Observer[],
   log: Logger,
 ): Promise<{ readonly store: TodoStore; readonly name: string }> {

@@ -1,5 +1,5 @@
 import { readDatabaseConfig } from '../config.ts';
-import type { DatabaseSettings } from '../shared-list/database.ts';
+import type { Database } from '../shared-list/database.ts';
 import type { Operator } from '../shared-list/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../shared-list/store.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
@@ -32,7 +32,7 @@ export async function onDatabase<const Operand extends string = never>(
   { action, ...line }: DatabaseCommand<Operand>,
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
-  work: (database: DatabaseSettings, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
+  work: (database: Database, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
 ): Promise<number> {
   const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
   if (typeof given === 'number') return given;
@@ -49,7 +49,7 @@ export async function onDatabase<const Operand extends string = never>(
 }
 
 /** Imports the adapter of the configured engine alone. */
-export async function openOperator(database: DatabaseSettings): Promise<Operator> {
+export async function openOperator(database: Database): Promise<Operator> {
   if (database.engine === 'sqlite') {
     const { openSqliteOperator } = await import('../shared-list/sqlite/operator.ts');
     return openSqliteOperator(database.path);
@@ -59,7 +59,7 @@ export async function openOperator(database: DatabaseSettings): Promise<Operator
 }
 
 /** For people, without user and password. */
-export async function nameOf(database: DatabaseSettings): Promise<string> {
+export async function nameOf(database: Database): Promise<string> {
   if (database.engine === 'sqlite') return `sqlite:${database.path}`;
   const { addressOf } = await import('../shared-list/postgres/address.ts');
   return addressOf(database.connectionString).name;

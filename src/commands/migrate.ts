@@ -1,4 +1,4 @@
-import type { DatabaseSettings } from '../shared-list/database.ts';
+import type { Database } from '../shared-list/database.ts';
 import type { Migrated } from '../shared-list/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase } from './database.ts';
 
@@ -32,7 +32,7 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 }
 
 /** Imports the adapter of the configured engine alone. */
-async function bringUpToDate(database: DatabaseSettings): Promise<Migrated> {
+async function bringUpToDate(database: Database): Promise<Migrated> {
   if (database.engine === 'sqlite') {
     const { migrateSqlite } = await import('../shared-list/sqlite/migrate.ts');
     return migrateSqlite(database.path, {

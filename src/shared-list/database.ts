@@ -2,40 +2,39 @@ import { join } from 'node:path';
 import { areHosts, quoteAddress } from '../quote-address.ts';
 import type { Settings } from '../settings.ts';
 
-/** Where the list is kept: a file of this process, or a server that several instances share. */
-export type DatabaseSettings = SqliteSettings | PostgresSettings;
-
-export interface SqliteSettings {
+interface Sqlite {
   readonly engine: 'sqlite';
   readonly path: string;
-  /** Bytes of todos to keep at hand; 0 asks SQLite for every read. */
-  readonly cacheBytes: number;
 }
 
-export interface PostgresSettings {
+interface Postgres {
   readonly engine: 'postgresql';
   /** May hold a password: never for a log or a message. */
   readonly connectionString: string;
-  /** False: an older schema is refused instead of being brought up to date. */
-  readonly migrate: boolean;
-  /** For single todos; the list has one more. */
-  readonly connections: number;
-  /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
-  readonly prepare: boolean;
 }
 
-export interface DatabaseUse {
-  readonly dataDir: string;
-  readonly migrate: boolean;
-  /** False: for a command that works on the database, to which the settings of a server say nothing. */
-  readonly served: boolean;
-}
+/** Where the list is kept: a file of this process, or a server that several instances share. */
+export type Database = Sqlite | Postgres;
+
+/** The same, and how a service works with it. */
+export type ServedDatabase =
+  | (Sqlite & {
+      /** Bytes of todos to keep at hand; 0 asks SQLite for every read. */
+      readonly cacheBytes: number;
+    })
+  | (Postgres & {
+      /** False: an older schema is refused instead of being brought up to date. */
+      readonly migrate: boolean;
+      /** For single todos; the list has one more. */
+      readonly connections: number;
+      /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
+      readonly prepare: boolean;
+    });
 
 /** Decides what the settings mean. Contacts nobody. */
-export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSettings {
+export function readDatabase(settings: Settings, dataDir: string): Database {
   const name = settings.nameOf('TODO_DATABASE');
-  const value = settings.text('TODO_DATABASE') ?? `sqlite:${join(use.dataDir, 'todos.db')}`;
-  const { cacheMegabytes, connections, prepare } = use.served ? readServed(settings) : UNSERVED;
+  const value = settings.text('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
       settings.fault(
@@ -43,8 +42,7 @@ export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSett
           `"%2F", "%3F" and "%23", received ${quoteAddress(value)}`,
       );
     }
-    const { migrate } = use;
-    return { engine: 'postgresql', connectionString: value, migrate, connections, prepare };
+    return { engine: 'postgresql', connectionString: value };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
   if (path === undefined) {
@@ -53,19 +51,19 @@ export function readDatabase(settings: Settings, use: DatabaseUse): DatabaseSett
         `"postgres://todo@localhost/todos", received ${quoteAddress(value)}`,
     );
   }
-  if (!use.migrate)
-    settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
-  return { engine: 'sqlite', path: path ?? '', cacheBytes: cacheMegabytes * 2 ** 20 };
+  return { engine: 'sqlite', path: path ?? '' };
 }
 
-const UNSERVED = { cacheMegabytes: 0, connections: 1, prepare: true };
-
-function readServed(settings: Settings): typeof UNSERVED {
-  return {
-    cacheMegabytes: settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 }),
-    connections: settings.whole('TODO_DATABASE_CONNECTIONS', { from: 1, to: 1_000, otherwise: 10 }),
-    prepare: settings.oneOf('TODO_DATABASE_PREPARE', ['auto', 'false'], 'auto') === 'auto',
-  };
+/** The same for `serve`, whose other settings say nothing to a command that works on the database. */
+export function readServedDatabase(settings: Settings, dataDir: string, migrate: boolean): ServedDatabase {
+  const cacheMegabytes = settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 });
+  const connections = settings.whole('TODO_DATABASE_CONNECTIONS', { from: 1, to: 1_000, otherwise: 10 });
+  const prepare = settings.oneOf('TODO_DATABASE_PREPARE', ['auto', 'false'], 'auto') === 'auto';
+  const database = readDatabase(settings, dataDir);
+  if (database.engine === 'postgresql') return { ...database, migrate, connections, prepare };
+  if (!migrate)
+    settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
+  return { ...database, cacheBytes: cacheMegabytes * 2 ** 20 };
 }
 
 /**
