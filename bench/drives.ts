@@ -1,14 +1,9 @@
 import { ask } from './ask.ts';
-import { checkAnswers } from './check.ts';
-import type { Kit, Prepared } from './kit.ts';
-import { memoryMegabytes, startServer } from './process.ts';
+import type { Kit } from './kit.ts';
+import type { Load, LoadResult } from './load/load.ts';
+import type { Running } from './process.ts';
 import { create } from './requests.ts';
-import { type Measurement, median } from './results.ts';
-import { scenarioNamed } from './scenarios.ts';
-import { type Trial, usage, usedSince } from './trial.ts';
-
-/** Starts of one trial; their median counts. */
-const STARTS = 3;
+import { type Scenario, scenarioNamed } from './scenarios.ts';
 
 /** Milliseconds between two writes: ten a second. */
 const WRITE_INTERVAL_MS = 100;
@@ -16,28 +11,33 @@ const WRITE_INTERVAL_MS = 100;
 /** Connections that read one todo while the list is read and written. */
 const READERS = 8;
 
-/** From the start of the process to the first byte of an answer to an authenticated request. */
-export async function measureStart(
-  { scenario, server, durability }: Trial,
-  prepared: Prepared,
-): Promise<Measurement> {
-  const token = await prepared.tokens.make({ name: 'ada', role: 'editor' });
-  const times: number[] = [];
-  let memory: number | undefined;
-  for (let start = 0; start < STARTS; start += 1) {
-    const surroundings = { ...(await prepared.surroundings()), durability };
-    const running = await startServer(server, surroundings, { token });
-    times.push(running.startMilliseconds);
-    memory = memoryMegabytes(running.pid);
-    await running.stop();
-  }
-  return {
-    scenario: scenario.name,
-    server: server.name,
-    requests: STARTS,
-    failed: 0,
-    start: median(times),
-    memory,
+/** What servers answered for some seconds. */
+export interface Driven {
+  readonly requests: number;
+  readonly failed: number;
+  readonly requestsPerSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Keeps servers busy for so many seconds. */
+export type Drive = (running: readonly Running[], seconds: number) => Promise<Driven>;
+
+/** How a scenario keeps its servers busy. */
+export async function driveOf(scenario: Scenario, kit: Kit): Promise<Drive> {
+  const { load, tokens } = await kit.prepare(scenario);
+  if (scenario.drive !== 'busy-list') return loadBy(load, scenario.connections);
+  const { load: oneLoad } = await kit.prepare(scenarioNamed('one'));
+  const token = await tokens.make({ name: 'ada', role: 'editor' });
+  return listBusily(load, scenario.connections, oneLoad, token);
+}
+
+/** The connections are shared among the servers. */
+function loadBy(load: Load, connections: number): Drive {
+  return async (running, seconds) => {
+    const each = Math.ceil(connections / running.length);
+    return together(await Promise.all(running.map(({ port }) => load.run(port, each, seconds))));
   };
 }
 
@@ -45,49 +45,37 @@ export async function measureStart(
  * Reads the whole list over and over while todos are created, and one todo meanwhile. `requestsPerSecond` is of
  * lists, the percentiles are those of one todo.
  */
-export async function measureBusyList(
-  { scenario, server, durability }: Trial,
-  prepared: Prepared,
-  kit: Kit,
-  seconds: number,
-): Promise<Measurement> {
-  const { load: oneLoad } = await kit.prepare(scenarioNamed('one'));
-  const surroundings = { ...(await prepared.surroundings()), durability };
-  const token = await prepared.tokens.make({ name: 'ada', role: 'editor' });
-  const running = await startServer(server, surroundings, { token });
-  try {
-    await checkAnswers(server, running.port, prepared.requests, prepared.tokens);
-    const drive = (forSeconds: number) =>
-      Promise.all([
-        prepared.load.run(running.port, scenario.connections, forSeconds),
-        oneLoad.run(running.port, READERS, forSeconds),
-        writeFor(forSeconds, running.port, token),
-      ]);
-    await drive(1);
-    const before = usage([running]);
-    const [lists, ones, failedWrites] = await drive(seconds);
-    const used = usedSince(before, usage([running]));
+function listBusily(listLoad: Load, connections: number, oneLoad: Load, token: string): Drive {
+  return async ([running], seconds) => {
+    const port = running?.port ?? 0;
+    const [lists, ones, failedWrites] = await Promise.all([
+      listLoad.run(port, connections, seconds),
+      oneLoad.run(port, READERS, seconds),
+      writeFor(seconds, port, token),
+    ]);
     if (lists.requests === 0 || ones.requests === 0) {
-      throw new Error(
-        `Cannot measure ${server.name}: it answered ${lists.requests} lists, ${ones.requests} todos`,
-      );
+      throw new Error(`Cannot measure: ${lists.requests} lists and ${ones.requests} todos were answered`);
     }
-    const requests = lists.requests + ones.requests;
     return {
-      scenario: scenario.name,
-      server: server.name,
-      requests,
+      requests: lists.requests + ones.requests,
       failed: lists.failed + ones.failed + failedWrites,
       requestsPerSecond: lists.requests / lists.seconds,
       p50: ones.p50,
       p99: ones.p99,
-      cpu: used.cpu === undefined ? undefined : used.cpu / requests,
-      foreign: used.foreign,
-      memory: memoryMegabytes(running.pid),
     };
-  } finally {
-    await running.stop();
-  }
+  };
+}
+
+/** Loads that ran side by side, as one; the slower percentiles stand for all. */
+function together(results: readonly LoadResult[]): Driven {
+  const requests = results.reduce((sum, one) => sum + one.requests, 0);
+  return {
+    requests,
+    failed: results.reduce((sum, { failed }) => sum + failed, 0),
+    requestsPerSecond: requests / Math.max(...results.map(({ seconds }) => seconds)),
+    p50: Math.max(...results.map(({ p50 }) => p50)),
+    p99: Math.max(...results.map(({ p99 }) => p99)),
+  };
 }
 
 /** Creates ten todos a second, whether or not the last one has been answered; the result counts failures. */

@@ -5,10 +5,12 @@ import { SERVERS } from './servers.ts';
 export interface Options {
   readonly scenarios: readonly string[];
   readonly servers: readonly string[];
-  /** Seconds of load in each trial, after the warm-up. */
+  /** Seconds of load in each measurement, after the warm-up. */
   readonly seconds: number;
-  /** Trials of each server in each scenario; the tables have their medians. */
+  /** Times that the servers of a scenario are started. */
   readonly runs: number;
+  /** Times that each is measured then, in turns; the tables have the medians of all. */
+  readonly rounds: number;
   /** Every server answers each scenario correctly; nothing is timed. */
   readonly smoke: boolean;
   readonly load: 'wrk' | 'autocannon' | undefined;
@@ -25,8 +27,9 @@ Measures todo-service beside what a user would pick instead: each server on one 
 
   --scenario NAME[,NAME…]   default: all
   --server NAME[,NAME…]     default: all
-  --seconds SECONDS         of load in each trial, after 3 s of warm-up; default 1
-  --runs RUNS               trials of each server in each scenario, in shuffled order; default 3
+  --runs RUNS               times that the servers of a scenario are started, all of them together; default 2
+  --rounds ROUNDS           measurements of each server then, in turns and in shuffled order; default 5
+  --seconds SECONDS         of load in each measurement, after 3 s of warm-up; default 1
   --load wrk|autocannon     default: wrk when it is installed
   --output FILE             results as JSON, tables and chart beside it; default bench/results.json
   --profile FOLDER          CPU profiles of the service; bench/profile.ts reads them. They slow it down
@@ -58,13 +61,15 @@ export function readOptions(
   const scenarios = values.scenario?.split(',') ?? SCENARIOS.map(({ name }) => name);
   const servers = values.server?.split(',') ?? SERVERS.map(({ name }) => name);
   const seconds = Number(values.seconds ?? 1);
-  const runs = Number(values.runs ?? 3);
+  const runs = Number(values.runs ?? 2);
+  const rounds = Number(values.rounds ?? 5);
   const { load, smoke = false, output = new URL('results.json', import.meta.url).pathname } = values;
   const fault =
     unknown('--scenario', scenarios, SCENARIOS) ??
     unknown('--server', servers, SERVERS) ??
     wholeNumber('--seconds', seconds) ??
-    wholeNumber('--runs', runs);
+    wholeNumber('--runs', runs) ??
+    wholeNumber('--rounds', rounds);
   if (fault !== undefined) return { fault };
   if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
     return { fault: `--load must be "wrk" or "autocannon", received ${JSON.stringify(load)}` };
@@ -74,6 +79,7 @@ export function readOptions(
     servers,
     seconds,
     runs,
+    rounds,
     smoke,
     load,
     output,
@@ -90,6 +96,7 @@ function parse(argv: readonly string[]) {
       server: { type: 'string' },
       seconds: { type: 'string' },
       runs: { type: 'string' },
+      rounds: { type: 'string' },
       load: { type: 'string' },
       output: { type: 'string' },
       profile: { type: 'string' },

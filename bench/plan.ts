@@ -1,5 +1,4 @@
 import type { Options } from './options.ts';
-import { pseudoRandom } from './requests.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { programOf, serverNamed } from './servers.ts';
 import { type Trial, WARM_UP_SECONDS } from './trial.ts';
@@ -26,29 +25,34 @@ export function planTrials({ scenarios, servers }: Options): readonly Trial[] {
 }
 
 /**
- * All runs of a scenario one after the other, because its ratios are what counts and the machine changes with
- * time; the servers in another order in each run, so that what happens meanwhile hits nobody always.
+ * Trials that are open together, because their ratios are what counts and the machine changes with time: those of one
+ * scenario, as often as there are runs.
  */
-export function orderOf(trials: readonly Trial[], runs: number): readonly Trial[] {
-  const random = pseudoRandom(Date.now());
+export function groupsOf(trials: readonly Trial[], runs: number): readonly (readonly Trial[])[] {
   return [...Map.groupBy(trials, ({ scenario }) => scenario).values()].flatMap((group) =>
-    Array.from({ length: runs }, () => shuffle(group, random)).flat(),
+    Array.from({ length: runs }, () => group),
   );
 }
 
-function shuffle<T>(values: readonly T[], random: () => number): readonly T[] {
+/** In another order each time, so that what happens meanwhile hits nobody always. */
+export function shuffle<T>(values: readonly T[], random: () => number): readonly T[] {
   return values
     .map((value) => ({ value, key: random() }))
     .sort((a, b) => a.key - b.key)
     .map(({ value }) => value);
 }
 
-/** Seconds of load that a trial is measured for. */
+/** Seconds of load that a trial is measured for, each round. */
 export function secondsOf({ atLeastSeconds }: Scenario, wanted: number): number {
   return Math.max(wanted, atLeastSeconds);
 }
 
-/** About how many seconds a trial takes, with its start and its looks at the answers. */
-export function expectedSeconds({ scenario }: Trial, wanted: number): number {
-  return scenario.drive === 'start' ? 2 : WARM_UP_SECONDS + secondsOf(scenario, wanted) + 0.7;
+/** About how many seconds it takes until a server can be measured, with a look at its answers. */
+export function openingSeconds({ drive }: Scenario): number {
+  return drive === 'start' ? 0 : WARM_UP_SECONDS + 0.7;
+}
+
+/** About how many seconds a measurement takes. */
+export function measuringSeconds(scenario: Scenario, wanted: number): number {
+  return scenario.drive === 'start' ? 0.7 : secondsOf(scenario, wanted);
 }

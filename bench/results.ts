@@ -1,6 +1,6 @@
 import type { Durability } from './servers.ts';
 
-/** What one trial of one server in one scenario gave. A figure that this machine cannot tell is left out. */
+/** What one server in one scenario gave. A figure that this machine cannot tell is left out. */
 export interface Measurement {
   readonly scenario: string;
   readonly server: string;
@@ -16,15 +16,15 @@ export interface Measurement {
   readonly cpu?: number | undefined;
   /** Share of the server's core, 0 to 1, that something else used meanwhile. */
   readonly foreign?: number | undefined;
-  /** Megabytes (PSS) at the end of the trial. */
+  /** Megabytes (PSS) at its end. */
   readonly memory?: number | undefined;
   /** Milliseconds from the start of the process to its first answer. */
   readonly start?: number;
 }
 
-/** Medians over the trials of one server in one scenario. */
+/** Medians over all measurements of one server in one scenario. */
 export interface Figures extends Measurement {
-  readonly trials: number;
+  readonly measurements: number;
 }
 
 /** What `npm run soak` found. */
@@ -60,21 +60,21 @@ export function summarize(measurements: readonly Measurement[]): readonly Figure
   const groups = Map.groupBy(measurements, ({ scenario, server, durability }) =>
     [scenario, server, durability].join(),
   );
-  return [...groups.values()].flatMap((trials) => {
-    const [first] = trials;
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
     if (first === undefined) return [];
     const figures = Object.fromEntries(
       (['requestsPerSecond', 'p50', 'p99', 'cpu', 'memory', 'start'] as const).flatMap((name) => {
-        const values = trials.map((trial) => trial[name]).filter((value) => value !== undefined);
+        const values = group.map((trial) => trial[name]).filter((value) => value !== undefined);
         return values.length === 0 ? [] : [[name, median(values)]];
       }),
     );
     return {
       ...first,
       ...figures,
-      requests: sum(trials.map(({ requests }) => requests)),
-      failed: sum(trials.map(({ failed }) => failed)),
-      trials: trials.length,
+      requests: sum(group.map(({ requests }) => requests)),
+      failed: sum(group.map(({ failed }) => failed)),
+      measurements: group.length,
     };
   });
 }

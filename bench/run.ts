@@ -1,22 +1,20 @@
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { build } from './build.ts';
 import { chart } from './chart.ts';
 import { coreTimes, moveToLoadCore, onCore, SERVER_CORE } from './cores.ts';
-import { measureBusyList, measureStart } from './drives.ts';
-import { type Kit, openKit } from './kit.ts';
+import { openKit } from './kit.ts';
 import { chooseLoad } from './load/load.ts';
 import { describeMachine, readVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
-import { expectedSeconds, orderOf, planTrials, secondsOf } from './plan.ts';
+import { groupsOf, measuringSeconds, openingSeconds, planTrials } from './plan.ts';
 import { lookBack, lookBefore, type Quietness } from './quiet.ts';
 import { MEANINGLESS, markdown, round } from './report.ts';
-import { type Measurement, type Results, summarize } from './results.ts';
+import { type Measurement, median, type Results, summarize } from './results.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { serverNamed } from './servers.ts';
 import { smoke } from './smoke.ts';
-import { runTrial, type Trial } from './trial.ts';
+import type { Trial } from './trial.ts';
+import { measureInTurns, type OnStep, type Outcome } from './turns.ts';
 
 /** What the whole run is calibrated with, measured at its start, in its middle and at its end. */
 const CONSTANT: Trial = {
@@ -61,28 +59,22 @@ async function measureAll(options: Options, before: Quietness): Promise<Results>
   const load = chooseLoad(options.load);
   await using kit = openKit(load.open, options.profile);
   const machine = describeMachine(kit.folder, load.name);
-  const order = orderOf(planTrials(options), options.runs);
-  const middle = Math.floor(order.length / 2);
-  const plan = [CONSTANT, ...order.slice(0, middle), CONSTANT, ...order.slice(middle), CONSTANT];
-  const measurements: Measurement[] = [];
-  const calibration: number[] = [];
-  const failures: string[] = [];
+  const groups = groupsOf(planTrials(options), options.runs);
+  const middle = Math.floor(groups.length / 2);
+  const plan = [[CONSTANT], ...groups.slice(0, middle), [CONSTANT], ...groups.slice(middle), [CONSTANT]];
   moveToLoadCore();
   const times = coreTimes();
-  const progress = startProgress(plan, options.seconds);
-  for (const trial of plan) {
-    const { scenario, server } = trial;
-    try {
-      const measurement = await measure(trial, kit, options.seconds);
-      if (trial === CONSTANT) calibration.push(measurement.cpu ?? Number.NaN);
-      else measurements.push(measurement);
-      progress(trial, brief(measurement));
-    } catch (error) {
-      const failure = withoutPaths(error instanceof Error ? error.message : String(error));
-      failures.push(`${scenario.name} ${server.name}: ${failure}`);
-      progress(trial, `FAILED: ${failure}`);
-    }
-  }
+  const progress = startProgress(plan, options);
+  const outcomes: Outcome[] = [];
+  for (const group of plan) outcomes.push(...(await measureInTurns(group, kit, options, progress)));
+  const sound = outcomes.filter(({ failure }) => failure === undefined);
+  const measurements = sound.flatMap((one) => (one.trial === CONSTANT ? [] : one.measurements));
+  const calibration = sound
+    .filter(({ trial }) => trial === CONSTANT)
+    .map((one) => median(one.measurements.map(({ cpu = Number.NaN }) => cpu)));
+  const failures = outcomes
+    .filter(({ failure }) => failure !== undefined)
+    .map(({ trial, failure }) => `${trial.scenario.name} ${trial.server.name}: ${failure}`);
   const after = lookBack(times, measurements, calibration);
   return {
     date: new Date().toISOString(),
@@ -102,41 +94,28 @@ async function measureAll(options: Options, before: Quietness): Promise<Results>
   };
 }
 
-async function measure(trial: Trial, kit: Kit, wanted: number): Promise<Measurement> {
-  const prepared = await kit.prepare(trial.scenario);
-  const seconds = secondsOf(trial.scenario, wanted);
-  switch (trial.scenario.drive) {
-    case 'start':
-      return measureStart(trial, prepared);
-    case 'busy-list':
-      return measureBusyList(trial, prepared, kit, seconds);
-    default:
-      return runTrial(trial, prepared, seconds);
-  }
-}
-
-/** Says after each trial what came of it, and how long the others will take. */
-function startProgress(plan: readonly Trial[], seconds: number) {
-  const expected = plan.map((trial) => expectedSeconds(trial, seconds));
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  say(`${plan.length} trials, about ${Math.ceil(sum(expected) / 60)} min`);
+/** Says after each step what came of it, and how long the others will take. */
+function startProgress(plan: readonly (readonly Trial[])[], { rounds, seconds }: Options): OnStep {
+  const expected = plan
+    .flat()
+    .reduce(
+      (sum, { scenario }) => sum + openingSeconds(scenario) + rounds * measuringSeconds(scenario, seconds),
+      0,
+    );
+  say(`${plan.flat().length} trials of ${rounds} measurements, about ${Math.ceil(expected / 60)} min`);
   const began = performance.now();
   let done = 0;
-  return ({ scenario, server }: Trial, outcome: string) => {
-    done += 1;
-    const pace = (performance.now() - began) / sum(expected.slice(0, done));
-    const left = Math.ceil((pace * sum(expected.slice(done))) / 60_000);
-    say(`${done}/${plan.length}  ${scenario.name}  ${server.name}  ${outcome}  (${left} min left)`);
+  return ({ scenario, server }, outcome, expectedSeconds) => {
+    done += expectedSeconds;
+    const left = Math.ceil((((performance.now() - began) / done) * (expected - done)) / 60_000);
+    const text = typeof outcome === 'string' ? outcome : brief(outcome);
+    say(`${scenario.name}  ${server.name}  ${text}  (${left} min left)`);
   };
 }
 
 /** The command line that gives such results, without the path of a file on this machine. */
 function commandOf({ argv }: Options): string {
   return ['npm run bench', ...(argv.length > 0 ? ['--', ...argv] : [])].join(' ');
-}
-
-function withoutPaths(text: string): string {
-  return text.replaceAll(fileURLToPath(new URL('..', import.meta.url)), '').replaceAll(tmpdir(), 'TMPDIR');
 }
 
 function brief({ durability, requestsPerSecond, cpu, start, failed }: Measurement): string {

@@ -1,14 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { checkAnswers } from './check.ts';
 import { coreTimes, LOAD_CORE, SERVER_CORE } from './cores.ts';
-import type { Prepared } from './kit.ts';
-import type { LoadResult } from './load/load.ts';
+import { type Drive, driveOf } from './drives.ts';
+import type { Kit, Prepared } from './kit.ts';
 import { cpuMicroseconds, memoryMegabytes, type Running, startServer } from './process.ts';
 import type { Measurement } from './results.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Durability, Server } from './servers.ts';
 
-/** One server in one scenario, once. */
+/** One server in one scenario, from its start to its end. */
 export interface Trial {
   readonly scenario: Scenario;
   readonly server: Server;
@@ -21,60 +21,91 @@ export interface Trial {
  */
 export const WARM_UP_SECONDS = 3;
 
-/** Starts the server, looks at its answers, warms it up, measures, and stops it. */
-export async function runTrial(trial: Trial, prepared: Prepared, seconds: number): Promise<Measurement> {
+/** A trial that has begun: its server waits to be measured, as often as one likes. */
+export interface OpenTrial {
+  readonly trial: Trial;
+  measure(seconds: number): Promise<Measurement>;
+  /** Stops the server. @throws when a todo that it answered is not in its database. */
+  end(): Promise<void>;
+}
+
+/** Starts the server, looks at its answers, and warms it up. */
+export async function openTrial(trial: Trial, kit: Kit): Promise<OpenTrial> {
+  const prepared = await kit.prepare(trial.scenario);
+  if (trial.scenario.drive === 'start') {
+    return { trial, measure: () => measureStart(trial, prepared), end: async () => {} };
+  }
+  return openLoaded(trial, prepared, await driveOf(trial.scenario, kit));
+}
+
+async function openLoaded(trial: Trial, prepared: Prepared, drive: Drive): Promise<OpenTrial> {
   const { scenario, server, durability } = trial;
-  const { load, tokens, requests } = prepared;
+  const { tokens, requests } = prepared;
   const surroundings = { ...(await prepared.surroundings()), durability };
   const token = await tokens.make({ name: 'ada', role: 'editor' });
+  await using starting = new AsyncDisposableStack();
   const running: Running[] = [];
-  try {
-    for (let instance = 0; instance < server.instances; instance += 1) {
-      const core = instance === 0 ? SERVER_CORE : LOAD_CORE;
-      running.push(await startServer(server, surroundings, { core, token }));
-    }
-    for (const { port } of running) await checkAnswers(server, port, requests, tokens);
-    const drive = async (forSeconds: number) => {
-      const connections = Math.ceil(scenario.connections / running.length);
-      return together(await Promise.all(running.map(({ port }) => load.run(port, connections, forSeconds))));
-    };
-    const warm = await drive(WARM_UP_SECONDS);
-    const before = usage(running);
-    const result = await drive(seconds);
-    const used = usedSince(before, usage(running));
-    if (result.requests === 0) throw new Error(`Cannot measure ${server.name}: it answered nothing`);
-    const memory = memoryMegabytes(running[0]?.pid ?? 0);
-    for (const one of running) await one.stop();
-    if (scenario.kind === 'create') {
-      const created = [warm, result].reduce((sum, { requests, failed }) => sum + requests - failed, 0);
-      findCreated(surroundings.database, scenario.todos + created, server);
-    }
-    return {
-      scenario: scenario.name,
-      server: server.name,
-      ...(scenario.writes ? { durability } : {}),
-      requests: result.requests,
-      failed: result.failed,
-      requestsPerSecond: result.requests / result.seconds,
-      p50: result.p50,
-      p99: result.p99,
-      cpu: used.cpu === undefined ? undefined : used.cpu / result.requests,
-      foreign: used.foreign,
-      memory,
-    };
-  } finally {
-    for (const one of running) await one.stop();
+  for (let instance = 0; instance < server.instances; instance += 1) {
+    const core = instance === 0 ? SERVER_CORE : LOAD_CORE;
+    const started = await startServer(server, surroundings, { core, token });
+    starting.defer(() => started.stop());
+    running.push(started);
   }
+  for (const { port } of running) await checkAnswers(server, port, requests, tokens);
+  let todos = scenario.todos;
+  const driven = async (seconds: number) => {
+    const result = await drive(running, seconds);
+    todos += result.requests - result.failed;
+    return result;
+  };
+  await driven(WARM_UP_SECONDS);
+  const started = starting.move();
+  return {
+    trial,
+    async measure(seconds) {
+      const before = usage(running);
+      const result = await driven(seconds);
+      const { cpu, foreign } = usedSince(before, usage(running));
+      if (result.requests === 0) throw new Error(`Cannot measure ${server.name}: it answered nothing`);
+      return {
+        scenario: scenario.name,
+        server: server.name,
+        ...(scenario.writes ? { durability } : {}),
+        ...result,
+        cpu: cpu === undefined ? undefined : cpu / result.requests,
+        foreign,
+        memory: memoryMegabytes(running[0]?.pid ?? 0),
+      };
+    },
+    async end() {
+      await started.disposeAsync();
+      if (scenario.kind === 'create') findCreated(surroundings.database, todos, server);
+    },
+  };
+}
+
+/** From the start of the process to the first byte of an answer to an authenticated request. */
+async function measureStart(
+  { scenario, server, durability }: Trial,
+  prepared: Prepared,
+): Promise<Measurement> {
+  const token = await prepared.tokens.make({ name: 'ada', role: 'editor' });
+  const surroundings = { ...(await prepared.surroundings()), durability };
+  const running = await startServer(server, surroundings, { token });
+  const memory = memoryMegabytes(running.pid);
+  await running.stop();
+  const start = running.startMilliseconds;
+  return { scenario: scenario.name, server: server.name, requests: 1, failed: 0, start, memory };
 }
 
 /** Microseconds of CPU, of servers and of their core. */
-export interface Usage {
+interface Usage {
   readonly at: number;
   readonly servers: number | undefined;
   readonly core: number | undefined;
 }
 
-export function usage(running: readonly Running[]): Usage {
+function usage(running: readonly Running[]): Usage {
   const times = running.map(({ pid }) => cpuMicroseconds(pid)).filter((time) => time !== undefined);
   return {
     at: performance.now(),
@@ -84,23 +115,12 @@ export function usage(running: readonly Running[]): Usage {
 }
 
 /** What the servers used between two looks, and the share of their core, 0 to 1, that something else used. */
-export function usedSince(before: Usage, after: Usage) {
+function usedSince(before: Usage, after: Usage): { readonly cpu?: number; readonly foreign?: number } {
   if (before.servers === undefined || after.servers === undefined) return {};
   const cpu = after.servers - before.servers;
   if (before.core === undefined || after.core === undefined) return { cpu };
   const elapsed = (after.at - before.at) * 1000;
   return { cpu, foreign: Math.max(0, after.core - before.core - cpu) / elapsed };
-}
-
-/** Loads that ran side by side, as one; the slower percentiles stand for all. */
-function together(results: readonly LoadResult[]): LoadResult {
-  return {
-    requests: results.reduce((sum, { requests }) => sum + requests, 0),
-    failed: results.reduce((sum, { failed }) => sum + failed, 0),
-    seconds: Math.max(...results.map(({ seconds }) => seconds)),
-    p50: Math.max(...results.map(({ p50 }) => p50)),
-    p99: Math.max(...results.map(({ p99 }) => p99)),
-  };
 }
 
 /** A todo whose creation was answered is in the file. */

@@ -4,7 +4,7 @@ import { score } from '../../bench/goals.ts';
 import type { Figures } from '../../bench/results.ts';
 
 function measured(scenario: string, server: string, more: Partial<Figures>): Figures {
-  return { scenario, server, requests: 1, failed: 0, trials: 1, ...more };
+  return { scenario, server, requests: 1, failed: 0, measurements: 1, ...more };
 }
 
 function figureOf(text: string, figures: readonly Figures[]) {
