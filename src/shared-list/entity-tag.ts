@@ -37,7 +37,7 @@ const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /** Parses `If-Match` or `If-None-Match`; undefined when it is malformed, an empty list included. */
 export function parseEntityTags(value: string): EntityTags | undefined {
-  if (value.trim() === '*') return '*';
+  if (/^[ \t]*\*[ \t]*$/.test(value)) return '*';
   const tags: EntityTag[] = [];
   ELEMENT.lastIndex = 0;
   while (ELEMENT.lastIndex < value.length) {
