@@ -60,8 +60,12 @@ export async function backupSqlite(
     keepNames(dirname(target));
     return { path: target, bytes, todos };
   } catch (error) {
-    removeDatabase(partial);
-    if (named) rmSync(target, { force: true });
+    try {
+      removeDatabase(partial);
+      if (named) rmSync(target, { force: true });
+    } catch {
+      // Where nothing can be looked at, nothing was made: the first error says why.
+    }
     throw failed(messageOf(error), error);
   }
 }
