@@ -109,6 +109,33 @@ test('check finds a todo whose category does not exist: 1, and a backup of it is
   assert.equal(backup.code, 1);
 });
 
+test('a backup to where no file can be is one line: 1', async () => {
+  const path = newFile();
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  for (const [copy, reason] of [
+    [join(path, 'copy.db'), 'ENOTDIR'],
+    [newFile() + 'x'.repeat(255), 'ENAMETOOLONG'],
+  ] as const) {
+    const { code, stderr } = await runProgram(['backup', copy, '--database', `sqlite:${path}`]);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^Cannot back up [^\n]*: ${reason}: [^\n]*\n$`));
+  }
+});
+
+for (const table of ['categories', 'todos', 'idempotency_keys']) {
+  test(`check misses a table ${table} that is not there: 1, and a backup of it is refused`, async () => {
+    const path = newFile();
+    await runProgram(['migrate', '--database', `sqlite:${path}`]);
+    execute(path, `DROP TABLE ${table}`);
+    const { code, stdout, stderr } = await runProgram(['check', '--database', `sqlite:${path}`]);
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
+    assert.match(stdout, new RegExp(`\nFAULT {2}no such table: ${table}\n$`));
+    const backup = await runProgram(['backup', newFile(), '--database', `sqlite:${path}`]);
+    assert.equal(backup.code, 1);
+    assert.match(backup.stderr, /^Cannot back up [^\n]*: no such table: [^\n]*\n$/);
+  });
+}
+
 test('check finds damaged pages beside the service that runs: 1', async () => {
   const path = newFile();
   await runProgram(['migrate', '--database', `sqlite:${path}`]);

@@ -5,7 +5,9 @@ import { StoreUnavailable, unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
 import { fileFault } from './file.ts';
+import { prepareKeys } from './keys.ts';
 import { existing } from './known-file.ts';
+import { prepareFind } from './row.ts';
 import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
 
 /** How long to wait for the service's write. */
@@ -102,15 +104,24 @@ function asStoreError<T>(work: () => T): T {
   }
 }
 
-/** What SQLite finds wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
+/** Throws for a table or column that is not there: SQLite itself misses none. */
+function prepareAll(database: DatabaseSync): void {
+  database.prepare(COUNT);
+  prepareFind(database);
+  prepareKeys(database);
+}
+
+/** What is wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export function integrityFaults(database: DatabaseSync): readonly string[] {
   try {
     const found = database.prepare('PRAGMA integrity_check').all();
     const orphans = database.prepare('PRAGMA foreign_key_check').all();
-    return [
+    const faults = [
       ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
       ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
     ];
+    if (faults.length === 0) prepareAll(database);
+    return faults;
   } catch (error) {
     if (resultCode(error) === undefined) throw error;
     return [messageOf(error)];
