@@ -2,18 +2,21 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
+import { scriptFlags } from '../test/script-flags.ts';
 import { type Running, startService } from '../test/start.ts';
 import { quantile } from '../test/steadily.ts';
 import { threadMicroseconds } from './process.ts';
 
-/**
- * CPU microseconds that the whole service process spends on a create over 32 connections, with and without the line that
- * says who made it. Three services take turns: one with lines and two without, whose ratio shows how far the machine can
- * be trusted. Linux only. Says nothing about latency.
- *
- *     node bench/audit-cost.ts [slices of each service]
- */
-const SLICES = Number(process.argv[2] ?? 40);
+const HELP = `Usage: node bench/audit-cost.ts [flags]
+
+CPU microseconds that the whole service process spends on a create over 32 connections, with and without the line that
+says who made it. Three services take turns: one with lines and two without, whose ratio shows how far the machine can
+be trusted. Linux only. Says nothing about latency.
+
+  --slices SLICES   of each service, in turns; default 40
+`;
+
+const { slices } = scriptFlags(HELP, { slices: 40 });
 const REQUESTS_PER_CONNECTION = 200;
 const CONNECTIONS = 32;
 const WARM_UP_SLICES = 3;
@@ -48,7 +51,7 @@ await using on = await startService({ auth });
 await using off = await startService({ auth, env: { TODO_AUDIT: 'off' } });
 await using offAgain = await startService({ auth, env: { TODO_AUDIT: 'off' } });
 const kinds = [on, off, offAgain].map((service) => ({ service, costs: [] as number[] }));
-for (let round = -WARM_UP_SLICES; round < SLICES; round += 1) {
+for (let round = -WARM_UP_SLICES; round < slices; round += 1) {
   for (let turn = 0; turn < kinds.length; turn += 1) {
     const kind = kinds[(turn + round + WARM_UP_SLICES) % kinds.length];
     const cost = kind === undefined ? 0 : await slice(kind.service);

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { scriptFlags } from '../test/script-flags.ts';
 import { type Running, startService } from '../test/start.ts';
 import { quantile } from '../test/steadily.ts';
 import { askMe } from './ask-me.ts';
@@ -10,16 +11,18 @@ import { forge } from './forge.ts';
 import { threadMicroseconds } from './process.ts';
 import { type Algorithm, AUDIENCE, ISSUER, makeKeys, type TokenMaker } from './tokens.ts';
 
-/**
- * CPU microseconds that the whole service process, its other threads included, spends on `GET /me` with a token
- * it remembers, with a good one it has never seen, and with bad ones it has never seen. The kinds take turns in
- * slices, so that whatever else the machine does meanwhile meets all of them: the tenth percentile of the slices
- * leaves most of it out, and the ratio is the median over slices of the same round. Linux only. Says nothing about
- * latency: `token-flood.ts` does.
- *
- *     node bench/token-cost.ts [slices of each kind]
- */
-const SLICES = Number(process.argv[2] ?? 100);
+const HELP = `Usage: node bench/token-cost.ts [flags]
+
+CPU microseconds that the whole service process, its other threads included, spends on GET /me with a token
+it remembers, with a good one it has never seen, and with bad ones it has never seen. The kinds take turns in
+slices, so that whatever else the machine does meanwhile meets all of them: the tenth percentile of the slices
+leaves most of it out, and the ratio is the median over slices of the same round. Linux only. Says nothing about
+latency: token-flood.ts does.
+
+  --slices SLICES   of each kind of token, in turns; default 100
+`;
+
+const { slices } = scriptFlags(HELP, { slices: 100 });
 const REQUESTS_PER_SLICE = 100;
 const CONNECTIONS = 8;
 const KEY_ID = 'bench';
@@ -57,7 +60,7 @@ const folder = await mkdtemp(join(tmpdir(), 'todo-token-cost-'));
 try {
   const keys = makeKeys(folder);
   process.stdout.write(
-    `${process.version}, ${SLICES} slices of ${REQUESTS_PER_SLICE} requests, ${CONNECTIONS} connections, ` +
+    `${process.version}, ${slices} slices of ${REQUESTS_PER_SLICE} requests, ${CONNECTIONS} connections, ` +
       `CPU µs/request, tenth percentile (median ratio to first seen)\n\n`,
   );
   process.stdout.write(
@@ -94,7 +97,7 @@ async function measure(
   await using service = await startService({ env });
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const costs = new Map<string, number[]>();
-  for (let slice = 0; slice < SLICES; slice += 1) {
+  for (let slice = 0; slice < slices; slice += 1) {
     const turn = slice % kinds.length;
     const order = [...kinds.slice(turn), ...kinds.slice(0, turn)];
     for (const kind of order) {
@@ -118,7 +121,7 @@ async function keyVariable(algorithm: Algorithm, { keyFile }: TokenMaker): Promi
 }
 
 async function makeTokens({ name, make }: Kind, maker: TokenMaker): Promise<string[]> {
-  const count = SLICES * REQUESTS_PER_SLICE;
+  const count = slices * REQUESTS_PER_SLICE;
   if (name === 'remembered') return Array<string>(count).fill(await make(maker, -1));
   return Promise.all(Array.from({ length: count }, (_, nth) => make(maker, nth)));
 }

@@ -3,21 +3,24 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { scriptFlags } from '../test/script-flags.ts';
 import { startService } from '../test/start.ts';
 import { quantile, steadily } from '../test/steadily.ts';
 import { askMe } from './ask-me.ts';
 import { forge } from './forge.ts';
 import { AUDIENCE, ISSUER, makeKeys } from './tokens.ts';
 
-/**
- * Milliseconds that `GET /me` with a remembered token takes while nobody else calls, while 1,000 forged tokens
- * a second arrive, and while as many good ones arrive that the service has never seen. Each phase comes once a
- * round. Requests are sent when they are due, whatever has been answered, and timed from then on; the flood comes from a
- * thread of its own. Needs a core for the service and one for the load: with less it measures the load.
- *
- *     node bench/token-flood.ts [rounds]
- */
-const ROUNDS = Number(process.argv[2] ?? 5);
+const HELP = `Usage: node bench/token-flood.ts [flags]
+
+Milliseconds that GET /me with a remembered token takes while nobody else calls, while 1,000 forged tokens
+a second arrive, and while as many good ones arrive that the service has never seen. Each phase comes once a
+round. Requests are sent when they are due, whatever has been answered, and timed from then on; the flood comes from a
+thread of its own. Needs a core for the service and one for the load: with less it measures the load.
+
+  --rounds ROUNDS   of all phases; default 5
+`;
+
+const { rounds } = scriptFlags(HELP, { rounds: 5 });
 const SECONDS = 4;
 const GOOD_PER_SECOND = 200;
 const FLOOD_PER_SECOND = 1_000;
@@ -61,7 +64,7 @@ async function compare(): Promise<void> {
     ] as const);
     const taken = new Map([...phases.keys()].map((name) => [name, [] as number[]]));
     await timeGood(baseUrl, token);
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       for (const [name, phase] of phases) {
         const tokens = (await phase?.tokens()) ?? [];
         const sent = phase === undefined ? undefined : Promise.withResolvers<void>();
@@ -74,7 +77,7 @@ async function compare(): Promise<void> {
       }
     }
     process.stdout.write(
-      `${process.version}, RS256, ${ROUNDS} rounds of ${SECONDS} s, ${GOOD_PER_SECOND} good requests/s, ` +
+      `${process.version}, RS256, ${rounds} rounds of ${SECONDS} s, ${GOOD_PER_SECOND} good requests/s, ` +
         `${FLOOD_PER_SECOND} others/s, milliseconds\n\n| good requests | p50 | p99 |\n|---|---|---|\n`,
     );
     for (const [name, times] of taken) {
