@@ -1,3 +1,4 @@
+import { print } from './print.ts';
 import { readCommit, readVersion } from './version.ts';
 
 type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
@@ -33,10 +34,14 @@ const HELP = `Usage: todo-service [command] [flags]
 ${LIST}
 "todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
 the version, and the commit of which it was built.
+
+Every command ends with 74 when it cannot print to standard output; what was to be done is done then.
 `;
 
 /** Process entry: finds the command that the words name and leaves its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // What cannot be said on standard error changes no exit code.
+  process.stderr.on('error', () => {});
   process.exitCode = await run(argv);
 }
 
@@ -44,12 +49,12 @@ async function run(argv: readonly string[]): Promise<number> {
   const [first = 'serve', second] = argv;
   if (first === 'help') return run([...argv.slice(1), '--help']);
   if (asksForHelp(first)) {
-    process.stdout.write(HELP);
+    print(HELP);
     return 0;
   }
   if (first === '--version') {
     const commit = readCommit();
-    process.stdout.write(`${readVersion()}${commit === undefined ? '' : ` (commit ${commit})`}\n`);
+    print(`${readVersion()}${commit === undefined ? '' : ` (commit ${commit})`}\n`);
     return 0;
   }
   const words = argv.length === 0 || first.startsWith('-') ? ['serve', ...argv] : argv;
@@ -60,7 +65,7 @@ async function run(argv: readonly string[]): Promise<number> {
   const group = groupHelp(first);
   if (group === undefined) return notACommand(first, HELP);
   if (asksForHelp(second)) {
-    process.stdout.write(group);
+    print(group);
     return 0;
   }
   return notACommand(second === undefined ? first : `${first} ${second}`, group);

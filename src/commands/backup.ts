@@ -1,3 +1,4 @@
+import { print } from '../print.ts';
 import { slowProgress } from './backup-progress.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 
@@ -48,9 +49,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
     const onProgress = slowProgress((line) => process.stderr.write(line));
     try {
       const { path, bytes, todos } = await backupSqlite(database.path, file, onProgress);
-      process.stdout.write(
-        `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`,
-      );
+      print(`${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`);
       return 0;
     } catch (error) {
       if (!(error instanceof BackupFailed)) throw error;

@@ -1,3 +1,4 @@
+import { print } from '../print.ts';
 import { categoryNameFault } from '../shared-list/category-name.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { wrongUsage } from './flags.ts';
@@ -36,7 +37,7 @@ export async function categoriesList(argv: readonly string[], env: NodeJS.Proces
   return onDatabase(line, argv, env, async (database) => {
     await using operator = await openOperator(database);
     const categories = await operator.listCategories();
-    process.stdout.write(categories.map(({ id, name }) => `${id}\t${name}\n`).join(''));
+    print(categories.map(({ id, name }) => `${id}\t${name}\n`).join(''));
     return 0;
   });
 }
@@ -57,7 +58,7 @@ export async function categoriesAdd(argv: readonly string[], env: NodeJS.Process
       );
       return 1;
     }
-    process.stdout.write(`${added.id}\n`);
+    print(`${added.id}\n`);
     return 0;
   });
 }

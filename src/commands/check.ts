@@ -1,3 +1,4 @@
+import { print } from '../print.ts';
 import type { Inspection } from '../shared-list/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
 
@@ -22,7 +23,7 @@ export async function check(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   return onDatabase(line, argv, env, async (database) => {
     await using operator = await openOperator(database);
     const inspection = await operator.inspect();
-    process.stdout.write(describe(await nameOf(database), inspection));
+    print(describe(await nameOf(database), inspection));
     return inspection.faults.length === 0 ? 0 : 1;
   });
 }

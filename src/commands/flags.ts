@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { print } from '../print.ts';
 
 /** `text` has a value, of which the later of two counts; `texts` has a value each time; `switch` has none. */
 type Kind = 'text' | 'texts' | 'switch';
@@ -34,7 +35,7 @@ export function readFlags<
     const allowPositionals = line.operand !== undefined;
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals });
     if (values.help === true) {
-      process.stdout.write(line.help);
+      print(line.help);
       return 0;
     }
     if (line.operand === undefined) return values as Given<Flags, Operand>;

@@ -1,3 +1,4 @@
+import { print } from '../print.ts';
 import type { Database } from '../shared-list/database.ts';
 import type { Migrated } from '../shared-list/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase } from './database.ts';
@@ -22,7 +23,7 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
   return onDatabase({ command: 'migrate', action: 'migrate', help: HELP }, argv, env, async (database) => {
     const { from, to } = await bringUpToDate(database);
     const name = await nameOf(database);
-    process.stdout.write(
+    print(
       from === to
         ? `The schema of ${name} was at version ${to} already.\n`
         : `Brought the schema of ${name} from version ${from} to ${to}.\n`,

@@ -1,4 +1,5 @@
 import { readAsset } from '../assets.ts';
+import { print } from '../print.ts';
 import { readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service openapi [flags]
@@ -32,6 +33,6 @@ export async function openapi(argv: readonly string[]): Promise<number> {
     const received = JSON.stringify(profile);
     return wrongUsage('openapi', `--profile must be shared-list or error-demo, received ${received}`);
   }
-  process.stdout.write(`${readAsset(document)}\n`);
+  print(`${readAsset(document)}\n`);
   return 0;
 }

@@ -79,8 +79,6 @@ const FLAGS = {
 
 /** `todo-service serve`: serves until a signal. The result is the exit code. */
 export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  // What cannot be said on standard error changes no exit code.
-  process.stderr.on('error', () => {});
   const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);

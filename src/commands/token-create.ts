@@ -6,6 +6,7 @@ import {
 } from '../auth/development/token.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
+import { print } from '../print.ts';
 import { printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
 
@@ -71,7 +72,7 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
       `The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`,
     );
   }
-  process.stdout.write(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
+  print(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
   if (read.production) {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',

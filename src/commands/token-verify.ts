@@ -7,6 +7,7 @@ import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
+import { print } from '../print.ts';
 import { printFaults, printNotOpened } from './faults.ts';
 import { readFlags } from './flags.ts';
 
@@ -47,7 +48,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   try {
     await using keys = await openKeysToLook(auth);
     const examination = await examineToken(token, { ...auth, keys, now: Date.now });
-    process.stdout.write(describe(examination));
+    print(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
   } catch (error) {
     return printNotOpened('verify', error);

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 
+const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
 const ALL = ['serve', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
 
@@ -15,6 +21,20 @@ for (const command of ALL) {
     assert.match(stdout, /\nExit codes: 0 [\s\S]*\nExamples:\n {2}\S/);
   });
 }
+
+test('what standard output does not take is one line and 74, and the work is done', async () => {
+  await using folder = await temporaryFolder();
+  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  for (const words of [['--help'], ['openapi'], ['migrate', '--database', database]]) {
+    const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Before it has anything to say.
+    child.stdout.destroy();
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.deepEqual({ code, said }, { code: 74, said: 'Cannot print: write EPIPE\n' });
+  }
+  const { code } = await runProgram(['check', '--database', database]);
+  assert.equal(code, 0);
+});
 
 test('--help, -h and help before the command are the same', async () => {
   const help = await runProgram(['categories', 'add', '--help']);
