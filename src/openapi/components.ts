@@ -5,23 +5,21 @@
 export function componentSchemas(): {
   /** By name. Grows with every call of `refer`. */
   readonly schemas: Readonly<Record<string, unknown>>;
-  /** A copy of `value` in which every schema with an `$id`, at any depth, is a reference to its component. */
+  /** `value` as JSON has it, with a reference to its component for every schema with an `$id`, at any depth. */
   refer(value: unknown): unknown;
 } {
   const schemas: Record<string, unknown> = {};
 
   function refer(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(refer);
-    if (typeof value !== 'object' || value === null) return value;
-    if (!('$id' in value)) return copy(value);
-    const { $id, ...schema } = value;
-    const name = String($id);
-    schemas[name] ??= copy(schema);
-    return { $ref: `#/components/schemas/${name}` };
+    return JSON.parse(
+      JSON.stringify(value, (_key, inner) => (inner?.$id === undefined ? inner : named(inner))),
+    );
   }
 
-  function copy(value: object): object {
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, refer(inner)]));
+  function named({ $id, ...schema }: Record<string, unknown>): object {
+    const name = String($id);
+    schemas[name] ??= refer(schema);
+    return { $ref: `#/components/schemas/${name}` };
   }
 
   return { schemas, refer };
