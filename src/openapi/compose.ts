@@ -1,4 +1,3 @@
-import type { Access } from '../auth/admit.ts';
 import type { Route } from '../http/message/routes.ts';
 import { reasonPhrase } from '../problem/catalogue.ts';
 import { componentSchemas } from './components.ts';
@@ -69,7 +68,7 @@ export function composeDocument(
     servers: [{ url: '/' }],
     tags,
     paths,
-    components: { schemas, responses, ...(needsToken ? { securitySchemes: { bearer: BEARER } } : {}) },
+    components: { schemas, responses, securitySchemes: needsToken ? { bearer: BEARER } : undefined },
   };
 }
 
@@ -90,40 +89,28 @@ const BEARER = {
   description: 'A token of the identity provider that the service trusts.',
 };
 
-/** The members of an Operation Object before `responses`. */
+/**
+ * The members of an Operation Object before `responses`. Linters take a role in `security` for a scope that is not
+ * defined, so it stands beside it.
+ */
 function statements({ access, operation }: DescribedRoute): object {
-  const { operationId, tag, summary, description, requestHeaders = [], requestBody } = operation;
+  const { operationId, tag, summary, description, requestHeaders, requestBody } = operation;
+  const needsRole = access === 'CanWriteTodos';
   return {
     operationId,
     tags: [tag],
     summary,
-    ...admission(access, description),
-    ...(requestHeaders.length === 0
-      ? {}
-      : { parameters: requestHeaders.map((header) => ({ ...header, in: 'header' })) }),
-    ...(requestBody === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: requestBody } } } }),
+    description: needsRole
+      ? `${description}\n\nNeeds the role \`editor\` (policy \`CanWriteTodos\`).`
+      : description,
+    'x-policy': needsRole ? access : undefined,
+    security: access === 'open' ? [] : [{ bearer: [] }],
+    parameters: requestHeaders?.map((header) => ({ ...header, in: 'header' })),
+    requestBody: requestBody && { required: true, content: { 'application/json': { schema: requestBody } } },
   };
 }
 
-/** Who may call. Linters take a role in `security` for a scope that is not defined, so it stands beside it. */
-function admission(access: Access, description: string): object {
-  switch (access) {
-    case 'open':
-      return { description, security: [] };
-    case 'authenticated':
-      return { description, security: [{ bearer: [] }] };
-    case 'CanWriteTodos':
-      return {
-        description: `${description}\n\nNeeds the role \`editor\` (policy \`CanWriteTodos\`).`,
-        'x-policy': access,
-        security: [{ bearer: [] }],
-      };
-  }
-}
-
 function responseOf({ status, description, headers, body }: Answer): [string, unknown] {
-  const content = body === undefined ? {} : { content: { 'application/json': { schema: body } } };
-  return [String(status), { description, ...(headers === undefined ? {} : { headers }), ...content }];
+  const content = body && { 'application/json': { schema: body } };
+  return [String(status), { description, headers, content }];
 }
