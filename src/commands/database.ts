@@ -6,7 +6,7 @@ import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { type CommandLine, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
-const DATABASE_FLAGS = { database: 'text', 'data-dir': 'text' } as const;
+const DATABASE_FLAGS = { database: { type: 'string' }, 'data-dir': { type: 'string' } } as const;
 
 /** What `--help` says of them. */
 export const DATABASE_HELP = `\

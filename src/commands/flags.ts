@@ -1,13 +1,11 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { print } from '../print.ts';
 
-/** `text` has a value, of which the later of two counts; `texts` has a value each time; `switch` has none. */
-type Kind = 'text' | 'texts' | 'switch';
-
 /** What a command takes after its own words. */
-export interface CommandLine<Flags extends Readonly<Record<string, Kind>>, Operand extends string = never> {
+export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string = never> {
   /** Its words, like `token create`. */
   readonly command: string;
+  /** As `parseArgs` takes them. */
   readonly flags: Flags;
   /** The name of the one word without a dash that must be given. */
   readonly operand?: Operand;
@@ -15,22 +13,19 @@ export interface CommandLine<Flags extends Readonly<Record<string, Kind>>, Opera
 }
 
 /** What was given, by the names of flags and operand. */
-export type Given<Flags extends Readonly<Record<string, Kind>>, Operand extends string = never> = {
-  readonly [F in keyof Flags]?: { text: string; texts: readonly string[]; switch: boolean }[Flags[F]];
-} & { readonly [O in Operand]: string };
+export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
+  typeof parseArgs<{ options: Flags }>
+>['values'] & { readonly [O in Operand]: string };
 
 /**
  * Reads what follows the words of a command. The result is an exit code when that is all: 0 after `--help` or
  * `-h`, 2 after a message about wrong usage.
  */
-export function readFlags<
-  const Flags extends Readonly<Record<string, Kind>>,
-  const Operand extends string = never,
->(line: CommandLine<Flags, Operand>, argv: readonly string[]): Given<Flags, Operand> | number {
-  const options: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
-  for (const [name, kind] of Object.entries(line.flags)) {
-    options[name] = { type: kind === 'switch' ? 'boolean' : 'string', multiple: kind === 'texts' };
-  }
+export function readFlags<const Flags extends ParseArgsOptionsConfig, const Operand extends string = never>(
+  line: CommandLine<Flags, Operand>,
+  argv: readonly string[],
+): Given<Flags, Operand> | number {
+  const options: ParseArgsOptionsConfig = { ...line.flags, help: { type: 'boolean', short: 'h' } };
   try {
     const allowPositionals = line.operand !== undefined;
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals });

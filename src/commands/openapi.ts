@@ -25,7 +25,7 @@ const DOCUMENTS: ReadonlyMap<string, URL> = new Map([
 
 /** `todo-service openapi`. The result is the exit code. */
 export async function openapi(argv: readonly string[]): Promise<number> {
-  const flags = readFlags({ command: 'openapi', flags: { profile: 'text' }, help: HELP }, argv);
+  const flags = readFlags({ command: 'openapi', flags: { profile: { type: 'string' } }, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const { profile = 'shared-list' } = flags;
   const document = DOCUMENTS.get(profile);

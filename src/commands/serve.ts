@@ -68,13 +68,13 @@ Examples:
 const CLOSING_MS = 5_000;
 
 const FLAGS = {
-  profile: 'text',
-  environment: 'text',
-  host: 'text',
-  port: 'text',
-  database: 'text',
-  'data-dir': 'text',
-  'no-migrate': 'switch',
+  profile: { type: 'string' },
+  environment: { type: 'string' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  database: { type: 'string' },
+  'data-dir': { type: 'string' },
+  'no-migrate': { type: 'boolean' },
 } as const;
 
 /** `todo-service serve`: serves until a signal. The result is the exit code. */

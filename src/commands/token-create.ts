@@ -32,12 +32,12 @@ Examples:
 `;
 
 const FLAGS = {
-  name: 'text',
-  role: 'texts',
-  lifetime: 'text',
-  claim: 'texts',
-  output: 'text',
-  'data-dir': 'text',
+  name: { type: 'string' },
+  role: { type: 'string', multiple: true },
+  lifetime: { type: 'string' },
+  claim: { type: 'string', multiple: true },
+  output: { type: 'string' },
+  'data-dir': { type: 'string' },
 } as const;
 
 export const TOKEN_CREATE = { command: 'token create', flags: FLAGS, help: HELP };

@@ -34,7 +34,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const given = readFlags(
     {
       command: 'token verify',
-      flags: { environment: 'text', 'data-dir': 'text' },
+      flags: { environment: { type: 'string' }, 'data-dir': { type: 'string' } },
       operand: 'TOKEN',
       help: HELP,
     },
