@@ -1,6 +1,7 @@
 import { print } from '../print.ts';
 import { slowProgress } from './backup-progress.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
+import { printCannot } from './faults.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
 
@@ -31,12 +32,11 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
   return onDatabase(line, argv, env, async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
       const { dumpCommand } = await import('../shared-list/postgres/dump.ts');
-      const command = dumpCommand(database.connectionString, file);
-      process.stderr.write(
-        'Cannot back up: the database is PostgreSQL, which has a tool for it:\n' +
-          `  ${command ?? 'pg_dump (the connection string of the database cannot be read)'}\n`,
-      );
-      return 78;
+      const command =
+        dumpCommand(database.connectionString, file) ??
+        'pg_dump (the connection string of the database cannot be read)';
+      const reason = `the database is PostgreSQL, which has a tool for it:\n  ${command}`;
+      return printCannot('back up', reason, 78);
     }
     const { BackupFailed, backupSqlite, partialOf } = await import('../shared-list/sqlite/backup.ts');
     const { removeDatabase } = await import('../shared-list/sqlite/new-database.ts');

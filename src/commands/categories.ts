@@ -1,6 +1,7 @@
 import { print } from '../print.ts';
 import { categoryNameFault } from '../shared-list/category-name.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
+import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
@@ -52,11 +53,8 @@ export async function categoriesAdd(argv: readonly string[], env: NodeJS.Process
     await using operator = await openOperator(database);
     const added = await operator.addCategory(name);
     if (added === 'name-taken') {
-      process.stderr.write(
-        `Cannot add the category ${JSON.stringify(name)}: there is one of this name. ` +
-          'See "todo-service categories list".\n',
-      );
-      return 1;
+      const reason = 'there is one of this name. See "todo-service categories list".';
+      return printCannot(`add the category ${JSON.stringify(name)}`, reason, 1);
     }
     print(`${added.id}\n`);
     return 0;

@@ -42,7 +42,7 @@ export async function onDatabase<const Operand extends string = never>(
     return await work(read.database, given);
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) {
-      return printCannot(action, error, 69);
+      return printCannot(action, error.message, 69);
     }
     return printNotOpened(action, error);
   }

@@ -17,18 +17,15 @@ export function printFaults(action: string, faults: readonly string[]): 78 {
  *
  * @param action For people, after "Cannot".
  */
-export function printNotOpened(action: string, error: unknown): 69 | 75 | 78 {
-  if (error instanceof StoreNotOpened) return printCannot(action, error, error.reason === 'owned' ? 75 : 69);
-  if (error instanceof KeysNotOpened) return printCannot(action, error, 78);
+export function printNotOpened(action: string, error: unknown): number {
+  if (error instanceof StoreNotOpened)
+    return printCannot(action, error.message, error.reason === 'owned' ? 75 : 69);
+  if (error instanceof KeysNotOpened) return printCannot(action, error.message, 78);
   throw error;
 }
 
-/** Prints why an action cannot be done, in one line. The result is the exit code that was given. */
-export function printCannot<const ExitCode extends number>(
-  action: string,
-  { message }: Error,
-  exitCode: ExitCode,
-): ExitCode {
-  process.stderr.write(`Cannot ${action}: ${message}\n`);
+/** Prints why an action cannot be done. The result is the exit code that was given. */
+export function printCannot(action: string, reason: string, exitCode: number): number {
+  process.stderr.write(`Cannot ${action}: ${reason}\n`);
   return exitCode;
 }

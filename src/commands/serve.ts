@@ -118,7 +118,7 @@ async function open(config: Config, log: OpenLog): Promise<Service | number> {
     return await openService(config, log);
   } catch (error) {
     if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
-      return printCannot('start', error, 69);
+      return printCannot('start', error.message, 69);
     }
     return printNotOpened('start', error);
   }

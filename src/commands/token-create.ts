@@ -7,7 +7,7 @@ import {
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
 import { print } from '../print.ts';
-import { printFaults } from './faults.ts';
+import { printCannot, printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
@@ -42,6 +42,9 @@ const FLAGS = {
 
 export const TOKEN_CREATE = { command: 'token create', flags: FLAGS, help: HELP };
 
+/** For people, after "Cannot". */
+const ACTION = 'make a token';
+
 /** What the flags ask for. */
 interface TokenRequest {
   readonly token: DevelopmentTokenRequest;
@@ -55,15 +58,15 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   const request = readTokenRequest(flags);
   if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
   const read = await readSigningConfig(flags, env);
-  if ('faults' in read) return printFaults('make a token', read.faults);
+  if ('faults' in read) return printFaults(ACTION, read.faults);
   if (read.issuerNamed) {
-    return refuse(
-      'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them',
-    );
+    const reason =
+      'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
+    return printCannot(ACTION, reason, 78);
   }
   const path = developmentKeyPath(read.dataDir);
   const file = await openDevelopmentKey(path);
-  if (file.outcome !== 'read') return refuse(describeTrouble(path, file));
+  if (file.outcome !== 'read') return printCannot(ACTION, describeTrouble(path, file), 78);
   const token = signDevelopmentToken(request.token, file.key, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
@@ -79,11 +82,6 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
     );
   }
   return 0;
-}
-
-function refuse(reason: string): number {
-  process.stderr.write(`Cannot make a token: ${reason}\n`);
-  return 78;
 }
 
 /** What is asked for, or a sentence about wrong usage. */
