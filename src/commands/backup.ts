@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { print } from '../print.ts';
 import { slowProgress } from './backup-progress.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
@@ -20,12 +21,6 @@ Examples:
   todo-service backup copy.db --data-dir /var/lib/todo-service
 `;
 
-/** Signals that leave no copy behind, and the exit code after each. */
-const INTERRUPTIONS = [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const;
-
 /** `todo-service backup FILE`. The result is the exit code. */
 export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const line = { command: 'backup', action: 'back up', operand: 'FILE', help: HELP } as const;
@@ -40,10 +35,10 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
     }
     const { BackupFailed, backupSqlite, partialOf } = await import('../shared-list/sqlite/backup.ts');
     const { removeDatabase } = await import('../shared-list/sqlite/new-database.ts');
-    for (const [signal, exitCode] of INTERRUPTIONS) {
-      process.once(signal, () => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(name, () => {
         removeDatabase(partialOf(file));
-        process.exit(exitCode);
+        process.exit(128 + constants.signals[name]);
       });
     }
     const onProgress = slowProgress((line) => process.stderr.write(line));

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Logger } from 'pino';
 
 /** Why serving is to end, and the exit code that says so. */
@@ -13,23 +14,18 @@ const SAME_SIGNAL_MS = 1_000;
 /** From the end of the service until the end of its process. */
 const LAST_MS = 250;
 
-const SIGNALS = [
-  ['SIGTERM', 15],
-  ['SIGINT', 2],
-] as const;
-
 /** Waits for `SIGTERM` or `SIGINT`. Another one, later, ends the process at once with 128 + its number. */
 export function signalled(log: Logger): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   let first: number | undefined;
-  for (const [name, number] of SIGNALS) {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
       const now = performance.now();
       first ??= now;
       resolve({ reason: name, exitCode: 0 });
       if (now - first < SAME_SIGNAL_MS) return;
       log.warn({ event: 'stopped-at-once', reason: name }, 'stopped at once by a second signal');
-      process.exit(128 + number);
+      process.exit(128 + constants.signals[name]);
     });
   }
   return promise;
