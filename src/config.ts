@@ -49,12 +49,10 @@ export interface Faults {
   readonly faults: readonly string[];
 }
 
-type Variables = NodeJS.ProcessEnv;
-
 /** Reads the settings of `serve` once and decides. */
 export async function readConfig(
   flags: Flags,
-  env: Variables,
+  env: NodeJS.ProcessEnv,
 ): Promise<{ readonly config: Config } | Faults> {
   const settings = readSettings(env, flags);
   const environment = readEnvironment(settings);
@@ -79,7 +77,7 @@ export async function readConfig(
 /** Reads where the list is kept, for commands that work on it without serving. */
 export function readDatabaseConfig(
   flags: Pick<Flags, 'database' | 'data-dir'>,
-  env: Variables,
+  env: NodeJS.ProcessEnv,
 ): { readonly database: Database } | Faults {
   const settings = readSettings(env, flags);
   return orFaults(settings, { database: readDatabase(settings, readDataDir(settings)) });
@@ -88,7 +86,7 @@ export function readDatabaseConfig(
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */
 export async function readAuthConfig(
   flags: Pick<Flags, 'environment' | 'data-dir'>,
-  env: Variables,
+  env: NodeJS.ProcessEnv,
 ): Promise<{ readonly auth: AuthSettings } | Faults> {
   const settings = readSettings(env, flags);
   const auth = await readAuthOf(settings, readEnvironment(settings));
@@ -96,15 +94,14 @@ export async function readAuthConfig(
 }
 
 /** Reads where the admin listener listens, for a command that asks it: it must have a port that is known. */
-export function readAdminConfig(env: Variables): { readonly admin: Address } | Faults {
+export function readAdminConfig(env: NodeJS.ProcessEnv): { readonly admin: Address } | Faults {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
-  if (admin !== undefined && admin.port !== 0) return orFaults(settings, { admin });
-  if (settings.faults.length === 0) {
+  if (settings.faults.length === 0 && !admin?.port) {
     const received = admin === undefined ? 'nothing: there is no admin listener' : '"0": any port';
     settings.fault(`TODO_ADMIN_PORT must name a port, received ${received}`);
   }
-  return { faults: settings.faults };
+  return orFaults(settings, admin && { admin });
 }
 
 /** What decides whether a development token can be made, and is of use. */
@@ -118,7 +115,7 @@ export interface SigningConfig {
 /** Reads where the development key is, and no setting that has nothing to do with it. */
 export async function readSigningConfig(
   flags: Pick<Flags, 'data-dir'>,
-  env: Variables,
+  env: NodeJS.ProcessEnv,
 ): Promise<SigningConfig | Faults> {
   const settings = readSettings(env, flags);
   const { namesAnIssuer } = await import('./auth/settings.ts');
