@@ -78,3 +78,23 @@ test('a statement that the server cannot make, whatever the connection, is refus
   );
   await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreUnavailable', message: 'no' });
 });
+
+test('a connection keeps nothing of the statements that were refused on it', async () => {
+  await using pool = openPool(await server.makeDatabase());
+  const warnings: string[] = [];
+  const listen = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', listen);
+  for (let time = 0; time < 20; time += 1) {
+    await assert.rejects(pool.read({ text: 'SELECT 1/0' }), { code: '22012' });
+  }
+  process.off('warning', listen);
+  assert.deepEqual(warnings, []);
+});
+
+test('the reason that the server gives for the end of a connection is told', async () => {
+  await using pool = openPool(await server.makeDatabase());
+  await assert.rejects(pool.read({ text: 'SELECT pg_terminate_backend(pg_backend_pid())' }), {
+    name: 'StoreUnavailable',
+    message: /^The connection to the database was lost: terminating connection due to administrator command$/,
+  });
+});

@@ -134,7 +134,8 @@ export class Connection {
   #target: NetConnectOpts | undefined;
   /** A statement was sent, and the server has not said that it is ready for another. */
   #working = false;
-  #refused: (() => void) | undefined;
+  /** Hears what follows a refusal: that the server is ready for another statement, or the end. */
+  #refused: ((ready: boolean) => void) | undefined;
   #replicated = true;
   #lost: Error | undefined;
   readonly #gone: () => void;
@@ -163,13 +164,7 @@ export class Connection {
       this.#key = key;
     });
     // Before the driver's own listener, which may send the next statement at once.
-    connection.prependListener('readyForQuery', () => {
-      this.#working = false;
-      const refused = this.#refused;
-      this.#refused = undefined;
-      refused?.();
-      this.#changed();
-    });
+    connection.prependListener('readyForQuery', () => this.#rest(true));
     client.on('notice', ({ routine }) => {
       if (routine === REPLICATION_WAIT) this.#replicated = false;
     });
@@ -180,7 +175,8 @@ export class Connection {
     this.closed = new Promise((resolve) => {
       connection.once('end', () => {
         this.#ended = true;
-        this.#changed();
+        if (this.#refused === undefined) this.#changed();
+        else this.#rest(false);
         resolve();
       });
     });
@@ -231,8 +227,10 @@ export class Connection {
     this.#replicated = true;
     const { text, values } = query;
     client.query<Row>(prepare ? query : { text, ...(values && { values }) }, (error, result) => {
-      if (error instanceof DatabaseError) this.#afterRefusal(error, settle, lose);
-      else if (error) lose(error.message, error);
+      // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
+      if (error instanceof DatabaseError) {
+        this.#refused = (ready) => (ready ? settle(error) : lose(error.message, error));
+      } else if (error) lose(error.message, error);
       // For several statements in one text, the driver gives a list of results.
       else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
     });
@@ -316,18 +314,13 @@ export class Connection {
     });
   }
 
-  /** An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language. */
-  #afterRefusal(
-    error: DatabaseError,
-    settle: (error: unknown) => void,
-    lose: (why: string, cause: unknown) => void,
-  ): void {
-    this.#refused = () => settle(error);
-    this.client.connection.once('end', () => {
-      if (this.#refused === undefined) return;
-      this.#working = false;
-      lose(error.message, error);
-    });
+  /** The server works on nothing any more. */
+  #rest(ready: boolean): void {
+    this.#working = false;
+    const refused = this.#refused;
+    this.#refused = undefined;
+    refused?.(ready);
+    this.#changed();
   }
 
   async #cancel(): Promise<Awaited<ReturnType<typeof cancel>>> {
