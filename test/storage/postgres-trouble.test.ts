@@ -133,6 +133,19 @@ test('a stalled server is unavailable to readers, and used again when it goes on
   assert.equal((await listed(store)).length, 1);
 });
 
+test('a list that must be read as a whole waits no longer for a stalled server than one todo does', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await store.list();
+  const [list] = await server.execute(
+    url,
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query = 'COMMIT'",
+  );
+  using _stall = stall([Number(list?.pid)]);
+  await server.execute(url, "SELECT pg_stat_reset_shared('bgwriter')");
+  await assert.rejects(async () => store.list(), { ...unavailable, message: /: no answer in 1400 ms$/ });
+});
+
 test('a write that a stalled server has in hand is of unknown outcome', async () => {
   const url = await server.makeDatabase();
   await using store = await openPostgresStore(url, { connections: 1 });

@@ -13,7 +13,7 @@ export interface Limits {
   readonly connectionMs: number;
   /** Until the server gives up a statement; then it is certain that nothing was changed. */
   readonly statementMs: number;
-  /** For an answer. */
+  /** For an answer; in a transaction, for the next part of it. */
   readonly answerMs: number;
   /** The most that a connection serves: a name may lead to another server by then. Each has 80 to 100 % of it. */
   readonly lifetimeMs: number;
@@ -21,11 +21,8 @@ export interface Limits {
   readonly idleMs: number;
 }
 
-/** Sends a statement. With `silenceMs`, it may take its time as long as parts of the answer come. */
-export type Ask = <Row extends QueryResultRow>(
-  query: QueryConfig,
-  silenceMs?: number,
-) => Promise<readonly Row[]>;
+/** Sends a statement. Its answer may take longer than `answerMs`, as long as parts of it come. */
+export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
 
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
@@ -110,9 +107,9 @@ export class ConnectionPool implements AsyncDisposable {
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;
     const prepare = this.#cluster.prepares(connection);
-    const ask: Ask = (query, silenceMs) =>
+    const ask: Ask = (query) =>
       new Promise((answered, failed) => {
-        const wait = { prepare, withinMs: silenceMs ?? answerMs, parts: silenceMs !== undefined };
+        const wait = { prepare, withinMs: answerMs, parts: true };
         connection.ask(query, wait, (error, rows: readonly never[]) => {
           if (error === undefined) return answered(rows);
           this.#learn(error);

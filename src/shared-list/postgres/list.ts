@@ -17,9 +17,6 @@ import {
 } from './changes.ts';
 import type { Ask, ConnectionPool } from './connection-pool.ts';
 
-/** Milliseconds without a part of the list after which the server counts as stalled. */
-const SILENCE_MS = 1_400;
-
 /** Milliseconds after which a list that nobody asked for is read anew. Tombstones stay for a day. */
 const LONGEST_KEPT_MS = 3_600_000;
 
@@ -47,7 +44,7 @@ export class PostgresList implements Disposable {
   #kept: Kept | undefined;
 
   /**
-   * @param patient May take longer for an answer than is right for one todo.
+   * @param patient Its statements may take longer than is right for one todo.
    * @param now Milliseconds since 1970.
    */
   constructor(quick: ConnectionPool, patient: ConnectionPool, now: () => number = Date.now) {
@@ -108,8 +105,8 @@ export class PostgresList implements Disposable {
   async #readAll(): Promise<Moment> {
     this.#kept = undefined;
     return this.#patient.transaction(async (ask) => {
-      await ask({ text: KEEP_TABLE }, SILENCE_MS);
-      const [moment] = await ask<Moment & Record<string, unknown>>({ text: READ_MOMENT }, SILENCE_MS);
+      await ask({ text: KEEP_TABLE });
+      const [moment] = await ask<Moment>({ text: READ_MOMENT });
       if (moment === undefined) throw new Error('The server did not say what moment it is');
       await this.#readParts(ask);
       return moment;
@@ -117,7 +114,7 @@ export class PostgresList implements Disposable {
   }
 
   async #readParts(ask: Ask): Promise<void> {
-    const part = (after: number) => ask<Todo>({ name: 'part', text: READ_PART, values: [after] }, SILENCE_MS);
+    const part = (after: number) => ask<Todo>({ name: 'part', text: READ_PART, values: [after] });
     const seen = new Set<number>();
     let todos: Todo[] = [];
     const keep = (): void => {

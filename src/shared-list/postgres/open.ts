@@ -17,7 +17,7 @@ const FOR_ONE_TODO = {
   idleMs: 10_000,
 };
 
-const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000, answerMs: 60_000 };
+const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000 };
 
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
 const START_PATIENCE_MS = 7_000;
