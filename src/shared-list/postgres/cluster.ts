@@ -33,11 +33,6 @@ export class Cluster {
     return connection.openedAt <= this.#retiredAt;
   }
 
-  /** Whether a statement with a name stays prepared on a connection. */
-  prepares(connection: Connection): boolean {
-    return this.#prepare && !connection.pooled;
-  }
-
   /**
    * A connection to a server that takes writes. A server that does not answer soon does not keep the others waiting.
    *
@@ -66,6 +61,7 @@ export class Cluster {
           found = true;
           this.#first = host;
           this.#pooled = connection.pooled;
+          connection.prepares = this.#prepare && !connection.pooled;
           resolve(connection);
         },
         (error: unknown) => {

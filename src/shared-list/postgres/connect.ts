@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueryResultRow } from 'pg';
 import { StoreNotOpened, unusable } from '../store.ts';
 import { type Cluster, NoServer } from './cluster.ts';
 import type { Connection } from './connection.ts';
@@ -9,7 +10,7 @@ const CONNECTION_WAIT_MS = 2_000;
 const RETRY_INTERVAL_MS = 250;
 
 /** Milliseconds that a statement of the start may take, for example a migration, the wait for another instance's included. */
-export const STATEMENT_WAIT_MS = 60_000;
+const STATEMENT_WAIT_MS = 60_000;
 
 export interface Start {
   /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
@@ -60,16 +61,24 @@ async function reach(
   }
 }
 
+/** The rows of a statement, which may take long. */
+export function run<Row extends QueryResultRow>(
+  connection: Connection,
+  text: string,
+  values: unknown[] = [],
+): Promise<readonly Row[]> {
+  return connection.run({ text, values }, { withinMs: STATEMENT_WAIT_MS });
+}
+
 /** Runs `work` in one transaction, whose statements may take long whatever the role's own limit is. */
 export async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  const run = (text: string) => connection.run({ text }, STATEMENT_WAIT_MS);
-  await run(`BEGIN; SET LOCAL statement_timeout = ${STATEMENT_WAIT_MS}`);
+  await run(connection, `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_WAIT_MS}`);
   try {
     const made = await work();
-    await run('COMMIT');
+    await run(connection, 'COMMIT');
     return made;
   } catch (error) {
-    await run('ROLLBACK').catch(() => {});
+    await run(connection, 'ROLLBACK').catch(() => {});
     throw error;
   }
 }

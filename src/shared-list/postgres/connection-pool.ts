@@ -106,16 +106,14 @@ export class ConnectionPool implements AsyncDisposable {
     this.#take((refusal, taken) => (taken === undefined ? reject(refusal) : resolve(taken)));
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;
-    const prepare = this.#cluster.prepares(connection);
-    const ask: Ask = (query) =>
-      new Promise((answered, failed) => {
-        const wait = { prepare, withinMs: answerMs, parts: true };
-        connection.ask(query, wait, (error, rows: readonly never[]) => {
-          if (error === undefined) return answered(rows);
-          this.#learn(error);
-          failed(errorOf(error, 'read'));
-        });
-      });
+    const ask: Ask = async (query) => {
+      try {
+        return await connection.run(query, { withinMs: answerMs, parts: true });
+      } catch (error) {
+        this.#learn(error);
+        throw errorOf(error, 'read');
+      }
+    };
     try {
       await ask({ text: beginOf(statementMs) });
       const made = await work(ask);
@@ -165,8 +163,7 @@ export class ConnectionPool implements AsyncDisposable {
       const attempt: Taken = (refusal, connection) => {
         if (connection === undefined) return reject(refusal);
         tries += 1;
-        const wait = { prepare: this.#cluster.prepares(connection), withinMs: this.#limits.answerMs };
-        connection.ask<Row>(query, wait, (error, rows) => {
+        connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
           if (error === undefined) {
             this.#put(connection);
             return resolve(rows);

@@ -119,6 +119,11 @@ function settingsOf({ statementMs }: Wanted): string {
     .join('');
 }
 
+interface Wait {
+  readonly withinMs: number;
+  readonly parts?: boolean;
+}
+
 type Settled<Row> = (error: unknown, rows: readonly Row[]) => void;
 
 /** A connection to one server. It works on one statement at a time. */
@@ -127,6 +132,8 @@ export class Connection {
   readonly client: Client;
   /** Something between answers for several servers' processes: what is made for a session may be lost. */
   pooled = false;
+  /** The server keeps a statement with a name, and its plan. */
+  prepares = false;
   readonly openedAt = performance.now();
   readonly #address: Address;
   #key: { readonly processID: number; readonly secretKey: number } | undefined;
@@ -196,12 +203,11 @@ export class Connection {
    * Sends a statement. An error other than the server's refusal means that nobody knows what the server does: the
    * connection is of no more use than to `leave`.
    *
-   * @param prepare Whether the server keeps a statement with a name, and its plan.
    * @param withinMs Until the answer is there; with `parts`, until the next part of it is.
    */
   ask<Row extends QueryResultRow>(
     query: QueryConfig,
-    { prepare = false, withinMs, parts = false }: { prepare?: boolean; withinMs: number; parts?: boolean },
+    { withinMs, parts = false }: Wait,
     onSettled: Settled<Row>,
   ): void {
     const { client } = this;
@@ -225,8 +231,7 @@ export class Connection {
     if (parts) stream.on('data', refresh);
     this.#working = true;
     this.#replicated = true;
-    const { text, values } = query;
-    client.query<Row>(prepare ? query : { text, ...(values && { values }) }, (error, result) => {
+    client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {
       // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
       if (error instanceof DatabaseError) {
         this.#refused = (ready) => (ready ? settle(error) : lose(error.message, error));
@@ -237,9 +242,9 @@ export class Connection {
   }
 
   /** As `ask`, for what is not asked often. */
-  run<Row extends QueryResultRow>(query: QueryConfig, withinMs: number): Promise<readonly Row[]> {
+  run<Row extends QueryResultRow>(query: QueryConfig, wait: Wait): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
-      this.ask<Row>(query, { withinMs }, (error, rows) => (error ? reject(error) : resolve(rows)));
+      this.ask<Row>(query, wait, (error, rows) => (error ? reject(error) : resolve(rows)));
     });
   }
 
@@ -249,7 +254,7 @@ export class Connection {
    * @throws {ServerUnfit} when not.
    */
   async look({ statementMs, strict, withinMs }: Wanted): Promise<void> {
-    const [look] = await this.run<Look>({ text: LOOK }, withinMs);
+    const [look] = await this.run<Look>({ text: LOOK }, { withinMs });
     if (look === undefined) throw new Error('The server said nothing of itself');
     this.pooled = look.pid !== this.#key?.processID;
     if (look.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);

@@ -53,7 +53,7 @@ export async function openPostgresStore(
       (await serverFault(opened)) ?? (await rightsFault(opened)) ?? (await schema(opened)),
   });
   // What goes wrong with it now is done an hour later.
-  await connection.run({ text: PURGE }, FOR_ONE_TODO.answerMs).catch(() => {});
+  await connection.run({ text: PURGE }, { withinMs: FOR_ONE_TODO.answerMs }).catch(() => {});
   await connection.leave();
   const lost = options.onConnectionLost ?? (() => {});
   await using parts = new AsyncDisposableStack();

@@ -1,9 +1,9 @@
-import { DatabaseError, type QueryResultRow } from 'pg';
+import { DatabaseError } from 'pg';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
-import { connect, inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
+import { connect, inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { errorOf, messageOf } from './error.ts';
 import {
@@ -76,14 +76,14 @@ class PostgresOperator implements Operator {
   }
 
   async listCategories(): Promise<readonly Category[]> {
-    return asStoreError('read', this.#ask<Category>(LIST_CATEGORIES));
+    return asStoreError('read', run<Category>(this.#connection, LIST_CATEGORIES));
   }
 
   async addCategory(name: string): Promise<Category | 'name-taken'> {
     const added = inTransaction(this.#connection, async () => {
       // Two of one name, added at the same moment, would not see each other without the lock.
-      await this.#ask('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-      return this.#ask<Category>(ADD_CATEGORY, [name]);
+      await run(this.#connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      return run<Category>(this.#connection, ADD_CATEGORY, [name]);
     });
     const [category] = await asStoreError('write', added);
     return category ?? 'name-taken';
@@ -91,8 +91,8 @@ class PostgresOperator implements Operator {
 
   async inspect(): Promise<Inspection> {
     const looked = inTransaction(this.#connection, async () => ({
-      facts: (await this.#ask<Inspection['facts']>(FACTS))[0] ?? {},
-      invalid: await this.#ask<{ name: string }>(INVALID),
+      facts: (await run<Inspection['facts']>(this.#connection, FACTS))[0] ?? {},
+      invalid: await run<{ name: string }>(this.#connection, INVALID),
       changes: await changesFault(this.#connection),
     }));
     const { facts, invalid, changes } = await asStoreError('read', looked);
@@ -109,10 +109,6 @@ class PostgresOperator implements Operator {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection.leave();
-  }
-
-  #ask<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<readonly Row[]> {
-    return this.#connection.run<Row>({ text, ...(values && { values }) }, STATEMENT_WAIT_MS);
   }
 }
 

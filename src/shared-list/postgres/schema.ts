@@ -1,7 +1,6 @@
-import type { QueryResultRow } from 'pg';
 import { Migrations } from '../migrations.ts';
 import { TRACKED } from './changes.ts';
-import { inTransaction, STATEMENT_WAIT_MS } from './connect.ts';
+import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { isPrivilegeRefusal, messageOf } from './error.ts';
 
@@ -177,12 +176,4 @@ async function whoAmI(connection: Connection): Promise<{ readonly role: string; 
 async function find(connection: Connection, text: string): Promise<boolean> {
   const [row] = await run<{ found: boolean }>(connection, text);
   return row?.found === true;
-}
-
-function run<Row extends QueryResultRow>(
-  connection: Connection,
-  text: string,
-  values?: unknown[],
-): Promise<readonly Row[]> {
-  return connection.run<Row>({ text, ...(values && { values }) }, STATEMENT_WAIT_MS);
 }
