@@ -42,7 +42,7 @@ test('parameters name user, password and database too, and the environment what 
 });
 
 test('the database of a user is named like the user', () => {
-  assert.equal(addressOf('postgres://todo@a', {}).database, 'todo');
+  assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
 });
 
 for (const mode of ['verify-full', 'verify-ca', 'require', 'prefer']) {

@@ -19,10 +19,15 @@ export interface Address {
   readonly name: string;
   /** At least one, in the order in which they are tried. */
   readonly hosts: readonly Host[];
+  /** What is the same for each host. */
+  readonly config: Config;
+}
+
+interface Config extends ClientConfig {
   readonly user: string;
   readonly database: string;
-  /** What is the same for each host. */
-  readonly config: ClientConfig;
+  readonly ssl: false | ConnectionOptions;
+  readonly sslnegotiation: 'postgres' | 'direct';
 }
 
 /** libpq's names for a server that this service can work with: whichever is meant, it has to take writes. */
@@ -76,7 +81,7 @@ export function addressOf(connectionString: string, env: Variables = process.env
     password: read.password ?? env.PGPASSWORD,
     options: parameters.options ?? env.PGOPTIONS,
   };
-  return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, user, database, config };
+  return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
 }
 
 /** A container may run as a number that has no name. */

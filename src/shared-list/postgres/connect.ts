@@ -53,7 +53,7 @@ async function reach(
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await cluster.open({ ...wanted, withinMs: CONNECTION_WAIT_MS }, () => () => {});
+      return await cluster.open({ ...wanted, withinMs: CONNECTION_WAIT_MS }, () => true);
     } catch (error) {
       if ((error instanceof NoServer && error.final) || performance.now() >= deadline) throw error;
     }

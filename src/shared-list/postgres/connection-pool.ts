@@ -59,21 +59,18 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #limits: Limits;
   readonly #wanted: Wanted;
   readonly #onLost: (error: Error) => void;
-  /** Ends what a server has not let go of when the pool ends. */
-  readonly #end = new AbortController();
   /** In use or idle, and when its life is over. */
   readonly #connections = new Map<Connection, number>();
   /** The one that was used last is used first. */
   readonly #idle: Idle[] = [];
   readonly #waiting: Waiting[] = [];
-  /** How many connections each server has not let go of. */
-  readonly #held = new Map<Host, number>();
+  /** Those that a server has not let go of: also before they are open, and after they were left. */
+  readonly #held = new Set<Connection>();
   readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   #opening = 0;
   /** Why the last try to open a connection failed; until one succeeds, there is one try at a time. */
   #failure: StoreUnavailable | undefined;
   #pause: NodeJS.Timeout | undefined;
-  #released = (): void => {};
   #ending = false;
 
   /**
@@ -83,7 +80,7 @@ export class ConnectionPool implements AsyncDisposable {
   constructor(cluster: Cluster, limits: Limits, strict: boolean, onLost: (error: Error) => void) {
     this.#cluster = cluster;
     this.#limits = limits;
-    this.#wanted = { statementMs: limits.statementMs, strict, withinMs: OPEN_MS, signal: this.#end.signal };
+    this.#wanted = { statementMs: limits.statementMs, strict, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
 
@@ -146,12 +143,10 @@ export class ConnectionPool implements AsyncDisposable {
     clearTimeout(this.#pause);
     this.#refuse(unavailable('it is closed'));
     for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
-    const timer = setTimeout(() => this.#end.abort(), END_MS);
-    while (this.#heldInAll() > 0) {
-      await new Promise<void>((resolve) => {
-        this.#released = resolve;
-      });
-    }
+    const timer = setTimeout(() => {
+      for (const connection of this.#held) connection.destroy();
+    }, END_MS);
+    while (this.#held.size > 0) await Promise.all(this.#held.values().map(({ left }) => left));
     clearTimeout(timer);
   }
 
@@ -250,7 +245,8 @@ export class ConnectionPool implements AsyncDisposable {
     const { connections } = this.#limits;
     while (this.#waiting.length > this.#opening && this.#connections.size + this.#opening < connections) {
       const probing = this.#failure !== undefined && this.#opening > 0;
-      if (this.#ending || this.#pause !== undefined || probing || !this.#hasRoom()) return;
+      if (this.#ending || this.#pause !== undefined || probing) return;
+      if (!this.#cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
       void this.#open();
     }
   }
@@ -258,7 +254,7 @@ export class ConnectionPool implements AsyncDisposable {
   async #open(): Promise<void> {
     this.#opening += 1;
     try {
-      const connection = await this.#cluster.open(this.#wanted, (host) => this.#hold(host));
+      const connection = await this.#cluster.open(this.#wanted, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
       const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
@@ -283,26 +279,19 @@ export class ConnectionPool implements AsyncDisposable {
     }
   }
 
-  #hasRoom(): boolean {
-    return this.#cluster.address.hosts.some((host) => this.#heldBy(host) < this.#limits.connections);
+  #hasRoom(host: Host): boolean {
+    const held = this.#held.values().filter((connection) => connection.host === host);
+    return held.toArray().length < this.#limits.connections;
   }
 
-  #heldBy(host: Host): number {
-    return this.#held.get(host) ?? 0;
-  }
-
-  #heldInAll(): number {
-    return this.#held.values().reduce((sum, held) => sum + held, 0);
-  }
-
-  #hold(host: Host): (() => void) | undefined {
-    if (this.#heldBy(host) >= this.#limits.connections) return undefined;
-    this.#held.set(host, this.#heldBy(host) + 1);
-    return () => {
-      this.#held.set(host, this.#heldBy(host) - 1);
-      this.#released();
+  #hold(connection: Connection): boolean {
+    if (!this.#hasRoom(connection.host)) return false;
+    this.#held.add(connection);
+    void connection.left.then(() => {
+      this.#held.delete(connection);
       this.#grow();
-    };
+    });
+    return true;
   }
 
   /** A connection has ended by itself. Who uses it hears of it from its statement. */

@@ -53,12 +53,10 @@ export interface Wanted {
   readonly strict: boolean;
   /** Milliseconds to connect, log in and look. */
   readonly withinMs: number;
-  /** Ends the connection on this side, whatever the server does. */
-  readonly signal?: AbortSignal;
 }
 
-/** Called before a connection is opened: `undefined` when it must not be, else what hears that it is gone. */
-export type Hold = (host: Host) => (() => void) | undefined;
+/** Called before a connection is opened: false when it must not be. */
+export type Hold = (connection: Connection) => boolean;
 
 /**
  * Opens one connection, and looks whether its server takes writes and keeps the settings.
@@ -73,21 +71,17 @@ export async function openConnection(
   hold: Hold,
   bare: boolean,
 ): Promise<Connection> {
-  const gone = hold(host);
-  if (gone === undefined) throw new Error('it has not let go of earlier connections');
-  const options = `${address.config.options ?? ''}${bare ? '' : settingsOf(wanted)}`.trim();
+  const { config } = address;
   const client = new Client({
-    ...address.config,
+    ...config,
     ...host,
-    ...(options === '' ? {} : { options }),
+    options: `${config.options ?? ''}${bare ? '' : settingsOf(wanted)}`.trim(),
     connectionTimeoutMillis: wanted.withinMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
   });
-  const connection = new Connection(client, host, address, gone);
-  const end = (): void => connection.destroy();
-  wanted.signal?.addEventListener('abort', end);
-  void connection.closed.then(() => wanted.signal?.removeEventListener('abort', end));
+  const connection = new Connection(client, host, config);
+  if (!hold(connection)) throw new Error('it has not let go of earlier connections');
   try {
     await client.connect();
     await connection.look(wanted);
@@ -109,14 +103,8 @@ function isPoolerRefusal(error: unknown): boolean {
 }
 
 function settingsOf({ statementMs }: Wanted): string {
-  const settings = {
-    statement_timeout: statementMs,
-    client_connection_check_interval: CLIENT_CHECK_INTERVAL_MS,
-    client_min_messages: 'warning',
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => ` -c ${name}=${value}`)
-    .join('');
+  const check = `client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS}`;
+  return ` -c statement_timeout=${statementMs} -c ${check} -c client_min_messages=warning`;
 }
 
 interface Wait {
@@ -129,13 +117,13 @@ type Settled<Row> = (error: unknown, rows: readonly Row[]) => void;
 /** A connection to one server. It works on one statement at a time. */
 export class Connection {
   readonly host: Host;
-  readonly client: Client;
   /** Something between answers for several servers' processes: what is made for a session may be lost. */
   pooled = false;
   /** The server keeps a statement with a name, and its plan. */
   prepares = false;
   readonly openedAt = performance.now();
-  readonly #address: Address;
+  readonly #client: Client;
+  readonly #config: Address['config'];
   #key: { readonly processID: number; readonly secretKey: number } | undefined;
   /** Where the connection itself leads: a name may lead elsewhere by now. */
   #target: NetConnectOpts | undefined;
@@ -145,20 +133,20 @@ export class Connection {
   #refused: ((ready: boolean) => void) | undefined;
   #replicated = true;
   #lost: Error | undefined;
-  readonly #gone: () => void;
   #leaving: Promise<void> | undefined;
+  readonly #left = Promise.withResolvers<void>();
   #ended = false;
   #given = false;
   #changed = (): void => {};
   /** Resolves when there is no connection any more. */
   readonly closed: Promise<void>;
+  /** Resolves after `leave`, when the server has let go of the connection, or cannot be reached. */
+  readonly left = this.#left.promise;
 
-  /** @param gone Hears once that the server has let go of the connection. */
-  constructor(client: Client, host: Host, address: Address, gone: () => void) {
-    this.#gone = gone;
-    this.client = client;
+  constructor(client: Client, host: Host, config: Address['config']) {
+    this.#client = client;
     this.host = host;
-    this.#address = address;
+    this.#config = config;
     const { connection } = client;
     connection.once('connect', () => {
       const { stream } = connection;
@@ -196,7 +184,7 @@ export class Connection {
 
   /** Whether a transaction is open. */
   get inTransaction(): boolean {
-    return this.client.getTransactionStatus() !== 'I';
+    return this.#client.getTransactionStatus() !== 'I';
   }
 
   /**
@@ -210,8 +198,7 @@ export class Connection {
     { withinMs, parts = false }: Wait,
     onSettled: Settled<Row>,
   ): void {
-    const { client } = this;
-    const { stream } = client.connection;
+    const { stream } = this.#client.connection;
     let heard = false;
     const settle = (error: unknown, rows: readonly Row[] = []): void => {
       if (heard) return;
@@ -231,7 +218,7 @@ export class Connection {
     if (parts) stream.on('data', refresh);
     this.#working = true;
     this.#replicated = true;
-    client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {
+    this.#client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {
       // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
       if (error instanceof DatabaseError) {
         this.#refused = (ready) => (ready ? settle(error) : lose(error.message, error));
@@ -276,12 +263,10 @@ export class Connection {
 
   /**
    * Ends the connection: politely, or with a request to cancel what the server works on. A server that is slow to let
-   * go is asked again and again.
-   *
-   * @returns a promise for the moment when the server has let go of it, or cannot be reached.
+   * go is asked again and again. Resolves as `left` does.
    */
   leave(): Promise<void> {
-    this.#leaving ??= this.#leave().then(this.#gone);
+    this.#leaving ??= this.#leave();
     return this.#leaving;
   }
 
@@ -294,17 +279,18 @@ export class Connection {
       }
       if (!this.#working && !farewell) {
         farewell = true;
-        void this.client.end();
+        void this.#client.end();
       }
       if (!isOver()) await this.#change();
     }
     this.destroy();
+    this.#left.resolve();
   }
 
   /** Ends the connection on this side, whatever the server does. */
   destroy(): void {
     this.#given = true;
-    this.client.connection.stream.destroy();
+    this.#client.connection.stream.destroy();
     this.#changed();
   }
 
@@ -330,12 +316,12 @@ export class Connection {
 
   async #cancel(): Promise<Awaited<ReturnType<typeof cancel>>> {
     if (this.#target === undefined || this.#key === undefined) return 'unreachable';
-    const { ssl, sslnegotiation } = this.#address.config;
+    const { ssl, sslnegotiation } = this.#config;
     return cancel({
       target: this.#target,
       host: this.host.host,
-      tls: typeof ssl === 'object' ? ssl : false,
-      negotiation: sslnegotiation ?? 'postgres',
+      tls: ssl,
+      negotiation: sslnegotiation,
       processId: this.#key.processID,
       secretKey: this.#key.secretKey,
     });

@@ -9,12 +9,12 @@ import { type Address, addressOf } from './address.ts';
 export function dumpCommand(connectionString: string, file: string): string | undefined {
   const address = addressFrom(connectionString);
   if (address === undefined) return undefined;
-  const { hosts, user, database } = address;
+  const { hosts, config } = address;
   const settings = Object.entries({
     host: hosts.map(({ host }) => host).join(','),
     port: hosts.map(({ port }) => port).join(','),
-    username: user,
-    dbname: database,
+    username: config.user,
+    dbname: config.database,
     file,
   });
   return `pg_dump --format=custom${settings.map(([name, value]) => ` --${name}=${shellWord(value)}`).join('')}`;
