@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development/key.ts';
 import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
@@ -44,7 +43,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const read = await readAuthConfig(given, env);
   if ('faults' in read) return printFaults('verify', read.faults);
   const { auth } = read;
-  const token = given.TOKEN === '-' ? (await text(process.stdin)).trim() : given.TOKEN;
+  const token = given.TOKEN === '-' ? (await readInput()).trim() : given.TOKEN;
   try {
     await using keys = await openKeysToLook(auth);
     const examination = await examineToken(token, { ...auth, keys, now: Date.now });
@@ -53,6 +52,18 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   } catch (error) {
     return printNotOpened('verify', error);
   }
+}
+
+/** Characters. More than any token that is taken: what goes on after them is no token, and may have no end. */
+const MAX_INPUT_LENGTH = 64 * 1024;
+
+async function readInput(): Promise<string> {
+  let input = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    input += chunk;
+    if (input.length > MAX_INPUT_LENGTH) break;
+  }
+  return input;
 }
 
 /** Looking at a token is no reason to make a development key. */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { runProgram, startService } from '../start.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -175,6 +180,17 @@ test('token verify explains a good token check by check, from standard input too
     (await runProgram([...args, token.trim()])).stdout.split('\n').length,
     stdout.split('\n').length,
   );
+});
+
+test('token verify refuses an input without an end', async () => {
+  const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+  const args = [program, 'token', 'verify', '--environment', 'development', '-'];
+  await using input = await open('/dev/zero');
+  const child = spawn(process.execPath, args, { stdio: [input.fd, 'pipe', 'inherit'] });
+  assert.ok(child.stdout);
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  assert.equal(code, 1);
+  assert.match(said, /^FAILED form .*\n[\s\S]*The token is refused: 401\.\n$/);
 });
 
 test('token verify says why a token is refused, and ends with 1', async () => {
