@@ -37,8 +37,12 @@ export async function healthcheck(argv: readonly string[], env: NodeJS.ProcessEn
 
 async function whyNotReady({ host, port }: Address): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const url = `http://${reachable(host)}:${port}/ready`;
-  const request = get(url, { signal: AbortSignal.timeout(PATIENCE_MS) }, async (response) => {
+  const asked = reachable(host);
+  const url = `http://${isIPv6(asked) ? `[${asked}]` : asked}:${port}/ready`;
+  // Neither a URL nor a `Host` header takes the zone of an address.
+  const headers = { host: 'localhost' };
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const request = get({ host: asked, port, path: '/ready', headers, signal }, async (response) => {
     const body = await text(response).catch(() => 'its answer has no end');
     resolve(response.statusCode === 200 ? undefined : body);
   });
@@ -49,6 +53,5 @@ async function whyNotReady({ host, port }: Address): Promise<string | undefined>
 /** A listener on every address is asked on the loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return isIPv6(host) ? `[${host}]` : host;
+  return host === '::' ? '::1' : host;
 }

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { runProgram, startService } from '../start.ts';
 
 const healthcheck = (env: Readonly<Record<string, string>>) => runProgram(['healthcheck'], { env });
 
 test('healthcheck is silent and 0 when the service is ready, whatever address its admin listener is on', async () => {
-  for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) {
+  const loopback = Object.keys(networkInterfaces()).find((name) => name.startsWith('lo'));
+  for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::', `::1%${loopback}`]) {
     const admin = { TODO_ADMIN_HOST: host, TODO_ADMIN_PORT: '0' };
     await using service = await startService({ profile: 'error-demo', env: admin });
     const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.stdout())?.[1] ?? '';
