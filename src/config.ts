@@ -59,7 +59,7 @@ export async function readConfig(
   const name = settings.oneOf('TODO_PROFILE', ['shared-list', 'error-demo'], 'shared-list');
   const common = {
     environment,
-    host: settings.text('TODO_HOST') ?? '127.0.0.1',
+    host: settings.host('TODO_HOST', '127.0.0.1'),
     port: settings.whole('TODO_PORT', { from: 0, to: 65_535, otherwise: 5080 }),
     logLevel: settings.oneOf('TODO_LOG_LEVEL', LOG_LEVELS, environment === 'development' ? 'debug' : 'info'),
     audit: settings.oneOf('TODO_AUDIT', ['on', 'off'], 'on') === 'on',

@@ -50,6 +50,33 @@ for (const text of [
   });
 }
 
+for (const host of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'my_host', 'db-1.example.org.']) {
+  test(`${JSON.stringify(host)} is a host`, () => {
+    const settings = readSettings({ TODO_HOST: host }, {});
+    assert.equal(settings.host('TODO_HOST', '127.0.0.1'), host);
+    assert.deepEqual(settings.faults, []);
+  });
+}
+
+for (const [host, quoted] of [
+  ['a\nb', '…'],
+  [' ', '…'],
+  ['[::1]', '…'],
+  ['\u001b[31m', '…'],
+  ['h'.repeat(254), '…'],
+  ['http://127.0.0.1/', 'http://127.0.0.1/'],
+  ['postgres://todo:s3cr3t@db/todos', 'postgres://…@db/todos'],
+] as const) {
+  test(`${JSON.stringify(host)} is no host`, () => {
+    const settings = readSettings({ TODO_HOST: host }, {});
+    settings.host('TODO_HOST', '127.0.0.1');
+    assert.deepEqual(settings.faults, [
+      'TODO_HOST must be the name or address of a host, like "localhost", "0.0.0.0" or "::1", ' +
+        `received "${quoted}"`,
+    ]);
+  });
+}
+
 test('every fault is noted, in the order in which the settings are read', () => {
   const settings = readSettings({ TODO_PROFILE: 'todo', TODO_SHUTDOWN_SECONDS: 'soon' }, {});
   assert.equal(settings.oneOf('TODO_PROFILE', ['shared-list', 'error-demo'], 'shared-list'), 'shared-list');

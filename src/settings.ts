@@ -1,3 +1,5 @@
+import { quoteAddress } from './quote-address.ts';
+
 /** Every variable that is read, and no other can be. Those of OpenTelemetry's exporter itself are read by it. */
 export const VARIABLES = [
   'TODO_PROFILE',
@@ -59,6 +61,8 @@ export interface Settings {
   nameOf(variable: Variable): string;
   /** A whole number in decimal digits within its range. */
   whole(variable: Variable, range: Range): number;
+  /** The name or address of a host; not looked up. */
+  host(variable: Variable, otherwise: string): string;
   oneOf<const T extends string>(variable: Variable, allowed: readonly T[], otherwise: NoInfer<T>): T;
   /** Notes what is wrong, as a line for people: what was received and what is wanted. Never any part of a secret. */
   fault(line: string): void;
@@ -106,6 +110,16 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
       );
       return otherwise;
     },
+    host(variable, otherwise) {
+      const value = text(variable) ?? otherwise;
+      if (!HOST.test(value)) {
+        faults.push(
+          `${nameOf(variable)} must be the name or address of a host, like "localhost", "0.0.0.0" or "::1", ` +
+            `received ${quoteAddress(value)}`,
+        );
+      }
+      return value;
+    },
     oneOf(variable, allowed, otherwise) {
       const value = text(variable);
       const found = value === undefined ? otherwise : allowed.find((one) => one === value);
@@ -117,6 +131,9 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
     },
   };
 }
+
+/** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */
+const HOST = /^[\w.:%-]{1,253}$/;
 
 function flagOf(variable: Variable): string {
   return variable
