@@ -29,11 +29,6 @@ const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 /** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
 const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
-const BASE64URL = /^[\w-]+$/;
-
-/** By what is left after groups of four characters: the last one, without stray bits. One character is no byte. */
-const LAST_CHARACTERS = [/./, /^$/, /[AQgw]$/, /[AEIMQUYcgkosw048]$/] as const;
-
 /**
  * The strict look before any cryptography (contract A5): what is signed has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
@@ -66,10 +61,13 @@ function refuse(code: RefusalCode, keyId?: string): ReadToken {
   return { outcome: 'refused', refusal: { code }, keyId };
 }
 
-/** Unpadded base64url of at least one byte with zero trailing bits (RFC 7515 §2, RFC 4648 §3.5). */
+/**
+ * Unpadded base64url of at least one byte with zero trailing bits (RFC 7515 §2, RFC 4648 §3.5): the one spelling that
+ * its bytes encode to. `Buffer.from` takes many more.
+ */
 function decodeCanonical(segment: string): Buffer | undefined {
-  const canonical = BASE64URL.test(segment) && LAST_CHARACTERS[segment.length % 4]?.test(segment);
-  return canonical ? Buffer.from(segment, 'base64url') : undefined;
+  const bytes = Buffer.from(segment, 'base64url');
+  return bytes.length > 0 && bytes.toString('base64url') === segment ? bytes : undefined;
 }
 
 function readObject(bytes: Buffer): Record<string, unknown> | undefined {
