@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, open, rm } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../make-folder.ts';
 import { errorCode, readSmallFile } from '../keys/small-file.ts';
@@ -17,8 +17,6 @@ export type DevelopmentKeyFile =
 
 /** A file that is there and no key, or a key that could not be written. */
 export type KeyTrouble = { readonly outcome: 'damaged' | 'unmade'; readonly reason: string };
-
-export type OpenedDevelopmentKey = Exclude<DevelopmentKeyFile, { outcome: 'missing' }>;
 
 /** Issuer and audience of development tokens; no provider can claim this name. */
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
@@ -40,9 +38,8 @@ export function developmentKeyPath(dataDir: string): string {
   return join(dataDir, 'development-key.json');
 }
 
-export function isDevelopmentSecret(secret: Uint8Array): boolean {
-  const bytes = Buffer.from(secret);
-  return bytes.includes(SECRET_MARKER) || bytes.includes(SECRET_MARKER.toString('base64'));
+export function isDevelopmentSecret(secret: Buffer): boolean {
+  return secret.includes(SECRET_MARKER) || secret.includes(SECRET_MARKER.toString('base64'));
 }
 
 export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFile> {
@@ -63,7 +60,9 @@ export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFi
  * under the final name, which fails when one is there, and everybody uses the one that is there.
  * A damaged file stays as it is: replacing it would make every token worthless without a word.
  */
-export async function openDevelopmentKey(path: string): Promise<OpenedDevelopmentKey> {
+export async function openDevelopmentKey(
+  path: string,
+): Promise<Exclude<DevelopmentKeyFile, { outcome: 'missing' }>> {
   const existing = await readDevelopmentKey(path);
   if (existing.outcome !== 'missing') return existing;
   try {
@@ -90,7 +89,8 @@ async function makeDevelopmentKey(path: string): Promise<void> {
   makeFolder(dirname(path));
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await writeDurably(draft, JSON.stringify(newDevelopmentKey(), null, 2));
+    const text = `${JSON.stringify(newDevelopmentKey(), null, 2)}\n`;
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
@@ -121,10 +121,4 @@ function parseDevelopmentKey(value: unknown): DevelopmentKey | undefined {
   const secret = Buffer.from(k, 'base64url');
   const whole = secret.length === SECRET_MARKER.length + RANDOM_LENGTH && isDevelopmentSecret(secret);
   return whole ? { keyId, secret } : undefined;
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  await using file = await open(path, 'wx', 0o600);
-  await file.writeFile(`${text}\n`);
-  await file.sync();
 }

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { type Failed, failed } from './failed.ts';
 
 /** Bytes. Keys and secrets are far smaller. */
@@ -21,14 +22,10 @@ export async function readSmallFile(path: string): Promise<SmallFile> {
     if (!(await stat(path)).isFile()) return failed('it is not a regular file');
     await using file = await open(path, 'r');
     const readableByOthers = ((await file.stat()).mode & 0o004) !== 0;
-    const buffer = Buffer.alloc(MAX_FILE_LENGTH + 1);
-    let length = 0;
-    while (length < buffer.length) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
-      if (bytesRead === 0) return { outcome: 'read', bytes: buffer.subarray(0, length), readableByOthers };
-      length += bytesRead;
-    }
-    return failed('it is larger than 64 KiB');
+    // `end` is the last byte that is read: one more than a file may have.
+    const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
+    if (bytes.length > MAX_FILE_LENGTH) return failed('it is larger than 64 KiB');
+    return { outcome: 'read', bytes, readableByOthers };
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
