@@ -71,8 +71,8 @@ function decodeCanonical(segment: string): Buffer | undefined {
 }
 
 function readObject(bytes: Buffer): Record<string, unknown> | undefined {
-  const json = parseUniqueJson(bytes);
-  return json.outcome === 'parsed' && isRecord(json.value) ? json.value : undefined;
+  const value = parseUniqueJson(bytes);
+  return isRecord(value) ? value : undefined;
 }
 
 function isAcceptedType(typ: unknown): boolean {
