@@ -35,13 +35,10 @@ export async function readKeySource(
   environment: Environment,
 ): Promise<KeySource | undefined> {
   const source = chooseSource(settings);
-  const faults =
-    source?.kind === 'secret-file'
-      ? await secretFileFaults(source.path, environment)
-      : source?.kind === 'keys-file'
-        ? await keysFileFaults(source.path, environment)
-        : [];
-  for (const fault of faults) settings.fault(fault);
+  let fault: string | undefined;
+  if (source?.kind === 'secret-file') fault = await secretFileFault(source.path, environment);
+  if (source?.kind === 'keys-file') fault = await keysFileFault(source.path, environment);
+  if (fault !== undefined) settings.fault(fault);
   return source;
 }
 
@@ -82,52 +79,45 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   return undefined;
 }
 
-async function secretFileFaults(path: string, environment: Environment): Promise<string[]> {
+async function secretFileFault(path: string, environment: Environment): Promise<string | undefined> {
   const quoted = JSON.stringify(path);
   const file = await readSecretFile(path);
   if (file.outcome !== 'read') {
-    return [`TODO_AUTH_SECRET_FILE must name a file with an HMAC secret, received ${quoted}: ${file.reason}`];
+    return `TODO_AUTH_SECRET_FILE must name a file with an HMAC secret, received ${quoted}: ${file.reason}`;
   }
-  if (
-    environment === 'production' &&
-    (isDevelopmentSecret(file.secret) || mentionsDevelopmentKey(file.secret))
-  ) {
-    return [`TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`];
+  const { secret } = file;
+  // The file of a development key, taken for a secret as it stands, has its kid in it.
+  const development = isDevelopmentSecret(secret) || secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`);
+  if (environment === 'production' && development) {
+    return `TODO_AUTH_SECRET_FILE must not be a development key in production, received ${quoted}`;
   }
-  const key = recognizeKey(file.secret);
+  const key = recognizeKey(secret);
   if (key !== undefined) {
-    return [
+    return (
       `TODO_AUTH_SECRET_FILE must hold an HMAC secret, received what looks like ${key} in ${quoted}: a public key is no ` +
-        'secret; name it, as PEM, JWK or JWKS, in TODO_AUTH_KEYS_FILE',
-    ];
+      'secret; name it, as PEM, JWK or JWKS, in TODO_AUTH_KEYS_FILE'
+    );
   }
-  if (file.secret.length < MIN_SECRET_LENGTH) {
-    return [
+  if (secret.length < MIN_SECRET_LENGTH) {
+    return (
       `TODO_AUTH_SECRET_FILE must hold a secret of at least ${MIN_SECRET_LENGTH} bytes (RFC 7518 §3.2), received ` +
-        `${file.secret.length} bytes in ${quoted}`,
-    ];
+      `${secret.length} bytes in ${quoted}`
+    );
   }
-  if (file.secret.every((byte) => byte === file.secret[0])) {
-    return [
-      `TODO_AUTH_SECRET_FILE must hold random bytes, received ${file.secret.length} times the same byte in ${quoted}`,
-    ];
+  if (secret.every((byte) => byte === secret[0])) {
+    return `TODO_AUTH_SECRET_FILE must hold random bytes, received ${secret.length} times the same byte in ${quoted}`;
   }
-  return [];
+  return undefined;
 }
 
-/** The file of a development key, taken for a secret as it stands. */
-function mentionsDevelopmentKey(secret: Buffer): boolean {
-  return secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`);
-}
-
-async function keysFileFaults(path: string, environment: Environment): Promise<string[]> {
+async function keysFileFault(path: string, environment: Environment): Promise<string | undefined> {
   const file = await readKeysFile(path);
   const received = `received ${JSON.stringify(path)}`;
   if (file.outcome !== 'read') {
-    return [`TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.reason}`];
+    return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.reason}`;
   }
   const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   return environment === 'production' && development
-    ? [`TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`]
-    : [];
+    ? `TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`
+    : undefined;
 }
