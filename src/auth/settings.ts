@@ -50,7 +50,10 @@ export async function readAuth(
   const seconds = (variable: Variable, from: number, to: number, otherwise: number) =>
     settings.whole(variable, { from, to, otherwise, unit: 'seconds' });
   const tuning = {
-    claims: readClaims(settings),
+    claims: {
+      name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
+      role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
+    },
     clockToleranceSeconds: seconds('TODO_AUTH_CLOCK_TOLERANCE', 0, 300, external ? 30 : 0),
     keysCooldownMs: seconds('TODO_AUTH_KEYS_COOLDOWN_SECONDS', 1, 3_600, 30) * 1000,
     keysRefreshMs: seconds('TODO_AUTH_KEYS_REFRESH_SECONDS', 1, 86_400, 600) * 1000,
@@ -110,12 +113,6 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
       `TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteAddress(issuer)}`,
     );
   }
-}
-
-function readClaims(settings: Settings): IdentityClaims {
-  const name = readClaim('TODO_AUTH_NAME_CLAIM', settings);
-  const role = readClaim('TODO_AUTH_ROLE_CLAIM', settings);
-  return { ...(name && { name }), ...(role && { role }) };
 }
 
 function readClaim(variable: Variable, settings: Settings): ClaimPath | undefined {

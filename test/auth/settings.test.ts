@@ -48,7 +48,7 @@ test('an issuer and an audience suffice: the keys are found by discovery', async
     issuer: 'https://login.example.org',
     audience: 'todo-service',
     source: { kind: 'discovery', issuer: 'https://login.example.org' },
-    claims: {},
+    claims: { name: undefined, role: undefined },
     clockToleranceSeconds: 30,
     keysCooldownMs: 30_000,
     keysRefreshMs: 600_000,

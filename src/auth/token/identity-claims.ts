@@ -3,8 +3,8 @@ import { type ClaimPath, claimAt } from './claim-path.ts';
 
 /** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9, A10). */
 export interface IdentityClaims {
-  readonly name?: ClaimPath;
-  readonly role?: ClaimPath;
+  readonly name?: ClaimPath | undefined;
+  readonly role?: ClaimPath | undefined;
 }
 
 const DEFAULT_NAMES: readonly ClaimPath[] = [['name'], ['unique_name']];
