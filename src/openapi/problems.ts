@@ -8,7 +8,7 @@ import type { Header, JsonSchema, KnownProblem } from './operation.ts';
 /** A response as OpenAPI's Response Object. */
 export interface ProblemResponse {
   readonly description: string;
-  readonly headers: Readonly<Record<string, Header>>;
+  readonly headers: Readonly<Record<string, Header | undefined>>;
   readonly content: Readonly<Record<string, object>>;
 }
 
@@ -88,10 +88,12 @@ export function problemResponse(status: number, problems: readonly KnownProblem[
   const sentences = problems.map(({ when }) => when);
   return {
     description: sentences.length === 1 ? sentences.join() : sentences.map((when) => `- ${when}`).join('\n'),
-    headers: headersOf(
-      status,
-      problems.some(({ retryAfter }) => retryAfter === true),
-    ),
+    headers: {
+      'WWW-Authenticate': CHALLENGES[status],
+      'Retry-After': problems.some(({ retryAfter }) => retryAfter) ? RETRY_AFTER : undefined,
+      Vary: VARY,
+      ...(status === 500 ? NOT_CACHED_AFTER_CRASH : NOT_STORED),
+    },
     content: { [PROBLEM_JSON]: media, ...(status === 500 ? {} : { 'text/plain': statusLine(status) }) },
   };
 }
@@ -108,17 +110,10 @@ function statusLine(status: number): object {
   return { schema: { type: 'string', const: `Status Code: ${status}; ${reasonPhrase(status)}` } };
 }
 
-function headersOf(status: number, retryAfter: boolean): Record<string, Header> {
-  return {
-    ...(status === 401 ? { 'WWW-Authenticate': challenge(CREDENTIALS_MISSING) } : {}),
-    ...(status === 403 ? { 'WWW-Authenticate': challenge(INSUFFICIENT_SCOPE) } : {}),
-    ...(retryAfter ? { 'Retry-After': RETRY_AFTER } : {}),
-    Vary: VARY,
-    ...(status === 500
-      ? NOT_CACHED_AFTER_CRASH
-      : { 'Cache-Control': always('no-store', 'Errors are not stored.') }),
-  };
-}
+const CHALLENGES: Readonly<Record<number, Header>> = {
+  401: challenge(CREDENTIALS_MISSING),
+  403: challenge(INSUFFICIENT_SCOPE),
+};
 
 /** Where browser applications are let in, `Origin` is named too. */
 const VARY: Header = {
@@ -133,6 +128,8 @@ const RETRY_AFTER: Header = {
   schema: { type: 'string', pattern: '^[0-9]+$' },
   example: '1',
 };
+
+const NOT_STORED = { 'Cache-Control': always('no-store', 'Errors are not stored.') };
 
 const NOT_CACHED_AFTER_CRASH = {
   'Cache-Control': always('no-cache,no-store', 'Errors are not stored.'),
