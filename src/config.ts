@@ -5,7 +5,7 @@ import { readServing, type Serving } from './http/settings.ts';
 import type { Address } from './http/transport/listeners.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { type GivenFlags, readSettings, type Settings } from './settings.ts';
 import {
   type Database,
   readDatabase,
@@ -37,13 +37,6 @@ export interface SharedListConfig {
   readonly auth: AuthSettings;
 }
 
-/** Flags of the command line that stand for settings, the later of two already chosen. */
-export type Flags = {
-  readonly [Flag in 'profile' | 'environment' | 'host' | 'port' | 'database' | 'data-dir']?:
-    | string
-    | undefined;
-} & { readonly 'no-migrate'?: boolean | undefined };
-
 /** Every fault of a configuration, a line each: what was received and what is wanted. */
 export interface Faults {
   readonly faults: readonly string[];
@@ -51,7 +44,7 @@ export interface Faults {
 
 /** Reads the settings of `serve` once and decides. */
 export async function readConfig(
-  flags: Flags,
+  flags: GivenFlags,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly config: Config } | Faults> {
   const settings = readSettings(env, flags);
@@ -76,7 +69,7 @@ export async function readConfig(
 
 /** Reads where the list is kept, for commands that work on it without serving. */
 export function readDatabaseConfig(
-  flags: Pick<Flags, 'database' | 'data-dir'>,
+  flags: GivenFlags,
   env: NodeJS.ProcessEnv,
 ): { readonly database: Database } | Faults {
   const settings = readSettings(env, flags);
@@ -85,7 +78,7 @@ export function readDatabaseConfig(
 
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */
 export async function readAuthConfig(
-  flags: Pick<Flags, 'environment' | 'data-dir'>,
+  flags: GivenFlags,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly auth: AuthSettings } | Faults> {
   const settings = readSettings(env, flags);
@@ -114,7 +107,7 @@ export interface SigningConfig {
 
 /** Reads where the development key is, and no setting that has nothing to do with it. */
 export async function readSigningConfig(
-  flags: Pick<Flags, 'data-dir'>,
+  flags: GivenFlags,
   env: NodeJS.ProcessEnv,
 ): Promise<SigningConfig | Faults> {
   const settings = readSettings(env, flags);
