@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config.ts';
-import { type OpenLog, openLog } from '../observe/log.ts';
+import { openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
 import { openService, PortNotOpened, type Service } from '../service.ts';
@@ -91,7 +91,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
     log.warn({ event: 'unknown-variable', name, nearest }, `nothing reads the variable "${name}"${meant}`);
   }
   const stop = signalled(log);
-  const opened = await Promise.race([open(config, opening), stop]);
+  const opened = await Promise.race([openService(config, opening).catch(printNotStarted), stop]);
   if (typeof opened === 'number') return opened;
   if ('reason' in opened) {
     log.info({ event: 'start-stopped', reason: opened.reason }, 'stopped before it served');
@@ -113,15 +113,11 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
 }
 
 /** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */
-async function open(config: Config, log: OpenLog): Promise<Service | number> {
-  try {
-    return await openService(config, log);
-  } catch (error) {
-    if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
-      return printCannot('start', error.message, 69);
-    }
-    return printNotOpened('start', error);
+function printNotStarted(error: unknown): number {
+  if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
+    return printCannot('start', error.message, 69);
   }
+  return printNotOpened('start', error);
 }
 
 /** One line in the log of production. */
