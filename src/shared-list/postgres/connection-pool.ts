@@ -48,11 +48,6 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-interface Idle {
-  readonly connection: Connection;
-  readonly since: number;
-}
-
 /** A bounded pool of connections to the server that takes writes, with a bounded wait for one and for its answer. */
 export class ConnectionPool implements AsyncDisposable {
   readonly #cluster: Cluster;
@@ -62,7 +57,7 @@ export class ConnectionPool implements AsyncDisposable {
   /** In use or idle, and when its life is over. */
   readonly #connections = new Map<Connection, number>();
   /** The one that was used last is used first. */
-  readonly #idle: Idle[] = [];
+  readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
   /** Those that a server has not let go of: also before they are open, and after they were left. */
   readonly #held = new Set<Connection>();
@@ -142,7 +137,7 @@ export class ConnectionPool implements AsyncDisposable {
     clearInterval(this.#sweeper);
     clearTimeout(this.#pause);
     this.#refuse(unavailable('it is closed'));
-    for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
+    for (const connection of this.#idle.splice(0)) this.#drop(connection);
     const timer = setTimeout(() => {
       for (const connection of this.#held) connection.destroy();
     }, END_MS);
@@ -185,17 +180,14 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #take(taken: Taken): void {
-    const idle = this.#takeIdle();
-    if (idle === undefined) this.#wait(taken);
-    else taken(undefined, idle);
-  }
-
-  #takeIdle(): Connection | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (this.#isUsable(idle.connection)) return idle.connection;
-      this.#drop(idle.connection);
+      if (this.#isUsable(idle)) {
+        taken(undefined, idle);
+        return;
+      }
+      this.#drop(idle);
     }
-    return undefined;
+    this.#wait(taken);
   }
 
   #wait(taken: Taken): void {
@@ -217,7 +209,7 @@ export class ConnectionPool implements AsyncDisposable {
     }
     const next = this.#waiting.shift();
     if (next === undefined) {
-      this.#idle.push({ connection, since: performance.now() });
+      this.#idle.push(connection);
     } else {
       clearTimeout(next.timer);
       next.taken(undefined, connection);
@@ -296,7 +288,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** A connection has ended by itself. Who uses it hears of it from its statement. */
   #lost(connection: Connection): void {
-    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    const at = this.#idle.indexOf(connection);
     if (at < 0) return;
     this.#idle.splice(at, 1);
     this.#drop(connection);
@@ -304,13 +296,10 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #sweep(): void {
-    const now = performance.now();
-    const over = this.#idle.filter(
-      ({ connection, since }) => now - since > this.#limits.idleMs || !this.#isUsable(connection),
-    );
-    for (const idle of over) {
+    const longAgo = performance.now() - this.#limits.idleMs;
+    for (const idle of this.#idle.filter((each) => each.readyAt < longAgo || !this.#isUsable(each))) {
       this.#idle.splice(this.#idle.indexOf(idle), 1);
-      this.#drop(idle.connection);
+      this.#drop(idle);
     }
   }
 }

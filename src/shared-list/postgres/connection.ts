@@ -122,6 +122,8 @@ export class Connection {
   /** The server keeps a statement with a name, and its plan. */
   prepares = false;
   readonly openedAt = performance.now();
+  /** When the server said last that it is ready for a statement. */
+  readyAt = this.openedAt;
   readonly #client: Client;
   readonly #config: Address['config'];
   #key: { readonly processID: number; readonly secretKey: number } | undefined;
@@ -159,7 +161,10 @@ export class Connection {
       this.#key = key;
     });
     // Before the driver's own listener, which may send the next statement at once.
-    connection.prependListener('readyForQuery', () => this.#rest(true));
+    connection.prependListener('readyForQuery', () => {
+      this.readyAt = performance.now();
+      this.#rest(true);
+    });
     client.on('notice', ({ routine }) => {
       if (routine === REPLICATION_WAIT) this.#replicated = false;
     });
