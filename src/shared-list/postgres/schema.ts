@@ -4,7 +4,7 @@ import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { isPrivilegeRefusal, messageOf } from './error.ts';
 
-const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
 export const LOCK = 0x746f646f;
@@ -34,15 +34,20 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
   DELETE FROM todo_tombstones;
   UPDATE todo_purged SET changed = pg_current_xact_id()`;
 
+interface Right {
+  readonly table: string;
+  readonly right: string;
+}
+
 /** What an instance does with each table, and needs a right for. */
-const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+const NEEDED: readonly Right[] = Object.entries({
   todos: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   categories: ['SELECT'],
   todo_schema: ['SELECT'],
   todo_tombstones: ['SELECT'],
   todo_purged: ['SELECT'],
   idempotency_keys: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-};
+}).flatMap(([table, rights]) => rights.map((right) => ({ table, right })));
 const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text[]) AS needed ("table", "right")
   WHERE NOT has_table_privilege(to_regclass("table"), "right")`;
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
@@ -62,11 +67,8 @@ export async function serverFault(connection: Connection): Promise<string | unde
 
 /** Which rights an instance lacks on the tables that are there, for people, with what grants them; or undefined. */
 export async function rightsFault(connection: Connection): Promise<string | undefined> {
-  const needed = Object.entries(RIGHTS).flatMap(([table, rights]) =>
-    rights.map((right) => ({ table, right })),
-  );
-  const values = [needed.map(({ table }) => table), needed.map(({ right }) => right)];
-  const missing = await run<{ table: string; right: string }>(connection, MISSING_RIGHTS, values);
+  const values = [NEEDED.map(({ table }) => table), NEEDED.map(({ right }) => right)];
+  const missing = await run<Right>(connection, MISSING_RIGHTS, values);
   if (missing.length === 0) return undefined;
   return `its role lacks rights: ${grants(missing, (await whoAmI(connection)).role)}`;
 }
@@ -79,10 +81,9 @@ export async function rightsFault(connection: Connection): Promise<string | unde
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
 export async function migrate(connection: Connection): Promise<string | undefined> {
-  const migrations = new Migrations(MIGRATIONS);
   const version = await schemaVersion(connection);
-  if (version > migrations.version) return migrations.faultOf(version);
-  if (version === migrations.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
+  if (version > MIGRATIONS.version) return MIGRATIONS.faultOf(version);
+  if (version === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
   try {
     return await inTransaction(connection, async () => {
       await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
@@ -114,10 +115,9 @@ export async function renewChanges(connection: Connection): Promise<void> {
 
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
 export async function schemaFault(connection: Connection): Promise<string | undefined> {
-  const migrations = new Migrations(MIGRATIONS);
   const version = await schemaVersion(connection);
-  if (version >= migrations.version) return migrations.faultOf(version);
-  return `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`;
+  if (version >= MIGRATIONS.version) return MIGRATIONS.faultOf(version);
+  return `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`;
 }
 
 /** 0 when there is no schema. */
@@ -126,14 +126,13 @@ export async function schemaVersion(connection: Connection): Promise<number> {
 }
 
 async function applyMigrations(connection: Connection): Promise<string | undefined> {
-  const migrations = new Migrations(MIGRATIONS);
   const version = await versionOf(connection);
-  for (const sql of migrations.from(version)) await run(connection, sql);
-  if (version < migrations.version) {
+  for (const sql of MIGRATIONS.from(version)) await run(connection, sql);
+  if (version < MIGRATIONS.version) {
     await run(connection, 'DELETE FROM todo_schema');
-    await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [migrations.version]);
+    await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [MIGRATIONS.version]);
   }
-  return migrations.faultOf(version);
+  return MIGRATIONS.faultOf(version);
 }
 
 async function versionOf(connection: Connection): Promise<number> {
@@ -145,18 +144,10 @@ async function versionOf(connection: Connection): Promise<number> {
 async function rightsToMigrate(connection: Connection, version: number): Promise<string> {
   const { role, schema } = await whoAmI(connection);
   const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
-  const needed = Object.entries(RIGHTS).flatMap(([table, rights]) =>
-    rights.map((right) => ({ table, right })),
-  );
   return (
     `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
-    `and serve with --no-migrate, which needs less: ${grants(needed, role)}`
+    `and serve with --no-migrate, which needs less: ${grants(NEEDED, role)}`
   );
-}
-
-interface Right {
-  readonly table: string;
-  readonly right: string;
 }
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
