@@ -3,8 +3,7 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { StoreNotOpened } from '../store.ts';
-import { type ConnectionString, readConnectionString } from './connection-string.ts';
+import { type ConnectionString, readConnectionString, refused } from './connection-string.ts';
 
 /** One server of a list, of which one at a time takes writes. */
 export interface Host {
@@ -59,7 +58,6 @@ type Variables = NodeJS.ProcessEnv;
  */
 export function addressOf(connectionString: string, env: Variables = process.env): Address {
   const read = readConnectionString(connectionString);
-  if (typeof read === 'string') throw refused(read);
   const variable = REFUSED_VARIABLES.find((name) => env[name]);
   if (variable !== undefined) throw refused(`the variable ${variable} is not supported`);
   const { parameters } = read;
@@ -152,8 +150,4 @@ function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): Connec
   } catch (error) {
     throw refused(error instanceof Error ? error.message : 'a file of it cannot be read');
   }
-}
-
-function refused(why: string): StoreNotOpened {
-  return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
 }

@@ -1,3 +1,5 @@
+import { StoreNotOpened } from '../store.ts';
+
 /** What a connection string says, before the environment fills in the rest. */
 export interface ConnectionString {
   /** Empty where the string names no host. */
@@ -8,15 +10,19 @@ export interface ConnectionString {
   readonly password: string | undefined;
   readonly database: string | undefined;
   /** The other parameters, by their name in libpq. */
-  readonly parameters: Readonly<Partial<Record<Parameter, string>>>;
+  readonly parameters: Readonly<Parameters>;
 }
 
-type Parameter = (typeof PARAMETERS)[number];
+type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
 /** What this service understands, by its name in libpq; the rest is refused. */
 const PARAMETERS = [
   'application_name',
+  'dbname',
+  'host',
   'options',
+  'password',
+  'port',
   'ssl',
   'sslcert',
   'sslkey',
@@ -24,6 +30,7 @@ const PARAMETERS = [
   'sslnegotiation',
   'sslrootcert',
   'target_session_attrs',
+  'user',
 ] as const;
 
 /** Named when they are refused. Any other name is not: it may be a part of a password. */
@@ -43,49 +50,52 @@ const UNREADABLE = 'its connection string cannot be read';
  * Reads a connection string as libpq does: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  * Stricter in one point: an "@" outside its place is refused, because what follows it may be the end of a password.
  *
- * @returns or what is wrong with it, for people. That quotes nothing of the string but a name that libpq knows.
+ * @throws {StoreNotOpened} The message quotes nothing of the string but a name that libpq knows.
  */
-export function readConnectionString(text: string): ConnectionString | string {
+export function readConnectionString(text: string): ConnectionString {
   const parts = SYNTAX.exec(text);
-  if (parts === null) return `${UNREADABLE}: in user and password write "@" as %40, "/" as %2F, "?" as %3F`;
+  if (parts === null) {
+    throw refused(`${UNREADABLE}: in user and password write "@" as %40, "/" as %2F, "?" as %3F`);
+  }
   const [, user, password, hostList = '', path = '', query = ''] = parts;
   const listed = hostList === '' ? [] : hostList.split(',').map((host) => HOST.exec(host));
-  if (listed.includes(null)) return UNREADABLE;
+  if (listed.includes(null)) throw refused(UNREADABLE);
+  const { host, port, user: otherUser, password: otherPassword, dbname, ...parameters } = parametersOf(query);
+  const hosts = listed.map((match) => decoded(match?.[1] ?? match?.[2] ?? ''));
+  return {
+    hosts: host === undefined ? hosts : host.split(','),
+    ports: port === undefined ? listed.map((match) => match?.[3] ?? '') : port.split(','),
+    user: otherUser ?? (user ? decoded(user) : undefined),
+    password: otherPassword ?? (password ? decoded(password) : undefined),
+    database: dbname ?? (path ? decoded(path) : undefined),
+    parameters,
+  };
+}
+
+/** A connection string that will not do, and why. */
+export function refused(why: string): StoreNotOpened {
+  return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
+}
+
+function decoded(part: string): string {
   try {
-    const given = parametersOf(query);
-    if (typeof given === 'string') return given;
-    const { host, port, user: otherUser, password: otherPassword, dbname, ...parameters } = given;
-    const hosts = listed.map((match) => decodeURIComponent(match?.[1] ?? match?.[2] ?? ''));
-    return {
-      hosts: host === undefined ? hosts : host.split(','),
-      ports: port === undefined ? listed.map((match) => match?.[3] ?? '') : port.split(','),
-      user: otherUser ?? decoded(user),
-      password: otherPassword ?? decoded(password),
-      database: dbname ?? decoded(path),
-      parameters,
-    };
+    return decodeURIComponent(part);
   } catch {
-    // The message of a failed decoding may quote what it could not decode.
-    return UNREADABLE;
+    // The message may quote what could not be decoded.
+    throw refused(UNREADABLE);
   }
 }
 
-function decoded(part: string | undefined): string | undefined {
-  return part === undefined || part === '' ? undefined : decodeURIComponent(part);
-}
-
-const ELSEWHERE = ['host', 'port', 'user', 'password', 'dbname'] as const;
-type Given = Partial<Record<Parameter | (typeof ELSEWHERE)[number], string>>;
-
-function parametersOf(query: string): Given | string {
-  const given: Given = {};
+function parametersOf(query: string): Parameters {
+  const given: Parameters = {};
   for (const pair of query === '' ? [] : query.split('&')) {
     const at = pair.indexOf('=');
-    const name = decodeURIComponent(pair.slice(0, Math.max(at, 0)));
-    const known = [...PARAMETERS, ...ELSEWHERE].find((each) => each === name);
-    if (known !== undefined) given[known] = decodeURIComponent(pair.slice(at + 1));
-    else if (NOT_SUPPORTED.includes(name)) return `"${name}" in its connection string is not supported`;
-    else return 'its connection string has a parameter that is not known';
+    const name = decoded(pair.slice(0, Math.max(at, 0)));
+    const known = PARAMETERS.find((each) => each === name);
+    if (known !== undefined) given[known] = decoded(pair.slice(at + 1));
+    else if (NOT_SUPPORTED.includes(name))
+      throw refused(`"${name}" in its connection string is not supported`);
+    else throw refused('its connection string has a parameter that is not known');
   }
   return given;
 }
