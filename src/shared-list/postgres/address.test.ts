@@ -37,8 +37,10 @@ test('parameters name user, password and database too, and the environment what 
   const given = addressOf('postgres://a/?user=u&password=p%26&dbname=d', {}).config;
   assert.deepEqual([given.user, given.password, given.database], ['u', 'p&', 'd']);
   const env = { PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
-  const filled = addressOf('postgres://a', env).config;
-  assert.deepEqual([filled.user, filled.password, filled.database], ['u', 'p', 'd']);
+  for (const text of ['postgres://a', 'postgres://:@a/']) {
+    const filled = addressOf(text, env).config;
+    assert.deepEqual([filled.user, filled.password, filled.database], ['u', 'p', 'd']);
+  }
 });
 
 test('the database of a user is named like the user', () => {
