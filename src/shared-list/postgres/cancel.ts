@@ -1,16 +1,20 @@
 import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
+/** A server process, and what it must be told to give up what it does. */
+export interface Key {
+  readonly processID: number;
+  readonly secretKey: number;
+}
+
 /** A server process, and what it takes to speak to it. */
-export interface Cancellable {
+interface Cancellable extends Key {
   /** The address that the connection itself reached: a name may mean another server by now. */
   readonly target: NetConnectOpts;
   /** What the certificate must be for. */
   readonly host: string;
   readonly tls: false | ConnectionOptions;
   readonly negotiation: 'postgres' | 'direct';
-  readonly processId: number;
-  readonly secretKey: number;
 }
 
 /** Milliseconds for one request: the server reads it, sends a signal, and closes the connection. */
@@ -45,7 +49,8 @@ export function cancel(process: Cancellable): Promise<'delivered' | 'unreachable
       const { host, negotiation } = process;
       const name = isIP(host) === 0 ? { servername: host } : {};
       const alpn = negotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {};
-      const stream = connectTls({ ...tls, ...name, ...alpn, host, socket }, () => send(stream));
+      // The driver hides the key from a copy.
+      const stream = connectTls({ ...tls, key: tls.key, ...name, ...alpn, host, socket }, () => send(stream));
       stream.on('error', () => socket.destroy());
     };
     socket.once('connect', () => {
@@ -69,11 +74,11 @@ export function cancel(process: Cancellable): Promise<'delivered' | 'unreachable
   });
 }
 
-function requestOf({ processId, secretKey }: Cancellable): Buffer {
+function requestOf({ processID, secretKey }: Key): Buffer {
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(CANCEL_REQUEST_CODE, 4);
-  request.writeInt32BE(processId, 8);
+  request.writeInt32BE(processID, 8);
   request.writeInt32BE(secretKey, 12);
   return request;
 }

@@ -1,7 +1,7 @@
 import { type NetConnectOpts, Socket } from 'node:net';
 import { Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import type { Address, Host } from './address.ts';
-import { cancel } from './cancel.ts';
+import { cancel, type Key } from './cancel.ts';
 import { CommitNotReplicated, ConnectionLost } from './error.ts';
 
 /** Milliseconds between two looks of the server, while it works on a statement, whether its client is still there. */
@@ -126,7 +126,7 @@ export class Connection {
   readyAt = this.openedAt;
   readonly #client: Client;
   readonly #config: Address['config'];
-  #key: { readonly processID: number; readonly secretKey: number } | undefined;
+  #key: Key | undefined;
   /** Where the connection itself leads: a name may lead elsewhere by now. */
   #target: NetConnectOpts | undefined;
   /** A statement was sent, and the server has not said that it is ready for another. */
@@ -157,7 +157,7 @@ export class Connection {
         this.#target = { host: stream.remoteAddress, port: host.port };
       }
     });
-    connection.once('backendKeyData', (key: { processID: number; secretKey: number }) => {
+    connection.once('backendKeyData', (key: Key) => {
       this.#key = key;
     });
     // Before the driver's own listener, which may send the next statement at once.
@@ -322,14 +322,8 @@ export class Connection {
   async #cancel(): Promise<Awaited<ReturnType<typeof cancel>>> {
     if (this.#target === undefined || this.#key === undefined) return 'unreachable';
     const { ssl, sslnegotiation } = this.#config;
-    return cancel({
-      target: this.#target,
-      host: this.host.host,
-      tls: ssl,
-      negotiation: sslnegotiation,
-      processId: this.#key.processID,
-      secretKey: this.#key.secretKey,
-    });
+    const { host } = this.host;
+    return cancel({ ...this.#key, target: this.#target, host, tls: ssl, negotiation: sslnegotiation });
   }
 }
 
