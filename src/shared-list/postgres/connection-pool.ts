@@ -3,7 +3,7 @@ import { type Connections, StoreNotWritable, StoreUnavailable } from '../store.t
 import type { Host } from './address.ts';
 import { type Cluster, NoServer } from './cluster.ts';
 import { CLIENT_CHECK_INTERVAL_MS, type Connection, type Wanted } from './connection.ts';
-import { errorOf, isConnectionState, isReadOnly, isStalePlan, mayBeRetried, messageOf } from './error.ts';
+import { concernsAll, errorOf, isConnectionState, mayBeRetried, messageOf } from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {
@@ -102,7 +102,7 @@ export class ConnectionPool implements AsyncDisposable {
       try {
         return await connection.run(query, { withinMs: answerMs, parts: true });
       } catch (error) {
-        this.#learn(error);
+        if (concernsAll(error)) this.#cluster.retire();
         throw errorOf(error, 'read');
       }
     };
@@ -158,7 +158,7 @@ export class ConnectionPool implements AsyncDisposable {
             this.#put(connection);
             return resolve(rows);
           }
-          this.#learn(error);
+          if (concernsAll(error)) this.#cluster.retire();
           if (isConnectionState(error)) {
             this.#drop(connection);
             if (!repeated) {
@@ -172,11 +172,6 @@ export class ConnectionPool implements AsyncDisposable {
       };
       this.#take(attempt);
     });
-  }
-
-  /** What an error says of the other connections. */
-  #learn(error: unknown): void {
-    if (isReadOnly(error) || isStalePlan(error)) this.#cluster.retire();
   }
 
   #take(taken: Taken): void {

@@ -69,19 +69,17 @@ export function mayBeRetried(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
-/** The server, or the session with it, has become read-only: it may be a primary no longer. */
-export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === READ_ONLY_SQL_TRANSACTION;
-}
-
 /** What is wrong is the state of the connection; the statement may do on another. */
 export function isConnectionState(error: unknown): boolean {
   return CONNECTION_STATES.includes(codeOf(error));
 }
 
-/** Every connection that knows the statement has the same useless plan. */
-export function isStalePlan(error: unknown): boolean {
-  return codeOf(error) === FEATURE_NOT_SUPPORTED;
+/**
+ * No connection that is open now is of use. The server, or the session with it, has become read-only: it may be a
+ * primary no longer. Or every connection that knows the statement has the same useless plan.
+ */
+export function concernsAll(error: unknown): boolean {
+  return [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED].includes(codeOf(error));
 }
 
 /** Empty when the server said nothing. */
