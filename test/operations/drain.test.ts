@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
@@ -88,9 +89,28 @@ describe('Draining', { concurrency: true }, () => {
     );
   });
 
+  test('who connected before is answered, accepted yet or not', async () => {
+    await using demo = await startDemo();
+    const connecting = Array.from({ length: 20 }, () => Connection.open(demo.url));
+    // The kernel completes them at once, and the event loop accepts one a turn.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const drained = demo.listeners.drain(LATER_MS);
+    for (const connected of connecting) {
+      await using connection = await connected;
+      connection.socket.write(GET);
+      await connection.closed();
+      const [answer] = connection.answers();
+      assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close']);
+    }
+    await drained;
+  });
+
   test('nobody gets in any more', async () => {
     await using demo = await startDemo();
+    await using _idle = await Connection.open(demo.url);
     const drained = demo.listeners.drain(LATER_MS);
+    // Turns of the event loop: those who connected before are let in first.
+    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
     await assert.rejects(Connection.open(demo.url), { code: 'ECONNREFUSED' });
     await drained;
   });

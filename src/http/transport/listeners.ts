@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { createStrictServer, LIMITS, type Limits, type Receive, type StrictServer } from './server.ts';
 
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
@@ -9,6 +10,9 @@ const IDLE_MS = 2_000;
 
 /** Milliseconds between two looks for idle connections from then on. */
 const IDLE_INTERVAL_MS = 100;
+
+/** Connections that the kernel may have completed and nobody has accepted: what Node.js asks for when it listens. */
+const BACKLOG = 511;
 
 /** Where to listen. */
 export interface Address {
@@ -76,6 +80,7 @@ export function openListeners({ limits, refused }: ListenersOptions = {}): Liste
 
 async function empty({ server, connections }: StrictServer, deadlineMs: number): Promise<void> {
   for (const connection of connections.values()) connection.drain();
+  await acceptCompleted(server, (socket) => connections.get(socket)?.drain());
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve());
@@ -90,6 +95,26 @@ async function empty({ server, connections }: StrictServer, deadlineMs: number):
     closeIdle(server, connections);
     looking = setTimeout(look, IDLE_INTERVAL_MS);
   }
+}
+
+/**
+ * Accepts the connections that are complete for their clients, who may have sent a request: the end of the listener
+ * would reset them. libuv accepts one a turn of the event loop.
+ */
+async function acceptCompleted(server: Server, onAccepted: (socket: Socket) => void): Promise<void> {
+  let accepted = true;
+  const note = (socket: Socket): void => {
+    accepted = true;
+    onAccepted(socket);
+  };
+  server.on('connection', note);
+  for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
+    accepted = false;
+    await setImmediate();
+    // The first time, that was still the turn under way.
+    await setImmediate();
+  }
+  server.off('connection', note);
 }
 
 /**
