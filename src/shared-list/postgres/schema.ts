@@ -81,20 +81,25 @@ export async function rightsFault(connection: Connection): Promise<string | unde
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
 export async function migrate(connection: Connection): Promise<string | undefined> {
-  const version = await schemaVersion(connection);
-  if (version > MIGRATIONS.version) return MIGRATIONS.faultOf(version);
-  if (version === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
+  const before = await schemaVersion(connection);
+  if (before === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
   try {
     return await inTransaction(connection, async () => {
       await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      // A session may remember from before the lock that there is no table; to make it is to look again.
       if (!(await find(connection, FIND_VERSION_TABLE))) await run(connection, MAKE_VERSION);
-      const fault = await applyMigrations(connection);
-      if (fault === undefined) await run(connection, FIRST_CATEGORIES);
-      return fault;
+      const version = await versionOf(connection);
+      if (version > MIGRATIONS.version) return MIGRATIONS.faultOf(version);
+      for (const sql of MIGRATIONS.from(version)) await run(connection, sql);
+      if (version < MIGRATIONS.version) {
+        await run(connection, 'DELETE FROM todo_schema');
+        await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [MIGRATIONS.version]);
+      }
+      await run(connection, FIRST_CATEGORIES);
+      return undefined;
     });
   } catch (error) {
-    if (isPrivilegeRefusal(error))
-      return `${messageOf(error)}. ${await rightsToMigrate(connection, version)}`;
+    if (isPrivilegeRefusal(error)) return `${messageOf(error)}. ${await rightsToMigrate(connection, before)}`;
     throw error;
   }
 }
@@ -123,16 +128,6 @@ export async function schemaFault(connection: Connection): Promise<string | unde
 /** 0 when there is no schema. */
 export async function schemaVersion(connection: Connection): Promise<number> {
   return (await find(connection, FIND_VERSION_TABLE)) ? versionOf(connection) : 0;
-}
-
-async function applyMigrations(connection: Connection): Promise<string | undefined> {
-  const version = await versionOf(connection);
-  for (const sql of MIGRATIONS.from(version)) await run(connection, sql);
-  if (version < MIGRATIONS.version) {
-    await run(connection, 'DELETE FROM todo_schema');
-    await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [MIGRATIONS.version]);
-  }
-  return MIGRATIONS.faultOf(version);
 }
 
 async function versionOf(connection: Connection): Promise<number> {
