@@ -48,8 +48,8 @@ async function openList(todos: number) {
   );
   const parts = new AsyncDisposableStack();
   const cluster = new Cluster(addressOf(url));
-  const quick = parts.use(new ConnectionPool(cluster, { ...LIMITS, connections: 2 }, true, () => {}));
-  const patient = parts.use(new CountingPool(cluster, { ...LIMITS, connections: 1 }, true, () => {}));
+  const quick = parts.use(new ConnectionPool(cluster, { ...LIMITS, connections: 2 }, () => {}));
+  const patient = parts.use(new CountingPool(cluster, { ...LIMITS, connections: 1 }, () => {}));
   let now = Date.now();
   const list = parts.use(new PostgresList(quick, patient, () => now));
   return {

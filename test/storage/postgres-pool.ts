@@ -7,11 +7,10 @@ const FOR_EVER_MS = 600_000;
 
 interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
-  readonly strict?: boolean;
 }
 
 /** A pool of one connection that gives nothing up, but for what a test wants otherwise. */
-export function openPool(url: string, { prepare, strict = true, ...limits }: Wanted = {}): ConnectionPool {
+export function openPool(url: string, { prepare, ...limits }: Wanted = {}): ConnectionPool {
   const patient = {
     connections: 1,
     connectionMs: FOR_EVER_MS,
@@ -20,10 +19,5 @@ export function openPool(url: string, { prepare, strict = true, ...limits }: Wan
     lifetimeMs: FOR_EVER_MS,
     idleMs: FOR_EVER_MS,
   };
-  return new ConnectionPool(
-    new Cluster(addressOf(url), prepare),
-    { ...patient, ...limits },
-    strict,
-    () => {},
-  );
+  return new ConnectionPool(new Cluster(addressOf(url), prepare), { ...patient, ...limits }, () => {});
 }

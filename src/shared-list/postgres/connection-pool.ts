@@ -2,7 +2,7 @@ import type { QueryConfig, QueryResultRow } from 'pg';
 import { type Connections, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import { type Cluster, NoServer } from './cluster.ts';
-import { CLIENT_CHECK_INTERVAL_MS, type Connection, type Wanted } from './connection.ts';
+import type { Connection, Wanted } from './connection.ts';
 import { concernsAll, errorOf, isConnectionState, mayBeRetried, messageOf } from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
@@ -68,14 +68,11 @@ export class ConnectionPool implements AsyncDisposable {
   #pause: NodeJS.Timeout | undefined;
   #ending = false;
 
-  /**
-   * @param strict Whether the server must keep the limit of a statement for every one; `transaction` brings its own.
-   * @param onLost Hears why an idle connection ended; a new one is opened when it is needed.
-   */
-  constructor(cluster: Cluster, limits: Limits, strict: boolean, onLost: (error: Error) => void) {
+  /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
+  constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
     this.#cluster = cluster;
     this.#limits = limits;
-    this.#wanted = { statementMs: limits.statementMs, strict, withinMs: OPEN_MS };
+    this.#wanted = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
 
@@ -302,8 +299,7 @@ export class ConnectionPool implements AsyncDisposable {
 /** Settings for one transaction hold behind a pooler, too. */
 function beginOf(statementMs: number): string {
   return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${statementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${statementMs};
-    SET LOCAL client_connection_check_interval = ${CLIENT_CHECK_INTERVAL_MS}`;
+    SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
 }
 
 function unreachable(error: unknown): StoreUnavailable {

@@ -5,7 +5,7 @@ import { cancel, type Key } from './cancel.ts';
 import { CommitNotReplicated, ConnectionLost } from './error.ts';
 
 /** Milliseconds between two looks of the server, while it works on a statement, whether its client is still there. */
-export const CLIENT_CHECK_INTERVAL_MS = 2_000;
+const CLIENT_CHECK_INTERVAL_MS = 2_000;
 
 /** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
 const KEEP_ALIVE_DELAY_MS = 10_000;

@@ -58,8 +58,8 @@ export async function openPostgresStore(
   const lost = options.onConnectionLost ?? (() => {});
   await using parts = new AsyncDisposableStack();
   const limits = { ...FOR_ONE_TODO, connections: options.connections ?? 10 };
-  const quick = parts.use(new ConnectionPool(cluster, limits, true, lost));
-  const patient = parts.use(new ConnectionPool(cluster, FOR_THE_LIST, false, lost));
+  const quick = parts.use(new ConnectionPool(cluster, limits, lost));
+  const patient = parts.use(new ConnectionPool(cluster, FOR_THE_LIST, lost));
   const list = parts.use(new PostgresList(quick, patient));
   return new PostgresTodoStore(quick, list, parts.move());
 }
