@@ -26,20 +26,18 @@ export function signDevelopmentToken(
 ): DevelopmentToken {
   const issuedAt = Math.floor(now);
   const header = { alg: 'HS256', typ: 'JWT', kid: key.keyId };
-  const role: [string, unknown][] =
-    roles.length === 0 ? [] : [['role', roles.length === 1 ? roles[0] : roles]];
-  const all = Object.fromEntries<unknown>([
-    ...claims,
-    ['sub', name],
-    ['name', name],
-    ...role,
-    ['iss', DEVELOPMENT_ISSUER],
-    ['aud', DEVELOPMENT_AUDIENCE],
-    ['iat', issuedAt],
-    ['nbf', issuedAt],
-    ['exp', issuedAt + lifetimeSeconds],
-    ['jti', randomUUID()],
-  ]);
+  const all = {
+    ...Object.fromEntries(claims),
+    sub: name,
+    name,
+    ...(roles.length > 0 && { role: roles.length === 1 ? roles[0] : roles }),
+    iss: DEVELOPMENT_ISSUER,
+    aud: DEVELOPMENT_AUDIENCE,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: issuedAt + lifetimeSeconds,
+    jti: randomUUID(),
+  };
   const signingInput = `${encode(header)}.${encode(all)}`;
   const signature = createHmac('sha256', key.secret).update(signingInput).digest('base64url');
   return { token: `${signingInput}.${signature}`, header, claims: all };
