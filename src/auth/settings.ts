@@ -27,11 +27,6 @@ export interface AuthSettings {
   readonly keysRefreshMs: number;
 }
 
-export interface AuthSurroundings {
-  readonly environment: Environment;
-  readonly dataDir: string;
-}
-
 /** Whether tokens of an issuer are configured, so that the development key has no say. */
 export function namesAnIssuer(settings: Settings): boolean {
   const variables = ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE', ...SOURCE_VARIABLES] as const;
@@ -41,7 +36,7 @@ export function namesAnIssuer(settings: Settings): boolean {
 /** Decides what the settings mean and looks into the files they name. Does NOT contact the issuer. */
 export async function readAuth(
   settings: Settings,
-  { environment, dataDir }: AuthSurroundings,
+  { environment, dataDir }: { readonly environment: Environment; readonly dataDir: string },
 ): Promise<AuthSettings | undefined> {
   const external = environment === 'production' || namesAnIssuer(settings);
   const trust = external
