@@ -11,18 +11,11 @@ export interface KeysParts {
   readonly keysTaken?: ((outcome: LoadedKeys['outcome']) => void) | undefined;
 }
 
-/** The set in force, through changes and outages of its source. */
-export interface KeptKeys {
-  current(): KeySet | undefined;
-  /** Takes what an attempt brought. A failure leaves the known keys in force. True when it brought keys. */
-  take(loaded: LoadedKeys): boolean;
-}
-
 /**
- * Logs what an operator must know, and once: the first failure of an outage, its end, a key that is skipped
- * when it first appears, a set that has changed.
+ * Keeps the set in force, through changes and outages of its source. Logs what an operator must know, and once: the
+ * first failure of an outage, its end, a key that is skipped when it first appears, a set that has changed.
  */
-export function keepKeys(source: string, { log, keysTaken }: KeysParts): KeptKeys {
+export function keepKeys(source: string, { log, keysTaken }: KeysParts) {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();
@@ -47,8 +40,9 @@ export function keepKeys(source: string, { log, keysTaken }: KeysParts): KeptKey
   }
 
   return {
-    current: () => keys,
-    take(loaded) {
+    current: (): KeySet | undefined => keys,
+    /** Takes what an attempt brought. A failure leaves the known keys in force. True when it brought keys. */
+    take(loaded: LoadedKeys): boolean {
       keysTaken?.(loaded.outcome);
       if (loaded.outcome !== 'failed') report(loaded);
       if (loaded.outcome !== 'read') return fail(loaded.reason);
