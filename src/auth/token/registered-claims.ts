@@ -1,3 +1,4 @@
+import { claimAt } from './claim-path.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The Claims Set of a token, or a part of it. */
@@ -5,12 +6,12 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /** RFC 7519 §4.1.1: equal character by character, no normalization. */
 export function checkIssuer(claims: Claims, issuer: string): Refusal | undefined {
-  return claim(claims, 'iss') === issuer ? undefined : { code: 'issuer' };
+  return claimAt(claims, ['iss']) === issuer ? undefined : { code: 'issuer' };
 }
 
 /** RFC 7519 §4.1.3: a string, or a list of strings of which one is ours. */
 export function checkAudience(claims: Claims, audience: string): Refusal | undefined {
-  const aud = claim(claims, 'aud');
+  const aud = claimAt(claims, ['aud']);
   const list: unknown[] = Array.isArray(aud) ? aud : [aud];
   const accepted = list.every((value) => typeof value === 'string') && list.includes(audience);
   return accepted ? undefined : { code: 'audience' };
@@ -24,7 +25,7 @@ export interface Validity {
 
 /** When `checkTimes` finds no fault with the claims of a token of which it has just found none. */
 export function validityOf(claims: Claims, tolerance: number): Validity {
-  const seconds = (name: string, otherwise: number) => Number(claim(claims, name) ?? otherwise);
+  const seconds = (name: string, otherwise: number) => Number(claimAt(claims, [name]) ?? otherwise);
   const begin = Math.max(seconds('nbf', Number.NEGATIVE_INFINITY), seconds('iat', Number.NEGATIVE_INFINITY));
   return { from: begin - tolerance, until: seconds('exp', 0) + tolerance };
 }
@@ -35,9 +36,9 @@ export function validityOf(claims: Claims, tolerance: number): Validity {
  * seconds.
  */
 export function checkTimes(claims: Claims, now: number, tolerance: number): Refusal | undefined {
-  const exp = claim(claims, 'exp');
-  const nbf = claim(claims, 'nbf');
-  const iat = claim(claims, 'iat');
+  const exp = claimAt(claims, ['exp']);
+  const nbf = claimAt(claims, ['nbf']);
+  const iat = claimAt(claims, ['iat']);
   if (exp === undefined) return { code: 'expiration-missing' };
   if (!isNumericDate(exp)) return { code: 'time-form' };
   if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
@@ -46,10 +47,6 @@ export function checkTimes(claims: Claims, now: number, tolerance: number): Refu
   if (nbf !== undefined && now < nbf - tolerance) return { code: 'not-yet-valid', time: nbf };
   if (iat !== undefined && now < iat - tolerance) return { code: 'issued-later' };
   return undefined;
-}
-
-function claim(claims: Claims, name: string): unknown {
-  return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
 function isNumericDate(value: unknown): value is number {
