@@ -77,6 +77,17 @@ test('keys are found by RFC 8414 when there is no OpenID document', async () => 
   assert.equal(issuer.asked[0], '/realms/todo/.well-known/openid-configuration');
 });
 
+test('an issuer with neither document is asked for both, and the reason names both', async () => {
+  await using issuer = await startIssuer();
+  const named = `${issuer.url}/realms/todo`;
+  const { keys, lines } = open({ kind: 'discovery', issuer: named });
+  await using _keys = keys;
+  const reason = await firstFailure(keys, lines);
+  const first = `${named}/.well-known/openid-configuration answered 404`;
+  const second = `${issuer.url}/.well-known/oauth-authorization-server/realms/todo answered 404`;
+  assert.equal(reason, `${first}, ${second}`);
+});
+
 test('an issuer that ends in a slash is asked without a double one', async () => {
   await using issuer = await startIssuer();
   const document = { issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/jwks` };

@@ -251,6 +251,12 @@ const SMUGGLED: readonly (readonly [
     async (folder, jwk) => ({ TODO_AUTH_SECRET_FILE: await folder.write('s', JSON.stringify(jwk)) }),
   ],
   [
+    'its file as secret, without what is secret in it',
+    async (folder, { kid }) => ({
+      TODO_AUTH_SECRET_FILE: await folder.write('s', JSON.stringify({ kty: 'oct', kid })),
+    }),
+  ],
+  [
     'its file as secret, in base64',
     async (folder, jwk) => ({
       TODO_AUTH_SECRET_FILE: await folder.write('s', `base64:${btoa(JSON.stringify(jwk))}`),

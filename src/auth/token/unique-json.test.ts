@@ -17,6 +17,7 @@ const TEXTS: readonly (readonly [string, 'unique' | 'duplicate' | 'malformed'])[
   ['{"a":[1,2],"a":3}', 'duplicate'],
   ['{"a":"{\\"a\\":1,","b":"\\\\"}', 'unique'],
   ['{"a":"\\\\","a":"\\""}', 'duplicate'],
+  ['{"a":"\\":"}', 'unique'],
   ['{"__proto__":1,"__proto__":2}', 'duplicate'],
   ['{ "a" : 1 , "a" : 2 }', 'duplicate'],
   ['{"a":1,}', 'malformed'],
