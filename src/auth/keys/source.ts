@@ -10,9 +10,7 @@ import { MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */
 export type KeySource =
-  | { readonly kind: 'development'; readonly path: string }
-  | { readonly kind: 'secret-file'; readonly path: string }
-  | { readonly kind: 'keys-file'; readonly path: string }
+  | { readonly kind: 'development' | 'secret-file' | 'keys-file'; readonly path: string }
   | RemoteSource;
 
 export type RemoteSource =
