@@ -1,3 +1,4 @@
+import { parseJson } from '../../parse-json.ts';
 import { quoteAddress } from '../../quote-address.ts';
 import { parseTrustedAddress } from './address.ts';
 import { type Failed, failed } from './failed.ts';
@@ -42,7 +43,7 @@ export async function fetchDocument(address: string, signal: AbortSignal): Promi
   }
   if (text === undefined) return failed(`${name} answered more than 64 KiB`);
   try {
-    return { outcome: 'fetched', document: JSON.parse(text) };
+    return { outcome: 'fetched', document: parseJson(text) };
   } catch {
     return failed(`${name} answered something that is not JSON`);
   }

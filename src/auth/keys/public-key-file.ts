@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import { parseJson } from '../../parse-json.ts';
 import { failed } from './failed.ts';
 import type { LoadedKeys } from './kept.ts';
 import { describeSkipped, readKeySet } from './key-set.ts';
@@ -19,7 +20,7 @@ export async function readKeysFile(path: string): Promise<LoadedKeys> {
 function readJson(text: string): LoadedKeys {
   let document: unknown;
   try {
-    document = JSON.parse(text);
+    document = parseJson(text);
   } catch {
     return failed('it is not valid JSON');
   }

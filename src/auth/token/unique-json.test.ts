@@ -35,3 +35,9 @@ for (const [text, is] of TEXTS) {
 test('bytes that are not UTF-8 are malformed', () => {
   assert.equal(parseUniqueJson(Buffer.from([0x22, 0xc0, 0x80, 0x22])), undefined);
 });
+
+test('a claim whose name is written with escapes has its name, whatever was read before', () => {
+  parseUniqueJson(Buffer.from(String.raw`{"c":[],"https:\\/\\/b.example\\/ro":0}`));
+  const claims = parseUniqueJson(Buffer.from(String.raw`{"c":"","https:\/\/b.example\/roles":["editor"]}`));
+  assert.deepEqual(claims, { c: '', 'https://b.example/roles': ['editor'] });
+});

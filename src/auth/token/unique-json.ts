@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../../parse-json.ts';
 
 const QUOTATION_MARK = 0x22;
 const BACKSLASH = 0x5c;
@@ -14,7 +15,7 @@ export function parseUniqueJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return undefined;
   }

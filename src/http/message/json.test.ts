@@ -112,3 +112,8 @@ test('what is read is the object of JSON.parse, or the fault of the search', () 
     { numRuns: 2000 },
   );
 });
+
+test('a member whose name is written with escapes has its name, whatever was read before', () => {
+  readJsonObject(String.raw`{"d":[],"ti\\u0":0}`);
+  assert.deepEqual(readJsonObject(String.raw`{"d":"","ti\u0074le":"a"}`), { object: { d: '', title: 'a' } });
+});

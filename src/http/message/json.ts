@@ -1,3 +1,5 @@
+import { parseJson } from '../../parse-json.ts';
+
 /** Deepest nesting of arrays and objects in a request body (contract B5). */
 const JSON_MAX_DEPTH = 64;
 
@@ -110,12 +112,12 @@ export function readJsonObject(text: string): { readonly object: object } | { re
   const value = parsed(text);
   if (isObject(value) && !mayNestTooDeep(text)) return { object: value };
   const fault = jsonObjectFault(text);
-  return fault === undefined ? { object: JSON.parse(text) } : { fault };
+  return fault === undefined ? { object: Object(parseJson(text)) } : { fault };
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
