@@ -4,7 +4,6 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import type { Connection } from './connection.ts';
 import { errorOf, messageOf } from './error.ts';
 import {
   changesFault,
@@ -24,10 +23,9 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
   current_setting('full_page_writes') AS full_page_writes,
   current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
-const INVALID = `SELECT conname AS name FROM pg_constraint
-    WHERE conrelid IN ('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass) AND NOT convalidated
-  UNION ALL SELECT indexrelid::regclass::text FROM pg_index
-    WHERE indrelid IN ('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass) AND NOT indisvalid`;
+const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
+const INVALID = `SELECT conname AS name FROM pg_constraint WHERE conrelid IN ${TABLES} AND NOT convalidated
+  UNION ALL SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
 /** Milliseconds to wait for a server. An operator sees that it is not there, and tries again. */
 const PATIENCE_MS = 0;
@@ -42,7 +40,41 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     patienceMs: PATIENCE_MS,
     faultOf: async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
   });
-  return new PostgresOperator(connection);
+  return {
+    listCategories: () => asStoreError('read', run<Category>(connection, LIST_CATEGORIES)),
+
+    async addCategory(name) {
+      const added = inTransaction(connection, async () => {
+        // Two of one name, added at the same moment, would not see each other without the lock.
+        await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+        return run<Category>(connection, ADD_CATEGORY, [name]);
+      });
+      const [category] = await asStoreError('write', added);
+      return category ?? 'name-taken';
+    },
+
+    async inspect() {
+      const looked = inTransaction(connection, async () => ({
+        facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
+        invalid: await run<{ name: string }>(connection, INVALID),
+        changes: await changesFault(connection),
+      }));
+      const { facts, invalid, changes } = await asStoreError('read', looked);
+      const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
+      return {
+        facts,
+        faults: [
+          ...off.map(
+            (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
+          ),
+          ...invalid.map(({ name }) => `${name} is not valid`),
+          ...(changes === undefined ? [] : [changes]),
+        ],
+      };
+    },
+
+    [Symbol.asyncDispose]: () => connection.leave(),
+  };
 }
 
 /**
@@ -66,50 +98,6 @@ export async function migratePostgres(connectionString: string): Promise<Migrate
   await connection.leave();
   const [from = 0, to = 0] = versions;
   return { from, to };
-}
-
-class PostgresOperator implements Operator {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  async listCategories(): Promise<readonly Category[]> {
-    return asStoreError('read', run<Category>(this.#connection, LIST_CATEGORIES));
-  }
-
-  async addCategory(name: string): Promise<Category | 'name-taken'> {
-    const added = inTransaction(this.#connection, async () => {
-      // Two of one name, added at the same moment, would not see each other without the lock.
-      await run(this.#connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
-      return run<Category>(this.#connection, ADD_CATEGORY, [name]);
-    });
-    const [category] = await asStoreError('write', added);
-    return category ?? 'name-taken';
-  }
-
-  async inspect(): Promise<Inspection> {
-    const looked = inTransaction(this.#connection, async () => ({
-      facts: (await run<Inspection['facts']>(this.#connection, FACTS))[0] ?? {},
-      invalid: await run<{ name: string }>(this.#connection, INVALID),
-      changes: await changesFault(this.#connection),
-    }));
-    const { facts, invalid, changes } = await asStoreError('read', looked);
-    const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
-    return {
-      facts,
-      faults: [
-        ...off.map((name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`),
-        ...invalid.map(({ name }) => `${name} is not valid`),
-        ...(changes === undefined ? [] : [changes]),
-      ],
-    };
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#connection.leave();
-  }
 }
 
 /** What the server refuses, a permission for one, is a line for the operator. */
