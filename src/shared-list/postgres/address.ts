@@ -46,7 +46,7 @@ const REFUSED_VARIABLES = [
   'PGSSLMAXPROTOCOLVERSION',
 ];
 
-const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full'];
+const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 type Variables = NodeJS.ProcessEnv;
 
@@ -122,7 +122,7 @@ function tlsOf(parameters: ConnectionString['parameters'], env: Variables): fals
   const { sslrootcert, sslcert, sslkey } = parameters;
   const asked = parameters.ssl ?? sslrootcert ?? sslcert ?? sslkey;
   const mode = parameters.sslmode ?? (asked === undefined ? env.PGSSLMODE || 'disable' : 'verify-full');
-  if (!['disable', 'no-verify', ...VERIFIED].includes(mode)) {
+  if (!TLS_MODES.includes(mode)) {
     throw refused(
       '"sslmode" must be "verify-full", "verify-ca", "require", "prefer", "no-verify" or "disable"',
     );

@@ -12,7 +12,7 @@ const RETRY_INTERVAL_MS = 250;
 /** Milliseconds that a statement of the start may take, for example a migration, the wait for another instance's included. */
 const STATEMENT_WAIT_MS = 60_000;
 
-export interface Start {
+interface Start {
   /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
   readonly patienceMs: number;
   /** Milliseconds that the server must give every statement of the service at the most; else it is refused. */
