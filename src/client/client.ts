@@ -99,6 +99,9 @@ const MAX_KEPT = 1_000;
 /** Milliseconds before the first repeat when the service says nothing; twice as many before the next. */
 const FIRST_WAIT_MS = 250;
 
+/** What `setTimeout` can measure. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Statuses of a moment: the same request may succeed later. */
 const PASSING: readonly (number | undefined)[] = [undefined, 408, 429, 502, 503, 504];
 
@@ -111,9 +114,9 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
   const kept = new Map<string, Answer>();
 
   async function attempt({ method, path, body, headers: more, signal }: Call): Promise<Answer> {
-    const bearer = typeof token === 'function' ? await token() : token;
+    const bearer = typeof token === 'function' ? await unlessAborted(token(), signal) : token;
     const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
-    if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
+    if (bearer !== undefined) authorize(headers, bearer);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     // The service never redirects: who does wants something else, a login for example.
     const sent: RequestInit = { method, headers, credentials: 'omit', redirect: 'error' };
@@ -124,9 +127,12 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
       const response = await fetch(base + path, sent);
       const { ok, status } = response;
       const text = await response.text();
-      if (!ok && status !== 304) throw errorOf(response, text, facts.outcomeUnknown);
-      const json = text === '' ? undefined : parse(text);
-      if (json === null) throw new TodoError(`${status} without JSON`, { ...facts, status });
+      const unchanged = status === 304 && headers.has('If-None-Match');
+      if (!ok && !unchanged) throw errorOf(response, text, facts.outcomeUnknown);
+      const json = parse(text);
+      const isExpected = method === 'PUT' || method === 'DELETE' ? text === '' : isObject(json);
+      if (!isExpected && !unchanged)
+        throw new TodoError(`${status} is no answer of the service`, { ...facts, status });
       return { status, body: json, etag: response.headers.get('etag') ?? undefined };
     } catch (error) {
       signal?.throwIfAborted();
@@ -142,7 +148,8 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
         return await attempt(call);
       } catch (error) {
         const wait = error instanceof TodoError ? waitAfter(error, call, repeats) : undefined;
-        if (wait === undefined || wait > maxWaitMs || repeats === retries) throw error;
+        if (wait === undefined || wait > Math.min(maxWaitMs, LONGEST_TIMER_MS) || !(repeats < retries))
+          throw error;
         await sleep(wait, call.signal);
       }
     }
@@ -202,42 +209,85 @@ function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): num
 /** A problem, or what a proxy in between says in its own words. */
 function errorOf({ status, headers }: Response, text: string, isWrite: boolean): TodoError {
   const type = headers.get('content-type') ?? '';
-  const problem = /^application\/problem\+json\b/i.test(type) ? (parse(text) as TodoProblem | null) : null;
+  const problem = /^application\/problem\+json\b/i.test(type) ? problemIn(text) : undefined;
   const retryAfterMs = waitOf(headers.get('retry-after'));
   // A service that names a wait has changed nothing.
-  const outcomeUnknown = isWrite && status >= 500 && (problem === null || retryAfterMs === undefined);
+  const outcomeUnknown =
+    isWrite && (status < 400 || status >= 500) && (problem === undefined || retryAfterMs === undefined);
   const facts = { status, outcomeUnknown, retryAfterMs };
-  if (problem === null) return new TodoError(`${status} ${text.slice(0, 200)}`, facts);
+  if (problem === undefined) return new TodoError(`${status} ${text.slice(0, 200)}`, facts);
   return new TodoProblem(problem, facts);
 }
 
-/** Null for what is no JSON. */
+/** The service gives every problem a title. Members of another type than they must have are left out. */
+function problemIn(text: string): ConstructorParameters<typeof TodoProblem>[0] | undefined {
+  const json = parse(text);
+  if (!isObject(json) || typeof json.title !== 'string') return undefined;
+  const { title, detail, errors, traceId } = json;
+  return {
+    title,
+    detail: typeof detail === 'string' ? detail : undefined,
+    errors: areErrors(errors) ? errors : undefined,
+    traceId: typeof traceId === 'string' ? traceId : undefined,
+  };
+}
+
+function areErrors(value: unknown): value is Record<string, readonly string[]> {
+  return isObject(value) && Object.values(value).every(areStrings);
+}
+
+function areStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+/** An array is one too. */
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Undefined for what is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
-/** Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. */
+/** Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. `Date.parse` takes `-5` for one too. */
 function waitOf(value: string | null): number | undefined {
   if (value === null) return undefined;
-  const wait = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const wait = / GMT$/.test(value) ? Date.parse(value) - Date.now() : Number.NaN;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }
 
-function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+/** What `Headers` itself throws quotes the token. */
+function authorize(headers: Headers, token: string): void {
+  try {
+    headers.set('Authorization', `Bearer ${token}`);
+  } catch {
+    throw new TypeError('The token has a character that no header may have');
+  }
+}
+
+async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await unlessAborted(over, signal).finally(() => clearTimeout(timer));
+}
+
+/** What `result` gives, or the reason of the signal when that is aborted first. */
+function unlessAborted<T>(result: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
+    Promise.resolve(result)
+      .finally(() => signal?.removeEventListener('abort', abort))
+      .then(resolve, reject);
   });
 }
 
