@@ -105,6 +105,22 @@ test('keys come from a configured address without discovery', async () => {
   assert.deepEqual(issuer.asked, ['/jwks']);
 });
 
+/** Deeper than `JSON.stringify` goes; `JSON.parse` has no limit. */
+const DEEP = `${'['.repeat(30_000)}{"toJSON":1}${']'.repeat(30_000)}`;
+
+test('an issuer that is no string, however deep, or a long one, is a failure with a short reason', async () => {
+  for (const named of [DEEP, `"${'x'.repeat(60_000)}"`, '7']) {
+    await using issuer = await startIssuer();
+    const answer = `{"issuer":${named},"jwks_uri":"${issuer.url}/jwks"}`;
+    issuer.answers.set('/.well-known/openid-configuration', (_request, response) => response.end(answer));
+    const { keys, lines } = open(discovering(issuer));
+    await using _keys = keys;
+    const reason = (await firstFailure(keys, lines)) ?? '';
+    assert.match(reason, /^the discovery document must name the issuer "http:/);
+    assert.ok(reason.length < 500, reason);
+  }
+});
+
 for (const named of ['https://other.example', '', undefined, null, 7]) {
   test(`a discovery document of the issuer ${JSON.stringify(named)} is not believed`, async () => {
     await using issuer = await startIssuer();

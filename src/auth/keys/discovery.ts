@@ -1,6 +1,9 @@
 import { type Failed, failed } from './failed.ts';
 import { fetchDocument } from './fetch-document.ts';
 
+/** Characters of somebody else's issuer in a message. */
+const MAX_QUOTED = 200;
+
 /**
  * Where an issuer publishes its keys: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3 for one that has no
  * OpenID document. `issuer` is the setting as it stands, which the document must repeat (§4.3 and §3.3): else
@@ -17,11 +20,17 @@ export async function discoverKeys(issuer: string, signal: AbortSignal): Promise
   const named = 'issuer' in document ? document.issuer : undefined;
   if (named !== issuer) {
     return failed(
-      `the discovery document must name the issuer ${JSON.stringify(issuer)}, received ${JSON.stringify(named) ?? 'nothing'}`,
+      `the discovery document must name the issuer ${JSON.stringify(issuer)}, received ${quoteIssuer(named)}`,
     );
   }
   const jwksUri = 'jwks_uri' in document ? document.jwks_uri : undefined;
   return typeof jwksUri === 'string' ? jwksUri : failed('the discovery document must have a "jwks_uri"');
+}
+
+/** Another value than a string may be nested too deeply for `JSON.stringify`. */
+function quoteIssuer(named: unknown): string {
+  if (named === undefined) return 'nothing';
+  return typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_QUOTED)) : 'no string';
 }
 
 /** OpenID Connect Discovery 1.0 §4.1: appended to the issuer, whose final slash is dropped. */
