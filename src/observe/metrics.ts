@@ -4,7 +4,7 @@ import type { Authentication } from '../auth/authentication.ts';
 import type { Connections } from '../shared-list/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import type { Observer } from './observer.ts';
-import { registerRuntime } from './runtime-metrics.ts';
+import { gaugeIn, registerRuntime } from './runtime-metrics.ts';
 import { settled, watchStore } from './watched-store.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
@@ -58,6 +58,7 @@ export interface Metrics extends Observer, Disposable {
 export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: MetricsAbout): Metrics {
   const registry = new Registry();
   const registers = [registry];
+  const gauge = gaugeIn(registry);
   const runtime = registerRuntime(registry);
 
   new Gauge({
@@ -191,14 +192,9 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
       });
     },
     watchReadiness(ready) {
-      new Gauge({
-        name: 'todo_ready',
-        help: '1 when the service is ready, else 0.',
-        registers,
-        async collect() {
-          this.set((await ready()) === true ? 1 : 0);
-        },
-      });
+      gauge('todo_ready', '1 when the service is ready, else 0.', async () =>
+        Number((await ready()) === true),
+      );
     },
     watchConnections(connections) {
       new Gauge({
@@ -212,23 +208,15 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
           this.set({ db_client_connection_state: 'idle' }, idle);
         },
       });
-      new Gauge({
-        name: 'db_client_connection_pending_requests',
-        help: 'Operations that wait for a connection.',
-        registers,
-        collect() {
-          this.set(connections().waiting);
-        },
-      });
+      gauge(
+        'db_client_connection_pending_requests',
+        'Operations that wait for a connection.',
+        () => connections().waiting,
+      );
     },
     watchWriteAheadLog(path) {
-      new Gauge({
-        name: 'todo_database_wal_size_bytes',
-        help: 'Size of the write-ahead log.',
-        registers,
-        collect() {
-          this.set(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
-        },
+      gauge('todo_database_wal_size_bytes', 'Size of the write-ahead log.', () => {
+        return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       });
     },
     async read() {

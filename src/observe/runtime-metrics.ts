@@ -6,6 +6,19 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Milliseconds between two looks at how late the event loop is. */
 const RESOLUTION = 20;
 
+/** Makes gauges of one value, which is read when somebody asks. */
+export function gaugeIn(registry: Registry) {
+  return (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+}
+
 /**
  * Gauges of the process, read when somebody asks: OpenTelemetry's `process.*`, `nodejs.*` and `v8js.*`. Delays
  * are those since the last time somebody asked.
@@ -16,15 +29,7 @@ export function registerRuntime(registry: Registry): Disposable {
   delay.enable();
   let utilization = performance.eventLoopUtilization();
 
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
+  const gauge = gaugeIn(registry);
   const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1e3);
 
   gauge('nodejs_eventloop_delay_mean_seconds', 'Mean delay of the event loop.', () =>
