@@ -88,8 +88,8 @@ export async function composeApp(parts: Parts): Promise<Receive> {
     // Refused meanwhile: what followed of too large a body was not HTTP.
     if (response.headersSent) return;
     try {
-      if (end === 'too-many-trailers') {
-        refuse(request, response, connection, { status: 431 });
+      if (end === 431) {
+        refuse(request, response, connection, { status: end });
         return;
       }
       const dressed = dress(answer, call);

@@ -39,9 +39,8 @@ export function openWalk({ admit, cors }: WalkParts): (call: Call) => Answer | P
       );
     }
     if (call.body === undefined) return route.handle(call, undefined);
-    return call.body.end().then((end) => {
-      if (end === 'complete') return route.handle(call, undefined);
-      return { status: end === 'too-large' ? 413 : 431 };
-    });
+    return call.body
+      .end()
+      .then((end) => (end === 'complete' ? route.handle(call, undefined) : { status: end }));
   }
 }

@@ -4,8 +4,8 @@ import { MAX_FIELD_LINES } from '../transport/look.ts';
 /** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;
 
-/** How a body ended: what came of it when no more is read. */
-export type BodyEnd = 'complete' | 'too-large' | 'too-many-trailers';
+/** How a body ended: whole, or with the status that refuses it: too large, or too many trailers. */
+export type BodyEnd = 'complete' | 413 | 431;
 
 /** Whether a body follows the head (RFC 9112 §6.3). */
 export function announcesBody({ headers }: IncomingMessage): boolean {
@@ -29,21 +29,17 @@ export class IncomingBody {
   #state: 'held-back' | 'arriving' | BodyEnd = 'arriving';
   readonly #ended = Promise.withResolvers<BodyEnd>();
 
-  /** Starts to read, unless the client waits for a 100; undefined when no body is announced. */
-  static of(request: IncomingMessage, response: ServerResponse): IncomingBody | undefined {
-    return announcesBody(request) ? new IncomingBody(request, response) : undefined;
-  }
-
-  private constructor(request: IncomingMessage, response: ServerResponse) {
+  /** Starts to read, unless the client waits for a 100. */
+  constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
-    if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end('too-large');
+    if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end(413);
     else if (expectsContinue(request)) this.#state = 'held-back';
     else this.#read();
   }
 
   /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
-  async bytes(): Promise<Buffer | Exclude<BodyEnd, 'complete'>> {
+  async bytes(): Promise<Buffer | 413 | 431> {
     this.#ask();
     const end = await this.#ended.promise;
     return end === 'complete' ? (this.#kept?.bytes ?? Buffer.alloc(0)) : end;
@@ -80,11 +76,11 @@ export class IncomingBody {
         return;
       }
       request.off('data', onData).pause();
-      this.#end('too-large');
+      this.#end(413);
     };
     request.on('data', onData);
     request.once('end', () => {
-      this.#end(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 'too-many-trailers' : 'complete');
+      this.#end(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
     });
     request.on('error', () => {});
   }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Identity } from '../../auth/identity.ts';
 import { setTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import type { Connection } from '../transport/connection.ts';
-import { IncomingBody } from './body.ts';
+import { announcesBody, IncomingBody } from './body.ts';
 import type { Found } from './routes.ts';
 
 /** A request on its walk. */
@@ -25,7 +25,7 @@ export class Call {
     this.request = request;
     this.response = response;
     this.connection = connection;
-    this.body = IncomingBody.of(request, response);
+    this.body = announcesBody(request) ? new IncomingBody(request, response) : undefined;
     this.found = found;
   }
 

@@ -26,8 +26,7 @@ export function readJson<T>(
 ): ReadBody<T> | Promise<ReadBody<T>> {
   if (!acceptsContent(headers)) return { problem: { status: 415 } };
   return and(body?.bytes() ?? Buffer.alloc(0), (bytes) => {
-    if (bytes === 'too-large') return { problem: { status: 413 } };
-    if (bytes === 'too-many-trailers') return { problem: { status: 431 } };
+    if (typeof bytes === 'number') return { problem: { status: bytes } };
     const read = readObject(bytes);
     if ('problem' in read) return read;
     const parsed = parse(read.value);
