@@ -3,23 +3,20 @@ import { parseJson } from '../../parse-json.ts';
 /** Deepest nesting of arrays and objects in a request body (contract B5). */
 const JSON_MAX_DEPTH = 64;
 
-/** Where something stands in a text. */
-interface Position {
+/** Why and where a text is not acceptable JSON. */
+interface JsonFault {
+  /** A sentence for people that never quotes the text. */
+  readonly problem: string;
   /** 1-based; lines end at LF. */
   readonly line: number;
   /** 1-based, in Unicode code points. */
   readonly column: number;
 }
 
-/** Why a text is not acceptable JSON. `problem` is a sentence for people that never quotes the text. */
-interface JsonFault extends Position {
-  readonly problem: string;
-}
-
-/** The position of the UTF-16 index `at`. */
-function positionOf(text: string, at: number): Position {
+/** @param at UTF-16 index. */
+function faultIn(text: string, at: number, problem: string): JsonFault {
   const lines = text.slice(0, at).split('\n');
-  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+  return { problem, line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
 }
 
 const WHITE_SPACE = /[ \t\n\r]*/y;
@@ -38,10 +35,10 @@ const WANTED: Readonly<Record<Expectation, string>> = {
 };
 
 /**
- * Where and why a text is not one JSON value (RFC 8259), or nests deeper than `maxDepth`; undefined when
+ * Where and why a text is not one JSON value (RFC 8259), or nests deeper than `JSON_MAX_DEPTH`; undefined when
  * `JSON.parse` will accept it. The errors of `JSON.parse` often lack a position and quote the text.
  */
-export function jsonFault(text: string, maxDepth: number = JSON_MAX_DEPTH): JsonFault | undefined {
+export function jsonFault(text: string): JsonFault | undefined {
   const open: ('{' | '[')[] = [];
   let expected: Expectation = 'value';
   let at = 0;
@@ -52,7 +49,7 @@ export function jsonFault(text: string, maxDepth: number = JSON_MAX_DEPTH): Json
     at = pattern.lastIndex;
     return true;
   };
-  const faultAt = (problem: string): JsonFault => ({ problem, ...positionOf(text, at) });
+  const faultAt = (problem: string): JsonFault => faultIn(text, at, problem);
 
   for (;;) {
     skip(WHITE_SPACE);
@@ -83,7 +80,8 @@ export function jsonFault(text: string, maxDepth: number = JSON_MAX_DEPTH): Json
       expected = 'value';
       at += 1;
     } else if (character === '{' || character === '[') {
-      if (open.length === maxDepth) return faultAt(`Arrays and objects may nest ${maxDepth} levels deep.`);
+      if (open.length === JSON_MAX_DEPTH)
+        return faultAt(`Arrays and objects may nest ${JSON_MAX_DEPTH} levels deep.`);
       open.push(character);
       expected = character === '{' ? 'nameOrEnd' : 'valueOrEnd';
       at += 1;
@@ -101,7 +99,7 @@ export function jsonFault(text: string, maxDepth: number = JSON_MAX_DEPTH): Json
 export function jsonObjectFault(text: string): JsonFault | undefined {
   const start = text.search(/[^ \t\n\r]/);
   if (start === -1 || text[start] === '{') return jsonFault(text);
-  return jsonFault(text) ?? { problem: 'An object is expected.', ...positionOf(text, start) };
+  return jsonFault(text) ?? faultIn(text, start, 'An object is expected.');
 }
 
 /**

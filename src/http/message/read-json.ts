@@ -11,7 +11,7 @@ export type Parsed<T> =
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
 
 /** What came of reading a body. */
-export type ReadBody<T> = { readonly value: T } | { readonly problem: Problem };
+type ReadBody<T> = { readonly value: T } | { readonly problem: Problem };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -27,9 +27,14 @@ export function readJson<T>(
   if (!acceptsContent(headers)) return { problem: { status: 415 } };
   return and(body?.bytes() ?? Buffer.alloc(0), (bytes) => {
     if (typeof bytes === 'number') return { problem: { status: bytes } };
-    const read = readObject(bytes);
-    if ('problem' in read) return read;
-    const parsed = parse(read.value);
+    const text = decode(bytes);
+    if (text === undefined) return malformed('The body is not valid UTF-8.');
+    const read = readJsonObject(text);
+    if ('fault' in read) {
+      const { line, column, problem } = read.fault;
+      return malformed(`The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`);
+    }
+    const parsed = parse(read.object);
     if ('value' in parsed) return parsed;
     const title = 'One or more validation errors occurred.';
     return { problem: { status: 400, title, errors: parsed.errors } };
@@ -39,15 +44,6 @@ export function readJson<T>(
 /** JSON and not compressed (contract B2; RFC 9110 §8.4). */
 function acceptsContent(headers: IncomingHttpHeaders): boolean {
   return isJson(headers['content-type']) && headers['content-encoding'] === undefined;
-}
-
-function readObject(bytes: Buffer): ReadBody<object> {
-  const text = decode(bytes);
-  if (text === undefined) return malformed('The body is not valid UTF-8.');
-  const read = readJsonObject(text);
-  if ('object' in read) return { value: read.object };
-  const { line, column, problem } = read.fault;
-  return malformed(`The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`);
 }
 
 /** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
