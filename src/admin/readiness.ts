@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../shared-list/store.ts';
+import { within } from '../within.ts';
 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */
 export type Condition = () => true | string | Promise<true | string>;
@@ -34,11 +35,9 @@ async function firstReason(conditions: readonly Condition[]): Promise<true | str
 
 /** The database does soon what `check` asks of it, else the reason why not. */
 export function databaseAnswers(check: () => Promise<void>): Condition {
-  return async () => {
-    const { promise: tooLate, resolve } = Promise.withResolvers<string>();
-    const timer = setTimeout(resolve, PATIENCE_MS, 'The database does not answer in time.');
+  return () => {
     const answered = check().then(() => true as const, reasonOf);
-    return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer));
+    return within(PATIENCE_MS, answered, 'The database does not answer in time.');
   };
 }
 

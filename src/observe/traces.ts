@@ -27,13 +27,14 @@ import {
 import type { Logger } from 'pino';
 import type { Call } from '../http/message/call.ts';
 import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
+import { within } from '../within.ts';
 import type { Observer } from './observer.ts';
 import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
 import { settled, watchStore } from './watched-store.ts';
 
-/** The last spans get so long to leave when the service ends, in milliseconds. */
-const FLUSH_MILLISECONDS = 2_000;
+/** The last spans get so long to leave when the service ends. */
+const FLUSH_MS = 2_000;
 
 /** Spans of requests, sent by OTLP/HTTP for as long as it is open. */
 export interface Traces extends Observer, AsyncDisposable {}
@@ -121,10 +122,8 @@ export function openTraces(
       lastCommit = { writes, from, until };
     },
     async [Symbol.asyncDispose]() {
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, FLUSH_MILLISECONDS);
-      await Promise.race([provider.shutdown().catch(() => {}), late]);
-      clearTimeout(timer);
+      const sent = provider.shutdown().catch(() => {});
+      await within(FLUSH_MS, sent, undefined);
     },
   };
 }

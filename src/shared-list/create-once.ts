@@ -1,3 +1,4 @@
+import { within } from '../within.ts';
 import type { CreateKey } from './idempotency-key.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { CreateOutcome, Once } from './store.ts';
@@ -39,7 +40,7 @@ export function createOnce(): (
       if (left <= 0) return 'in-progress';
       const other = underWay.get(key.key);
       if (other === undefined) return first(add({ ...key, patienceMs: left }), key);
-      const made = await within(left, other.made);
+      const made = await within(left, other.made, undefined);
       if (made !== undefined) return other.body === key.body ? { repeated: made } : 'key-reused';
     }
   };
@@ -48,15 +49,4 @@ export function createOnce(): (
 /** What there is of a todo, made now or before. */
 function madeOf(outcome: Extract<CreateOutcome, object>): TodoRepresentation {
   return 'repeated' in outcome ? outcome.repeated : outcome;
-}
-
-/** What a promise resolves with in so many milliseconds, else undefined. */
-function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds, undefined);
-    promise.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    });
-  });
 }
