@@ -5,7 +5,7 @@ import type { Connections } from '../shared-list/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import type { Observer } from './observer.ts';
 import { gaugeIn, registerRuntime } from './runtime-metrics.ts';
-import { settled, watchStore } from './watched-store.ts';
+import { errorType, settled, watchStore } from './watched-store.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
@@ -239,9 +239,4 @@ function codeOf(authentication: Authentication): string {
     case 'unavailable':
       return 'keys-unavailable';
   }
-}
-
-/** The class of an error: a closed list, unlike its message. */
-function errorType(error: unknown): string {
-  return error instanceof Error ? error.name : '_OTHER';
 }

@@ -31,7 +31,7 @@ import { within } from '../within.ts';
 import type { Observer } from './observer.ts';
 import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
-import { settled, watchStore } from './watched-store.ts';
+import { errorType, settled, watchStore } from './watched-store.ts';
 
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
@@ -161,8 +161,7 @@ function startServerSpan(tracer: Tracer, { method, found, request }: Call, paren
 
 function end(span: Span, error: unknown): void {
   if (error !== undefined) {
-    const type = error instanceof Error ? error.name : '_OTHER';
-    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
+    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
   }
   span.end();
 }

@@ -1,12 +1,7 @@
 import type { TodoStore } from '../shared-list/store.ts';
 
-export type StoreOperation = 'list' | 'find' | 'add' | 'replace' | 'remove';
-
-/** Runs an operation and returns what it returned, a promise included. */
-export type Around = <T>(operation: StoreOperation, run: () => T) => T;
-
-/** The same store, with every operation run by `around`. */
-export function watchStore(store: TodoStore, around: Around): TodoStore {
+/** The same store, with every operation run by `around`, which returns what `run` does, a promise included. */
+export function watchStore(store: TodoStore, around: <T>(operation: string, run: () => T) => T): TodoStore {
   return {
     list: (...wanted) => around('list', () => store.list(...wanted)),
     find: (...wanted) => around('find', () => store.find(...wanted)),
@@ -31,4 +26,9 @@ export function settled<T>(run: () => T, ended: (error?: unknown) => void): T {
   if (result instanceof Promise) result.then(() => ended(), ended);
   else ended();
   return result;
+}
+
+/** The class of an error: a closed list, unlike its message. */
+export function errorType(error: unknown): string {
+  return error instanceof Error ? error.name : '_OTHER';
 }
