@@ -57,7 +57,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   }
   const match = matchRoutes(routes);
   const cors = corsOrigins.length === 0 ? undefined : openCors(corsOrigins);
-  const walk = openWalk({ admit, cors });
+  const walk = openWalk(admit, cors);
 
   /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
   function respond(call: Call): void {

@@ -6,18 +6,13 @@ import type { Cors } from './http/message/cors.ts';
 import { readJson } from './http/message/read-json.ts';
 import type { Route } from './http/message/routes.ts';
 
-/** What decides on the way. */
-export interface WalkParts {
-  readonly admit: Admit;
-  /** Undefined when no origin is allowed. */
-  readonly cors: Cors | undefined;
-}
-
 /**
  * From a matched request to its answer: the order of checks of the contract, 2 to 5, written once. What throws or
  * rejects on the way is not caught here.
+ *
+ * @param cors undefined when no origin is allowed.
  */
-export function openWalk({ admit, cors }: WalkParts): (call: Call) => Answer | Promise<Answer> {
+export function openWalk(admit: Admit, cors: Cors | undefined): (call: Call) => Answer | Promise<Answer> {
   return (call) => {
     if (call.found === undefined) return { status: 404 };
     const { route, allow } = call.found;
