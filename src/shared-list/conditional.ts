@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, Headers } from '../http/message/answer.ts';
+import { PRECONDITION_MALFORMED } from './document.ts';
 import {
   admitsWrite,
   type EntityTag,
@@ -14,36 +15,22 @@ const PRIVATE = 'private, no-cache';
 const NONE: Preconditions = {};
 
 /**
- * Whether a request has no precondition (RFC 9110 §13.1). `If-Modified-Since` and `If-Unmodified-Since` are
- * ignored: no representation has a modification date.
- */
-function isUnconditional(headers: IncomingHttpHeaders): boolean {
-  return headers['if-match'] === undefined && headers['if-none-match'] === undefined;
-}
-
-/**
- * Goes on with the preconditions of a request. A header that names no entity tags is a 400: the end of step 4 in
- * the contract's order.
+ * Goes on with the preconditions of a request (RFC 9110 §13.1). `If-Modified-Since` and `If-Unmodified-Since` are
+ * ignored: no representation has a modification date. A header that names no entity tags is a 400: the end of step 4
+ * in the contract's order.
  */
 export function withPreconditions(
   headers: IncomingHttpHeaders,
   handle: (preconditions: Preconditions) => Answer | Promise<Answer>,
 ): Answer | Promise<Answer> {
-  const preconditions = preconditionsOf(headers);
-  if (preconditions !== 'malformed') return handle(preconditions);
-  const detail = 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.';
-  return { status: 400, detail };
-}
-
-function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | 'malformed' {
-  if (isUnconditional(headers)) return NONE;
   const match = headers['if-match'];
   const noneMatch = headers['if-none-match'];
+  if (match === undefined && noneMatch === undefined) return handle(NONE);
   const ifMatch = match === undefined ? undefined : parseEntityTags(match);
   const ifNoneMatch = noneMatch === undefined ? undefined : parseEntityTags(noneMatch);
   const malformed =
     (match !== undefined && ifMatch === undefined) || (noneMatch !== undefined && ifNoneMatch === undefined);
-  return malformed ? 'malformed' : { ifMatch, ifNoneMatch };
+  return malformed ? PRECONDITION_MALFORMED : handle({ ifMatch, ifNoneMatch });
 }
 
 /** What a read with these preconditions gets of a representation with this tag, RFC 9110 §13.2.2. */

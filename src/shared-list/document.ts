@@ -1,8 +1,7 @@
 import type { Header, HeaderParameter, KnownProblem, Operation, Overview } from '../openapi/operation.ts';
-import { KEY_MALFORMED, SUBJECT_MISSING } from './idempotency-key.ts';
 import { CreateTodo, IdentitySummary, ReplaceTodo, TodoResponse } from './schemas.ts';
 
-// What the OpenAPI document says of the endpoints of Profile A.
+// What the OpenAPI document says of the endpoints of Profile A. The endpoints answer with the problems that it names.
 
 export const overview: Overview = {
   title: 'Todo service, shared list',
@@ -69,12 +68,14 @@ const PRECONDITIONS: readonly HeaderParameter[] = [
   },
 ];
 
+export const PRECONDITION_MALFORMED: KnownProblem = {
+  when: '`If-Match` or `If-None-Match` cannot be read.',
+  status: 400,
+  detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',
+};
+
 const PRECONDITION_PROBLEMS: readonly KnownProblem[] = [
-  {
-    when: '`If-Match` or `If-None-Match` cannot be read.',
-    status: 400,
-    detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',
-  },
+  PRECONDITION_MALFORMED,
   {
     when: 'A precondition fails: the todo is not what the request takes it for. Nothing was changed.',
     status: 412,
@@ -93,35 +94,46 @@ const IDEMPOTENCY_KEY: HeaderParameter = {
   },
 };
 
-const IDEMPOTENCY_PROBLEMS: readonly KnownProblem[] = [
-  {
-    when: '`Idempotency-Key` cannot be read.',
-    status: 400,
-    detail: KEY_MALFORMED,
-  },
-  {
-    when: '`Idempotency-Key` is sent with a token that has no `sub`.',
-    status: 400,
-    detail: SUBJECT_MISSING,
-  },
-  {
-    when: 'The first request with this `Idempotency-Key` is still under way. `Retry-After` says when to repeat this one.',
-    status: 409,
-    title: 'Request In Progress',
-    retryAfter: true,
-  },
-  {
-    when: 'The `Idempotency-Key` was used for another body.',
-    status: 422,
-    title: 'Idempotency Key Reused',
-  },
-];
+export const KEY_MALFORMED: KnownProblem = {
+  when: '`Idempotency-Key` cannot be read.',
+  status: 400,
+  detail:
+    'Idempotency-Key must be one key of 1 to 128 characters from "!" to "~" without double quotes, backslashes and commas; ' +
+    'double quotes around it are not part of it.',
+};
+
+export const SUBJECT_MISSING: KnownProblem = {
+  when: '`Idempotency-Key` is sent with a token that has no `sub`.',
+  status: 400,
+  detail: 'Idempotency-Key needs a token with the claim "sub".',
+};
+
+export const KEY_IN_PROGRESS: KnownProblem = {
+  when: 'The first request with this `Idempotency-Key` is still under way. `Retry-After` says when to repeat this one.',
+  status: 409,
+  title: 'Request In Progress',
+  retryAfter: true,
+};
+
+export const KEY_REUSED: KnownProblem = {
+  when: 'The `Idempotency-Key` was used for another body.',
+  status: 422,
+  title: 'Idempotency Key Reused',
+};
+
+const IDEMPOTENCY_PROBLEMS = [KEY_MALFORMED, SUBJECT_MISSING, KEY_IN_PROGRESS, KEY_REUSED];
 
 /** Contract D9. */
-const OUTCOME_UNKNOWN: KnownProblem = {
+export const OUTCOME_UNKNOWN: KnownProblem = {
   when: 'The database was lost while it wrote. There is no `Retry-After` then.',
   status: 503,
   detail: 'It is unknown whether the change was made. Read before repeating it.',
+};
+
+export const CATEGORY_NOT_FOUND: KnownProblem = {
+  when: 'No category has the id `categoryId`.',
+  status: 400,
+  title: 'Category not found',
 };
 
 /** The problems of a body that only this endpoint's schema and the store know. */
@@ -135,7 +147,7 @@ const BODY_PROBLEMS: readonly KnownProblem[] = [
       categoryId: ['categoryId must be an integer from 1 to 2147483647.'],
     },
   },
-  { when: 'No category has the id `categoryId`.', status: 400, title: 'Category not found' },
+  CATEGORY_NOT_FOUND,
 ];
 
 export const me: Operation = {

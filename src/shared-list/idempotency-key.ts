@@ -3,6 +3,7 @@ import type { Identity } from '../auth/identity.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { COLUMNS } from './columns.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './document.ts';
 import type { NewTodo } from './todo.ts';
 
 /** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
@@ -47,13 +48,7 @@ export function withIdempotencyKey(
   const value = headers['idempotency-key'];
   if (value === undefined) return handle(undefined);
   const key = parseIdempotencyKey(String(value));
-  if (key === undefined) return { status: 400, detail: KEY_MALFORMED };
-  if (caller === null) return { status: 400, detail: SUBJECT_MISSING };
+  if (key === undefined) return KEY_MALFORMED;
+  if (caller === null) return SUBJECT_MISSING;
   return handle(createKey(caller, key, todo));
 }
-
-export const KEY_MALFORMED =
-  'Idempotency-Key must be one key of 1 to 128 characters from "!" to "~" without double quotes, backslashes and commas; ' +
-  'double quotes around it are not part of it.';
-
-export const SUBJECT_MISSING = 'Idempotency-Key needs a token with the claim "sub".';

@@ -15,8 +15,6 @@ import type { TodoRepresentation } from './representation.ts';
 import type { CreateOutcome, Once, TodoStore } from './store.ts';
 import type { NewTodo } from './todo.ts';
 
-const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not found' };
-
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route[] {
   prepareBodies();
@@ -68,11 +66,11 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
           const created = await (key === undefined ? add() : addOnce(key, add));
           switch (created) {
             case 'key-reused':
-              return { status: 422, title: 'Idempotency Key Reused' };
+              return document.KEY_REUSED;
             case 'in-progress':
-              return { status: 409, title: 'Request In Progress', headers: { 'retry-after': '1' } };
+              return { ...document.KEY_IN_PROGRESS, headers: { 'retry-after': '1' } };
             case 'category-missing':
-              return CATEGORY_NOT_FOUND;
+              return document.CATEGORY_NOT_FOUND;
             default:
               return answerCreated('repeated' in created ? created.repeated : created);
           }
@@ -90,7 +88,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
             case 'todo-missing':
               return { status: 404 };
             case 'category-missing':
-              return CATEGORY_NOT_FOUND;
+              return document.CATEGORY_NOT_FOUND;
             case 'precondition-failed':
               return { status: 412 };
           }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Audit } from '../observe/audit.ts';
 import type { Fail } from '../problem/dress.ts';
+import { OUTCOME_UNKNOWN } from './document.ts';
 import { OutcomeUnknown, StoreBroken, StoreUnavailable } from './store.ts';
 
 /** Seconds until a client may try again: a database is back, or free, sooner than a person notices. */
@@ -21,7 +22,7 @@ export function storeFault(log: Logger, audit: Pick<Audit, 'outcomeUnknown'>, ot
     if (error instanceof OutcomeUnknown) {
       audit.outcomeUnknown(call);
       log.warn({ event: 'outcome-unknown', traceId: call.traceId, reason: error.message }, NOT_DONE);
-      return { status: 503, detail: 'It is unknown whether the change was made. Read before repeating it.' };
+      return OUTCOME_UNKNOWN;
     }
     return otherwise(error, call);
   };
