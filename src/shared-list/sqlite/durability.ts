@@ -15,14 +15,14 @@ const LOG_LIMIT = 4 * 2 ** 20;
  * follow (no shared memory on this file system) with what it does instead.
  * Called after `migrate`: processes that switch an empty file to WAL together refuse each other.
  *
- * @returns what stands in the way, for people, or undefined.
+ * @throws Error for people, when something stands in the way.
  */
-export function makeDurable(database: DatabaseSync): string | undefined {
+export function makeDurable(database: DatabaseSync): void {
   const journal = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-  if (journal !== 'wal') return `its journal mode must be "wal", received "${journal}"`;
+  if (journal !== 'wal') throw new Error(`its journal mode must be "wal", received "${journal}"`);
   // `fullfsync` is for macOS, where fsync(2) leaves the bytes in the drive's cache.
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   database.exec(`PRAGMA journal_size_limit = ${LOG_LIMIT}`);
   const synchronous = pragma(database, 'synchronous');
-  return synchronous === FULL ? undefined : `its "synchronous" must be ${FULL}, received ${synchronous}`;
+  if (synchronous !== FULL) throw new Error(`its "synchronous" must be ${FULL}, received ${synchronous}`);
 }

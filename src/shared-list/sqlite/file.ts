@@ -10,15 +10,19 @@ export function resolvePath(path: string): string {
   return isThere ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute));
 }
 
-/** Why a file that is there is not opened, for people, or undefined. */
-export function fileFault(path: string): string | undefined {
+/** Throws an Error for people when a file that is there is not to be opened. */
+export function checkFile(path: string): void {
   const stats = statSync(path);
-  if (!stats.isFile()) return 'it must be a file';
+  if (!stats.isFile()) throw new Error('it must be a file');
   if (stats.size === 0) {
-    return 'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos';
+    throw new Error(
+      'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
+    );
   }
-  if (stats.nlink === 1) return undefined;
-  return `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`;
+  if (stats.nlink === 1) return;
+  throw new Error(
+    `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
+  );
 }
 
 /**

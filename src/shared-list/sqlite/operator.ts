@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Category, Inspection, Operator } from '../operator.ts';
-import { StoreUnavailable, unusable } from '../store.ts';
+import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
-import { fileFault } from './file.ts';
+import { checkFile } from './file.ts';
 import { prepareKeys } from './keys.ts';
 import { existing } from './known-file.ts';
 import { prepareFind } from './row.ts';
-import { libraryFault, libraryVersion, pragma, schemaFault } from './schema.ts';
+import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
 
 /** How long to wait for the service's write. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -33,16 +33,15 @@ export function openSqliteOperator(path: string): Operator {
 
 /** As `openSqliteOperator`, the connection alone. */
 export function openBeside(path: string): DatabaseSync {
-  const refuse = (fault: string | undefined): void => {
-    if (fault !== undefined) throw unusable(path, fault);
-  };
-  if (!existsSync(path)) refuse('there is no such file, "todo-service serve" makes it');
   using parts = new DisposableStack();
   try {
-    refuse(fileFault(path));
+    if (!existsSync(path)) throw new Error('there is no such file, "todo-service serve" makes it');
+    checkFile(path);
     // `file:t.db` is a name, not the URI that SQLite would take it for.
     const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
-    refuse(libraryFault(libraryVersion(database)) ?? schemaFault(database) ?? makeDurable(database));
+    checkLibrary(libraryVersion(database));
+    checkSchema(database);
+    makeDurable(database);
     parts.move();
     return database;
   } catch (error) {

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { unusable } from '../store.ts';
 import { makeDurable } from './durability.ts';
-import { fileFault, resolvePath } from './file.ts';
+import { checkFile, resolvePath } from './file.ts';
 import { existing } from './known-file.ts';
 import { makeDatabase } from './new-database.ts';
 import { lockFile } from './owner.ts';
-import { libraryFault, libraryVersion, migrate, pragma } from './schema.ts';
+import { checkLibrary, libraryVersion, migrate, pragma } from './schema.ts';
 
 /** How long to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -33,22 +32,21 @@ export interface OwnedDatabase extends Disposable {
 /**
  * Opens a file as its only server, makes it when it is missing, and brings its schema up to date.
  *
- * @throws {StoreNotOpened} or what the file system or SQLite raised.
+ * @throws {StoreNotOpened} `owned`, or an Error that says why the file will not do.
  */
 export async function openOwned(name: string, options: OwnedOptions): Promise<OwnedDatabase> {
-  const refuse = (fault: string | undefined): void => {
-    if (fault !== undefined) throw unusable(name, fault);
-  };
-  if (name === '' || name === ':memory:') refuse('it must be a file');
+  if (name === '' || name === ':memory:') throw new Error('it must be a file');
   using parts = new DisposableStack();
   const path = resolvePath(name);
   parts.use(await lockFile(path, options.patienceMs ?? 10_000, options.waiting));
   const isNew = !existsSync(path);
   if (isNew) for (const log of makeDatabase(path)) options.onLogMoved?.(log);
-  refuse(fileFault(path));
+  checkFile(path);
   const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
   const from = isNew ? 0 : pragma(database, 'user_version');
-  refuse(libraryFault(libraryVersion(database)) ?? migrate(database) ?? makeDurable(database));
+  checkLibrary(libraryVersion(database));
+  migrate(database);
+  makeDurable(database);
   const owned = parts.move();
   return { path, database, from, [Symbol.dispose]: () => owned.dispose() };
 }

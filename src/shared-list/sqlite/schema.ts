@@ -6,17 +6,21 @@ const APPLICATION_ID = 0x746f646f;
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
+const FIRST_CATEGORIES = `INSERT INTO categories (name)
+  SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
+
 /** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
 const OLDEST_LIBRARY = '3.51.3';
 
-/** What is wrong with a SQLite library of this version, or undefined. */
-export function libraryFault(version: string): string | undefined {
+/** Throws an Error for people when a SQLite library is of a version that is too old. */
+export function checkLibrary(version: string): void {
   const [received = [], oldest = []] = [version, OLDEST_LIBRARY].map((text) => text.split('.').map(Number));
   const differing = oldest.findIndex((part, index) => part !== received[index]);
   const newer = differing === -1 || (received[differing] ?? 0) > (oldest[differing] ?? 0);
-  return newer
-    ? undefined
-    : `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`;
+  if (newer) return;
+  throw new Error(
+    `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`,
+  );
 }
 
 /** The version of the library that is loaded: a build of Node.js may share the system's. */
@@ -29,44 +33,40 @@ export function libraryVersion(database: DatabaseSync): string {
  * where there is none (specification, What the service does, 3; contract D7). One transaction: of several
  * processes that start together, one does it and the others find it done.
  *
- * @returns what is wrong with the file, for people, or undefined; then nothing was changed.
+ * @throws Error for people when the file is not of this program, or of a newer one; then nothing was changed.
  */
-export function migrate(database: DatabaseSync): string | undefined {
+export function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    const fault = applyMigrations(database);
-    if (fault === undefined) addFirstCategories(database);
-    database.exec(fault === undefined ? 'COMMIT' : 'ROLLBACK');
-    return fault;
+    const migrations = new Migrations(MIGRATIONS);
+    const version = versionOf(database, migrations);
+    for (const sql of migrations.from(version)) database.exec(sql);
+    if (version < migrations.version) {
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
+    }
+    database.exec(`${FIRST_CATEGORIES}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-function applyMigrations(database: DatabaseSync): string | undefined {
+/** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */
+export function checkSchema(database: DatabaseSync): void {
   const migrations = new Migrations(MIGRATIONS);
-  const version = pragma(database, 'user_version');
-  if (isForeign(database)) return 'it belongs to another program';
-  for (const sql of migrations.from(version)) database.exec(sql);
-  if (version < migrations.version) {
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
-  }
-  return migrations.faultOf(version);
+  const version = versionOf(database, migrations);
+  if (version === migrations.version) return;
+  throw new Error(
+    `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`,
+  );
 }
 
-function addFirstCategories(database: DatabaseSync): void {
-  database.exec(`INSERT INTO categories (name)
-    SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`);
-}
-
-/** As `migrate`, for who may change nothing: an older schema is a fault as well. */
-export function schemaFault(database: DatabaseSync): string | undefined {
-  const migrations = new Migrations(MIGRATIONS);
+/** The version of a schema that is this program's or older; 0 of an empty file. */
+function versionOf(database: DatabaseSync, migrations: Migrations): number {
   const version = pragma(database, 'user_version');
-  if (isForeign(database)) return 'it belongs to another program';
-  if (version >= migrations.version) return migrations.faultOf(version);
-  return `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`;
+  const fault = isForeign(database) ? 'it belongs to another program' : migrations.faultOf(version);
+  if (fault !== undefined) throw new Error(fault);
+  return version;
 }
 
 function isForeign(database: DatabaseSync): boolean {

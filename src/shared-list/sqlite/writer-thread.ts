@@ -18,8 +18,7 @@ const LOOK_INTERVAL_MS = 50;
 serveThread(
   (file, onNews: (news: 'changed-elsewhere') => void): Service<readonly (Write | Probe)[], BatchResult> => {
     const database = openKnown(file, { timeout: BUSY_TIMEOUT_MS });
-    const fault = makeDurable(database);
-    if (fault !== undefined) throw new Error(`Cannot write to the database "${file.path}": ${fault}`);
+    makeDurable(database);
     const lookElsewhere = watchElsewhere(database, () => onNews('changed-elsewhere'));
     const batches = new Batches(database, lookElsewhere, () => changeOf(file));
     const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
