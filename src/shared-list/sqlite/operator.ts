@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Category, Inspection, Operator } from '../operator.ts';
+import type { Inspection, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
@@ -28,7 +28,19 @@ const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT c
  * @throws {StoreNotOpened} when it is no database of this program and this version.
  */
 export function openSqliteOperator(path: string): Operator {
-  return new SqliteOperator(openBeside(path));
+  const database = openBeside(path);
+  return {
+    async listCategories() {
+      const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
+      return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
+    },
+    async addCategory(name) {
+      const added = asStoreError(() => database.prepare(ADD_CATEGORY).get(name));
+      return added === undefined ? 'name-taken' : { id: Number(added.id), name };
+    },
+    inspect: async () => inspect(database),
+    [Symbol.asyncDispose]: async () => database.close(),
+  };
 }
 
 /** As `openSqliteOperator`, the connection alone. */
@@ -49,43 +61,21 @@ export function openBeside(path: string): DatabaseSync {
   }
 }
 
-class SqliteOperator implements Operator {
-  readonly #database: DatabaseSync;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
-  async listCategories(): Promise<readonly Category[]> {
-    const rows = asStoreError(() => this.#database.prepare(LIST_CATEGORIES).all());
-    return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
-  }
-
-  async addCategory(name: string): Promise<Category | 'name-taken'> {
-    const added = asStoreError(() => this.#database.prepare(ADD_CATEGORY).get(name));
-    return added === undefined ? 'name-taken' : { id: Number(added.id), name };
-  }
-
-  async inspect(): Promise<Inspection> {
-    const faults = integrityFaults(this.#database);
-    const journal = this.#database.prepare('PRAGMA journal_mode').get() ?? {};
-    return {
-      facts: {
-        engine: `SQLite ${libraryVersion(this.#database)}`,
-        'schema version': pragma(this.#database, 'user_version'),
-        journal_mode: String(journal.journal_mode),
-        synchronous: SYNCHRONOUS[pragma(this.#database, 'synchronous')] ?? 'unknown',
-        foreign_keys: pragma(this.#database, 'foreign_keys') === 1 ? 'on' : 'off',
-        // What is damaged may not be there to be counted.
-        ...(faults.length === 0 ? countsOf(this.#database) : {}),
-      },
-      faults,
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#database.close();
-  }
+function inspect(database: DatabaseSync): Inspection {
+  const faults = integrityFaults(database);
+  const journal = database.prepare('PRAGMA journal_mode').get() ?? {};
+  return {
+    facts: {
+      engine: `SQLite ${libraryVersion(database)}`,
+      'schema version': pragma(database, 'user_version'),
+      journal_mode: String(journal.journal_mode),
+      synchronous: SYNCHRONOUS[pragma(database, 'synchronous')] ?? 'unknown',
+      foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
+      // What is damaged may not be there to be counted.
+      ...(faults.length === 0 ? countsOf(database) : {}),
+    },
+    faults,
+  };
 }
 
 function countsOf(database: DatabaseSync) {
