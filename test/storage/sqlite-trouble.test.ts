@@ -51,6 +51,17 @@ test('a file that may not grow refuses a batch whole, goes on reading, and takes
   });
 });
 
+test('a batch is counted with its writes; one that only asks whether the disk takes writes is not', async () => {
+  await using folder = await temporaryFolder();
+  const counted: number[] = [];
+  const committed = (writes: number) => counted.push(writes);
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'), { committed });
+  await store.check();
+  await Promise.all([addedTo(store, 'a'), addedTo(store, 'b')]);
+  await addedTo(store, 'c');
+  assert.deepEqual(counted, [2, 1]);
+});
+
 test('a file that may not be written is refused in one line', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');

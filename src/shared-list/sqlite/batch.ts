@@ -3,7 +3,7 @@ import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { CreateKey } from '../idempotency-key.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
-import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure, messageOf } from './error.ts';
+import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure } from './error.ts';
 import { type Failure, failureBy } from './failure.ts';
 import { prepareKeys } from './keys.ts';
 import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
@@ -16,9 +16,14 @@ interface OfOneTodo {
   readonly preconditions: Preconditions;
 }
 
+interface Add extends NewTodo {
+  readonly kind: 'add';
+  readonly once: CreateKey | undefined;
+}
+
 /** A change that somebody asks for, in a form that crosses threads. */
 export type Write =
-  | ({ readonly kind: 'add'; readonly once?: CreateKey } & NewTodo)
+  | Add
   | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
   | ({ readonly kind: 'remove' } & OfOneTodo);
 
@@ -35,12 +40,8 @@ export interface Outcomes {
   readonly probe: 'written';
 }
 
-/** Met by one write alone. */
-export interface Bug {
-  readonly error: string;
-}
-
-export type Outcome = Outcomes[keyof Outcomes] | Bug;
+/** A failure is that of one write alone. */
+export type Outcome = Outcomes[keyof Outcomes] | Failure;
 
 export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
 
@@ -111,7 +112,7 @@ export class Batches {
       if (isMachineFault(error) || !this.#database.isTransaction) throw error;
       this.#undo.run();
       this.#release.run();
-      return { error: messageOf(error) };
+      return failureBy(error);
     }
   }
 
@@ -134,8 +135,7 @@ export class Batches {
     return 'written';
   }
 
-  #addOne(todo: NewTodo & { readonly once?: CreateKey }): Outcomes['add'] {
-    const { once } = todo;
+  #addOne({ once, ...todo }: Add): Outcomes['add'] {
     if (once === undefined) return this.#insert(todo);
     const used = this.#keys.find(once.key);
     if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';

@@ -9,7 +9,7 @@ const ROOM = 2 ** 20;
 
 const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
 const removal = (id: number): Write => ({ kind: 'remove', id, preconditions: {} });
-const addition: Write = { kind: 'add', title: 'a' as Title, categoryId: 1 as CategoryId };
+const addition: Write = { kind: 'add', title: 'a' as Title, categoryId: 1 as CategoryId, once: undefined };
 
 test('what was read is known', () => {
   const cache = new TodoCache(ROOM);
@@ -35,7 +35,7 @@ test('ids that were never given out are known to be missing', () => {
 test('the highest id only rises', () => {
   const cache = new TodoCache(ROOM);
   cache.setHighest(7);
-  cache.setHighest(5);
+  cache.batchDone([5]);
   assert.equal(cache.get(7), undefined);
 });
 
@@ -48,7 +48,7 @@ test('while a change of a todo is under way, it is neither known nor remembered'
   cache.set(1, todo(1));
   assert.equal(cache.get(1), undefined);
   assert.deepEqual(cache.get(2), todo(2));
-  cache.batchDone([removal(1)]);
+  cache.batchDone([1]);
   assert.equal(cache.get(1), undefined);
   cache.set(1, 'missing');
   assert.equal(cache.get(1), 'missing');
@@ -67,14 +67,16 @@ test('while a todo is being added, no new id is known to be missing', () => {
   cache.setHighest(7);
   cache.batchSent([addition]);
   assert.equal(cache.get(8), undefined);
-  cache.batchDone([addition]);
-  assert.equal(cache.get(8), 'missing');
+  cache.batchDone([8]);
+  assert.equal(cache.get(8), undefined);
+  assert.equal(cache.get(9), 'missing');
 });
 
 test('an id at which there was no todo is asked of SQLite once one got it', () => {
   const cache = new TodoCache(ROOM);
+  cache.setHighest(7);
   cache.set(8, 'missing');
-  cache.added(8);
+  cache.batchDone([8]);
   assert.equal(cache.get(8), undefined);
   assert.equal(cache.get(9), 'missing');
 });

@@ -46,21 +46,14 @@ export class TodoCache implements Watcher {
     return this.#enabled && this.#highest === undefined;
   }
 
-  /** @param id An id that was given out, or 0: no higher one is known. */
+  /** @param id The highest id that was given out, 0 before the first. */
   setHighest(id: number): void {
-    this.#highest = Math.max(id, this.#highest ?? 0);
+    this.#highest = id;
   }
 
   /** What SQLite said of a todo. */
   set(id: number, known: Known): void {
-    if (!this.#enabled || this.#underWay.has(id)) return;
-    this.#todos.set(id, known);
-  }
-
-  /** A todo was added: who asked for its id before it was committed found none. */
-  added(id: number): void {
-    this.setHighest(id);
-    this.#todos.delete(id);
+    if (!this.#underWay.has(id)) this.#todos.set(id, known);
   }
 
   batchSent(writes: readonly Write[]): void {
@@ -70,8 +63,12 @@ export class TodoCache implements Watcher {
     }
   }
 
-  batchDone(changed: readonly Write[]): void {
-    for (const write of changed) if (write.kind !== 'add') this.#todos.delete(write.id);
+  batchDone(changed: readonly number[]): void {
+    for (const id of changed) {
+      // Who asked for a new id before it was committed found none.
+      this.#todos.delete(id);
+      if (this.#highest !== undefined && id > this.#highest) this.#highest = id;
+    }
     this.#underWay.clear();
     this.#addsUnderWay = false;
   }

@@ -41,12 +41,13 @@ export class SqliteList implements Watcher, AsyncDisposable {
   }
 
   batchSent(writes: readonly Write[]): void {
-    this.#underWay = chunksOf(writes);
+    // New todos come at the end, which is always read.
+    this.#underWay = writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
   }
 
-  batchDone(changed: readonly Write[]): void {
+  batchDone(changed: readonly number[]): void {
     this.#underWay = undefined;
-    if (changed.length > 0) this.#noteChange(chunksOf(changed));
+    if (changed.length > 0) this.#noteChange(changed);
   }
 
   invalidate(): void {
@@ -61,11 +62,11 @@ export class SqliteList implements Watcher, AsyncDisposable {
     return this.#fresh && this.#underWay === undefined ? this.#version : undefined;
   }
 
-  #noteChange(chunks: readonly number[] | 'all'): void {
+  #noteChange(ids: readonly number[] | 'all'): void {
     this.#fresh = false;
     this.#changes += 1;
-    if (chunks === 'all') this.#dirty = 'all';
-    else if (this.#dirty !== 'all') for (const chunk of chunks) this.#dirty.add(chunk);
+    if (ids === 'all') this.#dirty = 'all';
+    else if (this.#dirty !== 'all') for (const id of ids) this.#dirty.add(chunkOf(id));
   }
 
   readonly #renewed = singleFlight(async (): Promise<ListVersion> => {
@@ -96,9 +97,4 @@ export class SqliteList implements Watcher, AsyncDisposable {
     if (dirty === 'all') this.#chunks.keepOnly(new Set(answer.map(([number]) => number)));
     this.#fresh = changes === this.#changes;
   }
-}
-
-/** New todos come at the end, which is always read. */
-function chunksOf(writes: readonly Write[]): readonly number[] {
-  return writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
 }

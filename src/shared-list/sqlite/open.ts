@@ -2,14 +2,13 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
-import { type Committed, timed } from './commit-clock.ts';
 import { notOpened } from './error.ts';
 import { FileHealth, type FileNews } from './health.ts';
 import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { SqliteTodoStore } from './store.ts';
-import { Writer } from './writer.ts';
+import { type Committed, Writer } from './writer.ts';
 
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
@@ -38,7 +37,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const health = parts.use(new FileHealth(file, options.onFileNews ?? (() => {})));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
     const list = parts.use(new SqliteList(file, (failure) => health.note(failure)));
-    const writer = parts.use(new Writer(file, [timed(cache, options.committed), list], health));
+    const writer = parts.use(new Writer(file, [cache, list], health, options.committed ?? (() => {})));
     return new SqliteTodoStore({ reader, cache, list, writer, health }, parts.move());
   } catch (error) {
     throw notOpened(path, error);

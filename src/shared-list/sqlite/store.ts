@@ -13,9 +13,6 @@ import type { Writer } from './writer.ts';
 
 const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
 
-/** Of a write that the store adds nothing to. */
-const asItIs = <T>(outcome: T): T => outcome;
-
 /** What a store is made of. */
 export interface StoreParts {
   /** Reads one todo. */
@@ -60,28 +57,21 @@ export class SqliteTodoStore implements TodoStore {
   }
 
   /** Writes have one order, so nobody waits for a key here but for their turn. */
-  add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
-    const write = {
-      kind: 'add',
-      ...todo,
-      ...(once && { once: { key: once.key, body: once.body } }),
-    } as const;
-    return this.#writer.write(write, (outcome) => {
-      if (outcome === 'ids-exhausted') throw new IdsExhausted();
-      if (typeof outcome === 'string') return outcome;
-      if (typeof outcome === 'object')
-        return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-      this.#cache.added(outcome);
-      return represent({ id: outcome, done: false, ...todo });
-    });
+  async add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
+    const outcome = await this.#writer.write({ kind: 'add', once, ...todo });
+    if (outcome === 'ids-exhausted') throw new IdsExhausted();
+    if (typeof outcome === 'string') return outcome;
+    if (typeof outcome === 'object')
+      return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
+    return represent({ id: outcome, done: false, ...todo });
   }
 
   replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement }, asItIs);
+    return this.#writer.write({ kind: 'replace', id, preconditions, ...replacement });
   }
 
   remove(id: number, preconditions: Preconditions = {}) {
-    return this.#writer.write({ kind: 'remove', id, preconditions }, asItIs);
+    return this.#writer.write({ kind: 'remove', id, preconditions });
   }
 
   async check(): Promise<void> {

@@ -1,26 +1,28 @@
-import type { BatchResult, Bug, Outcome, Outcomes, Probe, Write } from './batch.ts';
+import type { BatchResult, Outcome, Outcomes, Probe, Write } from './batch.ts';
 import { errorOf, failureByEnd } from './failure.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 
+/** A batch of so many writes was under way from and until these times of `performance.now()`. */
+export type Committed = (writes: number, from: number, until: number) => void;
+
 /** Hears of each batch before its writers do. */
 export interface Watcher {
   /** A batch is sent: from now on its changes may become visible. */
   batchSent(writes: readonly Write[]): void;
-  /**
-   * The batch is done, and these of its writes changed something. The next may be sent at once; then `onOutcome`
-   * of each write of this one is called.
-   */
-  batchDone(changed: readonly Write[]): void;
+  /** The batch is done, and the todos of these ids were made, replaced or removed. The next may be sent at once. */
+  batchDone(changed: readonly number[]): void;
   /** Another program changed something, or the outcome of a batch is unknown: only the database is right. */
   invalidate(): void;
 }
 
+type Settled = Outcomes[keyof Outcomes];
+
 interface Waiting {
   readonly write: Write | Probe;
-  settle(outcome: Exclude<Outcome, Bug>): void;
-  fail(error: unknown): void;
+  resolve(outcome: Settled | PromiseLike<Settled>): void;
+  reject(error: Error): void;
 }
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
@@ -39,6 +41,7 @@ export class Writer implements AsyncDisposable {
   readonly #thread: Thread<readonly (Write | Probe)[], BatchResult, 'changed-elsewhere'>;
   readonly #watchers: readonly Watcher[];
   readonly #health: FileHealth;
+  readonly #committed: Committed;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   #scheduled = false;
@@ -47,8 +50,10 @@ export class Writer implements AsyncDisposable {
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth) {
+  /** @param committed Called for each batch but one that only asks whether the disk takes writes. */
+  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth, committed: Committed) {
     this.#health = health;
+    this.#committed = committed;
     this.#watchers = watchers;
     const invalidate = (): void => {
       for (const watcher of watchers) watcher.invalidate();
@@ -66,34 +71,23 @@ export class Writer implements AsyncDisposable {
     this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }
 
-  /**
-   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
-   * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
-   */
-  write<W extends Write | Probe, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
-    return new Promise((resolve, fail) => {
-      const settle = (outcome: Outcomes[W['kind']]): void => {
-        try {
-          resolve(onOutcome(outcome));
-        } catch (error) {
-          fail(error);
-        }
-      };
-      this.#next.push({ write, settle, fail });
-      if (this.#scheduled) return;
+  /** Resolves with the outcome when what was decided is on disk. Nothing is written once the writer is closed. */
+  write<W extends Write | Probe>(write: W): Promise<Outcomes[W['kind']]> {
+    if (!this.#scheduled) {
       this.#scheduled = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
       setImmediate(() => {
         this.#scheduled = false;
         this.#send();
       });
-    });
+    }
+    return new Promise((resolve, reject) => this.#next.push({ write, resolve, reject }));
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
-    await this.write({ kind: 'probe' }, () => {});
+    await this.write({ kind: 'probe' });
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -106,7 +100,7 @@ export class Writer implements AsyncDisposable {
     await this.#thread[Symbol.asyncDispose]();
   }
 
-  #send(): void {
+  async #send(): Promise<void> {
     if (this.#underWay) return;
     if (this.#next.length === 0) {
       this.#onIdle?.();
@@ -117,47 +111,35 @@ export class Writer implements AsyncDisposable {
     this.#underWay = true;
     const writes = batch.map(({ write }) => write);
     const changes = writes.filter((write) => write.kind !== 'probe');
+    const from = performance.now();
     for (const watcher of this.#watchers) watcher.batchSent(changes);
-    this.#commit(writes).then((result) => this.#settle(batch, result));
-  }
-
-  async #commit(writes: readonly (Write | Probe)[]): Promise<BatchResult> {
-    const fault = this.#health.writeFault;
-    if (fault !== undefined) return fault;
-    return this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown'));
+    const result = await (this.#health.writeFault ??
+      this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown')));
+    const until = performance.now();
+    if (changes.length > 0) this.#committed(changes.length, from, until);
+    this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
+    this.#underWay = false;
+    this.#settle(batch, result);
   }
 
   #settle(batch: readonly Waiting[], result: BatchResult): void {
-    this.#underWay = false;
-    this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : performance.now();
     if ('failure' in result) this.#health.note(result);
-    const changed = changesOf(batch, result);
+    const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
+    const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
     for (const watcher of this.#watchers) {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
     this.#send();
-    for (const [index, { settle, fail }] of batch.entries()) {
-      if ('failure' in result) fail(errorOf(result));
-      else deliver(result.outcomes[index], settle, fail);
+    for (const [index, outcome] of outcomes.entries()) {
+      if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
+      else batch[index]?.resolve(outcome);
     }
   }
 }
 
-/** The writes that changed something: not those that were refused, and none of a batch that failed. */
-function changesOf(batch: readonly Waiting[], result: BatchResult): readonly Write[] {
-  if ('failure' in result) return [];
-  return batch.flatMap(({ write }, index) =>
-    write.kind !== 'probe' && isChange(result.outcomes[index]) ? write : [],
-  );
-}
-
-function isChange(outcome: Outcome | undefined): boolean {
-  return typeof outcome === 'number' || outcome === 'replaced' || outcome === 'removed';
-}
-
-function deliver(outcome: Outcome | undefined, settle: Waiting['settle'], fail: Waiting['fail']): void {
-  if (outcome === undefined) fail(new Error('The writing thread left a write without an outcome'));
-  else if (typeof outcome === 'object' && 'error' in outcome) fail(new Error(outcome.error));
-  else settle(outcome);
+/** The id of the todo that a write made, replaced or removed; none when it was refused or failed. */
+function changedBy(write: Write | Probe, outcome: Outcome | undefined): number | readonly [] {
+  if (typeof outcome === 'number') return outcome;
+  return 'id' in write && (outcome === 'replaced' || outcome === 'removed') ? write.id : [];
 }
