@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from './error.ts';
 
@@ -35,10 +35,11 @@ export function changeOf({ marks }: KnownFile): string | undefined {
 /**
  * Another connection to a known file; it makes none.
  *
+ * @param timeout Milliseconds to wait for another program's lock.
  * @throws Error when the file is not there, or another one is.
  */
-export function openKnown(file: KnownFile, options: DatabaseSyncOptions): DatabaseSync {
-  const database = new DatabaseSync(existing(file.path), options);
+export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
+  const database = new DatabaseSync(existing(file.path), { timeout });
   const change = changeOf(file);
   if (change === undefined) return database;
   database.close();

@@ -4,7 +4,7 @@ import { Thread } from './thread.ts';
 
 /** A thread whose module is this text. */
 const threadOf = (module: string, listener = {}) =>
-  new Thread<string, string, string>(
+  new Thread<string, string>(
     new URL(`data:text/javascript,${encodeURIComponent(module)}`),
     { path: '', marks: new Map() },
     listener,
@@ -36,20 +36,21 @@ test('a thread that cannot begin says so', async () => {
   await assert.rejects(thread.ask('a'), { name: 'ThreadEnded', ready: false, cause: new Error('no file') });
 });
 
-test('a thread that is started twice is one, and says when it is ready', async () => {
-  let ready = 0;
-  const began = Promise.withResolvers<void>();
-  await using thread = threadOf(ECHO, {
-    ready: () => {
-      ready += 1;
-      began.resolve();
+test('a thread that is started twice is one, and what it tells unasked is heard', async () => {
+  let changes = 0;
+  const heard = Promise.withResolvers<void>();
+  const module = `${ECHO} parentPort.postMessage('changed');`;
+  await using thread = threadOf(module, {
+    changed: () => {
+      changes += 1;
+      heard.resolve();
     },
   });
   thread.start();
   thread.start();
-  await began.promise;
+  await heard.promise;
   assert.equal(await thread.ask('a'), 'a');
-  assert.equal(ready, 1);
+  assert.equal(changes, 1);
 });
 
 test('a thread that ends by itself is told of, one that is closed is not', async () => {
@@ -62,16 +63,6 @@ test('a thread that ends by itself is told of, one that is closed is not', async
     assert.equal(await thread.ask('b'), 'b');
   }
   assert.deepEqual(ends, [true]);
-});
-
-test('what a thread tells unasked is heard', async () => {
-  const heard = Promise.withResolvers<string>();
-  const module = `import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', () => parentPort.close());
-    parentPort.postMessage({ news: 'changed' });`;
-  await using thread = threadOf(module, { news: heard.resolve });
-  thread.start();
-  assert.equal(await heard.promise, 'changed');
 });
 
 test('a thread that was closed takes no order, and is not started anew', async () => {

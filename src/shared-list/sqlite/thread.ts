@@ -2,8 +2,8 @@ import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
 import type { KnownFile } from './known-file.ts';
 
-/** What a thread says: that it has opened the file, something unasked, or the answer to its order. */
-export type Message<Answer, News> = 'ready' | { readonly news: News } | { readonly answer: Answer };
+/** What a thread says: that it has opened the file, that another program may have changed it, or its answer. */
+export type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
 
 /** The thread ended by itself, or was closed. Not `ready`: before it could begin with the order. */
 export class ThreadEnded extends Error {
@@ -15,10 +15,10 @@ export class ThreadEnded extends Error {
   }
 }
 
-/** Hears what the thread says unasked. */
-export interface Listener<News> {
-  ready?(): void;
-  news?(news: News): void;
+/** Hears what the thread does unasked. */
+export interface Listener {
+  /** Another program changed the file, or may have changed it before the thread began. */
+  changed?(): void;
   /** The thread ended by itself; not `ready`: it could not even begin. */
   ended?(ready: boolean): void;
 }
@@ -27,16 +27,16 @@ export interface Listener<News> {
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
  * its first order; one that ended by itself is started anew by the next, one that was closed never.
  */
-export class Thread<Order, Answer, News = never> implements AsyncDisposable {
+export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #file: KnownFile;
-  readonly #listener: Listener<News>;
+  readonly #listener: Listener;
   #worker: Worker | undefined;
   #ready = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer> | undefined;
 
-  constructor(entry: URL, file: KnownFile, listener: Listener<News> = {}) {
+  constructor(entry: URL, file: KnownFile, listener: Listener = {}) {
     this.#entry = entry;
     this.#file = file;
     this.#listener = listener;
@@ -47,7 +47,7 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
     if (this.#worker !== undefined) return;
     const worker = startThread(this.#entry, { workerData: this.#file });
     let cause: unknown;
-    worker.on('message', (message: Message<Answer, News>) => this.#hear(message));
+    worker.on('message', (message: Message<Answer>) => this.#hear(message));
     worker.on('error', (error) => {
       cause = error;
     });
@@ -84,11 +84,9 @@ export class Thread<Order, Answer, News = never> implements AsyncDisposable {
     return this.#entry.pathname.split('/').at(-1);
   }
 
-  #hear(message: Message<Answer, News>): void {
-    if (message === 'ready') {
-      this.#ready = true;
-      this.#listener.ready?.();
-    } else if ('news' in message) this.#listener.news?.(message.news);
+  #hear(message: Message<Answer>): void {
+    if (message === 'ready') this.#ready = true;
+    else if (message === 'changed') this.#listener.changed?.();
     else this.#asked?.resolve(message.answer);
   }
 

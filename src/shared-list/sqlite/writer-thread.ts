@@ -1,9 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { Batches, type BatchResult, type Probe, type Write } from './batch.ts';
 import { watchElsewhere } from './changes-elsewhere.ts';
 import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
-import { type Service, serveThread } from './in-thread.ts';
-import { changeOf, openKnown } from './known-file.ts';
+import { serveThread } from './in-thread.ts';
+import { changeOf } from './known-file.ts';
 
 /**
  * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
@@ -15,27 +16,20 @@ const BUSY_TIMEOUT_MS = 1_000;
 const LOOK_INTERVAL_MS = 50;
 
 // The one thread that writes.
-serveThread(
-  (file, onNews: (news: 'changed-elsewhere') => void): Service<readonly (Write | Probe)[], BatchResult> => {
-    const database = openKnown(file, { timeout: BUSY_TIMEOUT_MS });
-    makeDurable(database);
-    const lookElsewhere = watchElsewhere(database, () => onNews('changed-elsewhere'));
-    const batches = new Batches(database, lookElsewhere, () => changeOf(file));
-    const looking = setInterval(() => lookIfReadable(lookElsewhere), LOOK_INTERVAL_MS);
-    return {
-      answer: (writes) => ({ answer: batches.commit(writes) }),
-      [Symbol.dispose]: () => {
-        clearInterval(looking);
-        database.close();
-      },
-    };
-  },
-);
+serveThread<readonly (Write | Probe)[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
+  makeDurable(database);
+  const lookElsewhere = watchElsewhere(database, onChanged);
+  // What was read before may be older than a change that is not seen here.
+  onChanged();
+  const batches = new Batches(database, lookElsewhere, () => changeOf(file));
+  setInterval(() => lookIfReadable(database, lookElsewhere), LOOK_INTERVAL_MS).unref();
+  return (writes) => ({ answer: batches.commit(writes) });
+});
 
-/** A database that cannot be read now is looked at again in a moment. */
-function lookIfReadable(look: () => void): void {
+/** A database that cannot be read now is looked at again in a moment; one that is closed, never. */
+function lookIfReadable(database: DatabaseSync, look: () => void): void {
   try {
-    look();
+    if (database.isOpen) look();
   } catch (error) {
     if (!isMachineFault(error)) throw error;
   }

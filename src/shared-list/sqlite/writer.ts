@@ -38,7 +38,7 @@ const PROOF_MS = 5_000;
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
  */
 export class Writer implements AsyncDisposable {
-  readonly #thread: Thread<readonly (Write | Probe)[], BatchResult, 'changed-elsewhere'>;
+  readonly #thread: Thread<readonly (Write | Probe)[], BatchResult>;
   readonly #watchers: readonly Watcher[];
   readonly #health: FileHealth;
   readonly #committed: Committed;
@@ -59,9 +59,7 @@ export class Writer implements AsyncDisposable {
       for (const watcher of watchers) watcher.invalidate();
     };
     this.#thread = new Thread(THREAD, file, {
-      // It sees changes from now on; what was read before may be older than a change that it does not see.
-      ready: invalidate,
-      news: invalidate,
+      changed: invalidate,
       // One that cannot begin waits for the next write.
       ended: (ready) => {
         invalidate();
