@@ -8,9 +8,9 @@ import { ListVersion } from './version.ts';
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
   #highest = 0;
-  /** Until a chunk changes. */
-  #current: ListVersion | undefined;
-  #last: ListVersion | undefined;
+  #version = new ListVersion([]);
+  /** Since the version was made. */
+  #changed = false;
 
   /** The highest number of a chunk that there ever was, 0 before the first. */
   get highest(): number {
@@ -24,7 +24,7 @@ export class ListChunks {
   /** @param chunk Undefined when no todo is left in it. */
   set(number: number, chunk: Chunk | undefined): void {
     if (this.#chunks.get(number)?.etag === chunk?.etag) return;
-    this.#current = undefined;
+    this.#changed = true;
     if (chunk === undefined) {
       this.#chunks.delete(number);
     } else {
@@ -40,14 +40,12 @@ export class ListChunks {
 
   /** The list as it is now; what was changed back is the version that it was, with its copy in gzip. */
   version(): ListVersion {
-    this.#current ??= this.#build();
-    return this.#current;
-  }
-
-  #build(): ListVersion {
-    const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
-    const version = new ListVersion(ascending.map(([, chunk]) => chunk));
-    if (this.#last?.etag !== version.etag) this.#last = version;
-    return this.#last ?? version;
+    if (this.#changed) {
+      const ascending = [...this.#chunks].sort(([one], [other]) => one - other);
+      const version = new ListVersion(ascending.map(([, chunk]) => chunk));
+      if (version.etag !== this.#version.etag) this.#version = version;
+      this.#changed = false;
+    }
+    return this.#version;
   }
 }
