@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Failure } from './failure.ts';
+import { errorOf, type Failure } from './failure.ts';
 import { changeOf, type KnownFile } from './known-file.ts';
 import { Thread } from './thread.ts';
 
@@ -45,9 +45,9 @@ export class FileHealth implements AsyncDisposable {
     return this.#fault;
   }
 
-  /** Why nothing is read, or undefined. While a damaged file is examined, what can be read of it is. */
-  get readFault(): Failure | undefined {
-    return this.#final ? this.#fault : undefined;
+  /** Throws when nothing is read. While a damaged file is examined, what can be read of it is. */
+  assertReadable(): void {
+    if (this.#final && this.#fault !== undefined) throw errorOf(this.#fault);
   }
 
   /** Draws the conclusions from a failure that somebody met. */

@@ -4,6 +4,7 @@ import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
 import { errorOf, type Failure, failureByEnd } from './failure.ts';
+import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import type { ListPart, ReadChunk } from './list-reader.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
@@ -19,7 +20,7 @@ const THREAD = new URL('./list-thread.ts', import.meta.url);
 export class SqliteList implements Watcher, AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
   readonly #chunks = new ListChunks();
-  readonly #onFailure: (failure: Failure) => void;
+  readonly #health: FileHealth;
   #version: ListVersion | undefined;
   /** Nothing has changed since the version was read, but for the batch that is under way. */
   #fresh = false;
@@ -29,10 +30,9 @@ export class SqliteList implements Watcher, AsyncDisposable {
   /** The chunks of the batch that is under way. */
   #underWay: readonly number[] | undefined;
 
-  /** @param onFailure Called when the list cannot be read. */
-  constructor(file: KnownFile, onFailure: (failure: Failure) => void) {
+  constructor(file: KnownFile, health: FileHealth) {
     this.#thread = new Thread(THREAD, file);
-    this.#onFailure = onFailure;
+    this.#health = health;
   }
 
   /** Never older than the call. */
@@ -90,7 +90,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
       .catch((ended: ThreadEnded) => failureByEnd(ended, 'unavailable'));
     if ('failure' in answer) {
       this.invalidate();
-      this.#onFailure(answer);
+      this.#health.note(answer);
       throw errorOf(answer);
     }
     for (const [number, chunk] of answer) this.#chunks.set(number, chunk);

@@ -7,7 +7,7 @@ import { FileHealth, type FileNews } from './health.ts';
 import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
-import { SqliteTodoStore } from './store.ts';
+import { sqliteStore } from './store.ts';
 import { type Committed, Writer } from './writer.ts';
 
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
@@ -36,9 +36,10 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const file = knownFile(resolve(path), owned.path);
     const health = parts.use(new FileHealth(file, options.onFileNews ?? (() => {})));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
-    const list = parts.use(new SqliteList(file, (failure) => health.note(failure)));
+    const list = parts.use(new SqliteList(file, health));
     const writer = parts.use(new Writer(file, [cache, list], health, options.committed ?? (() => {})));
-    return new SqliteTodoStore({ reader, cache, list, writer, health }, parts.move());
+    const all = parts.move();
+    return sqliteStore({ reader, cache, list, writer, health }, () => all.disposeAsync());
   } catch (error) {
     throw notOpened(path, error);
   }

@@ -84,7 +84,8 @@ export class Writer implements AsyncDisposable {
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
-    if (performance.now() - this.#committedAt < PROOF_MS) return;
+    const proven = performance.now() - this.#committedAt < PROOF_MS;
+    if (proven && this.#health.writeFault === undefined) return;
     await this.write({ kind: 'probe' });
   }
 
