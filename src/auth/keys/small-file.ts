@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Failed, failed } from './failed.ts';
 
@@ -18,10 +19,11 @@ export type SmallFile =
 /** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
 export async function readSmallFile(path: string): Promise<SmallFile> {
   try {
-    // A pipe would be waited for.
-    if (!(await stat(path)).isFile()) return failed('it is not a regular file');
-    await using file = await open(path, 'r');
-    const readableByOthers = ((await file.stat()).mode & 0o004) !== 0;
+    // A pipe would be waited for, also one that takes the place of a file just now.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) return failed('it is not a regular file');
+    const readableByOthers = (stats.mode & 0o004) !== 0;
     // `end` is the last byte that is read: one more than a file may have.
     const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
     if (bytes.length > MAX_FILE_LENGTH) return failed('it is larger than 64 KiB');
