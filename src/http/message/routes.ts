@@ -48,16 +48,18 @@ interface Entry {
   readonly path: string;
   readonly allow: string;
   readonly routes: ReadonlyMap<string, Route>;
-  /** What stands before and after `:id`; undefined for a path without. */
-  readonly around: { readonly prefix: string; readonly suffix: string } | undefined;
+  /** What stands before `:id`; the whole of a path without. */
+  readonly prefix: string;
+  /** What stands after `:id`. */
+  readonly suffix: string;
 }
 
 const ID = ':id';
 
 export function matchRoutes(routes: readonly Route[]): Match {
   const entries = [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => entryOf(path, own));
-  const withId = entries.filter(({ around }) => around !== undefined);
-  const fixed = new Map(entries.filter(({ around }) => !around).map((entry) => [entry.path, entry]));
+  const withId = entries.filter(({ path }) => path.includes(ID));
+  const fixed = new Map(entries.filter(({ path }) => !path.includes(ID)).map((entry) => [entry.path, entry]));
 
   const find = (method: string, path: string): Found | undefined => {
     for (const entry of withId) {
@@ -80,13 +82,8 @@ function entryOf(path: string, routes: readonly Route[]): Entry {
   const methods = new Map(routes.map((route) => [route.method as string, route]));
   const read = methods.get('GET');
   if (read !== undefined) methods.set('HEAD', read);
-  const at = path.indexOf(ID);
-  return {
-    path,
-    allow: [...methods.keys()].sort().join(', '),
-    routes: methods,
-    around: at < 0 ? undefined : { prefix: path.slice(0, at), suffix: path.slice(at + ID.length) },
-  };
+  const [prefix = '', suffix = ''] = path.split(ID);
+  return { path, allow: [...methods.keys()].sort().join(', '), routes: methods, prefix, suffix };
 }
 
 function found({ path, allow, routes }: Entry, method: string, id: number | undefined): Found {
@@ -94,10 +91,9 @@ function found({ path, allow, routes }: Entry, method: string, id: number | unde
 }
 
 /** What stands for `:id` in a path; undefined when the path is another. */
-function idIn(path: string, { around }: Entry): number | undefined {
-  if (around === undefined || !path.startsWith(around.prefix) || !path.endsWith(around.suffix))
-    return undefined;
-  return parseId(path, around.prefix.length, path.length - around.suffix.length);
+function idIn(path: string, { prefix, suffix }: Entry): number | undefined {
+  if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined;
+  return parseId(path, prefix.length, path.length - suffix.length);
 }
 
 const MIN_INT32 = -2_147_483_648;
