@@ -7,19 +7,13 @@ import { type Output, openStandardOutput, type Weight } from './standard-output.
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A log, and what writes its lines. */
-export interface OpenLog {
-  readonly log: Logger;
-  readonly output: Output;
-}
-
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
  * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
  * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of standard output
  * reaches who writes a line.
  */
-export function openLog(environment: Environment, level: LogLevel): OpenLog {
+export function openLog(environment: Environment, level: LogLevel): { log: Logger; output: Output } {
   const rewrite = environment === 'production' ? escaped : personLines(process.stdout);
   const output = openStandardOutput((dropped) => rewrite(warning({ event: 'log-lines-dropped', dropped })));
   const options = {
@@ -90,36 +84,33 @@ function escapeOf(unit: string): string {
 /** What a terminal shows has colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe have none. */
 function personLines(output: NodeJS.WriteStream): (line: string) => string {
   const coloured = output.isTTY && output.hasColors();
-  return coloured ? (line) => personLine(line, paint) : personLine;
+  return (line) => personLine(line, coloured);
 }
 
-/** How a piece of a line looks: a level, or the first digit of a status. */
-type Paint = (text: string, kind: string) => string;
-
-const STYLES = {
-  fatal: 'red',
-  error: 'red',
-  warn: 'yellow',
-  info: 'green',
-  debug: 'gray',
-  trace: 'gray',
-  2: 'green',
-  3: 'cyan',
-  4: 'yellow',
-  5: 'red',
-} as const;
-
-const paint: Paint = (text, kind) => {
-  const style = Object.entries(STYLES).find(([name]) => name === kind)?.[1];
-  return style === undefined ? text : styleText(style, text, { validateStream: false });
-};
+/** How a level looks, or a status by its first digit. */
+const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
+  ['fatal', 'red'],
+  ['error', 'red'],
+  ['warn', 'yellow'],
+  ['info', 'green'],
+  ['debug', 'gray'],
+  ['trace', 'gray'],
+  ['2', 'green'],
+  ['3', 'cyan'],
+  ['4', 'yellow'],
+  ['5', 'red'],
+]);
 
 /**
  * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
  * JSON-quoted where they are not one plain word, so that nobody can forge a field or a line.
  */
-export function personLine(line: string, look: Paint = (text) => text): string {
+export function personLine(line: string, coloured = false): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
+  const look = (text: string, kind: string) => {
+    const style = coloured ? STYLES.get(kind) : undefined;
+    return style === undefined ? text : styleText(style, text, { validateStream: false });
+  };
   const pairs = Object.entries(fields).map(([name, value]) => {
     const pair = `${name}=${field(value)}`;
     return name === 'status' ? look(pair, String(value).slice(0, 1)) : pair;
