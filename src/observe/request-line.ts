@@ -9,16 +9,15 @@ import type { WatchRequest } from './observer.ts';
  */
 export function requestLines(log: Logger, environment: Environment): WatchRequest | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
-  const shown = (path: string | undefined, pattern: string) =>
-    environment === 'development' ? (path ?? pattern) : pattern;
   return (call, go) => {
     const from = performance.now();
     const { response } = call;
     response.once('close', () => {
       if (!response.writableFinished) return;
       const milliseconds = Math.round((performance.now() - from) * 1000) / 1000;
-      const { method, found, traceId } = call;
-      const route = found === undefined ? '(no route)' : shown(call.request.url, found.path);
+      const { method, found, request, traceId } = call;
+      const pattern = found?.path ?? '(no route)';
+      const route = found && environment === 'development' ? request.url : pattern;
       const status = response.statusCode;
       log.debug({ event: 'request', method, route, status, milliseconds, traceId }, 'request');
     });
