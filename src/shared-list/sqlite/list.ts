@@ -21,10 +21,8 @@ export class SqliteList implements Watcher, AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
   readonly #chunks = new ListChunks();
   readonly #health: FileHealth;
-  #version: ListVersion | undefined;
-  /** Nothing has changed since the version was read, but for the batch that is under way. */
+  /** Nothing has changed since the chunks were read, but for the batch that is under way. */
   #fresh = false;
-  #changes = 0;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
   /** The chunks of the batch that is under way. */
@@ -59,12 +57,11 @@ export class SqliteList implements Watcher, AsyncDisposable {
   }
 
   #kept(): ListVersion | undefined {
-    return this.#fresh && this.#underWay === undefined ? this.#version : undefined;
+    return this.#fresh && this.#underWay === undefined ? this.#chunks.version() : undefined;
   }
 
   #noteChange(ids: readonly number[] | 'all'): void {
     this.#fresh = false;
-    this.#changes += 1;
     if (ids === 'all') this.#dirty = 'all';
     else if (this.#dirty !== 'all') for (const id of ids) this.#dirty.add(chunkOf(id));
   }
@@ -73,14 +70,13 @@ export class SqliteList implements Watcher, AsyncDisposable {
     const kept = this.#kept();
     if (kept !== undefined) return kept;
     await this.#read();
-    this.#version = this.#chunks.version();
-    return this.#version;
+    return this.#chunks.version();
   });
 
   async #read(): Promise<void> {
     const dirty = this.#dirty;
-    const changes = this.#changes;
-    this.#dirty = new Set();
+    const dirtied = new Set<number>();
+    this.#dirty = dirtied;
     const part =
       dirty === 'all'
         ? { chunks: [], from: 0 }
@@ -95,6 +91,6 @@ export class SqliteList implements Watcher, AsyncDisposable {
     }
     for (const [number, chunk] of answer) this.#chunks.set(number, chunk);
     if (dirty === 'all') this.#chunks.keepOnly(new Set(answer.map(([number]) => number)));
-    this.#fresh = changes === this.#changes;
+    this.#fresh = this.#dirty === dirtied && dirtied.size === 0;
   }
 }
