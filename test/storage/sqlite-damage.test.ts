@@ -55,10 +55,10 @@ for (const [what, pathOf] of [
     const damaged = await served.ask('GET', pathOf(file.id));
     assert.equal(damaged.status, 503);
     assert.equal(damaged.headers.get('retry-after'), null);
+    assert.equal((await served.ready()).status, 503);
     const refused = await served.ask('POST', '/todos', { title: 'a', categoryId: 1 });
     assert.equal(refused.status, 503);
     assert.equal(refused.headers.get('retry-after'), null);
-    assert.equal((await served.ready()).status, 503);
     const sound = await givenUp(served, '/todos/1');
     assert.equal(sound.status, 503);
     assert.equal(sound.headers.get('retry-after'), null);
