@@ -4,7 +4,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { messageOf } from './error.ts';
 import { keepNames, newPrivateFile } from './file.ts';
 import { removeDatabase } from './new-database.ts';
-import { integrityFaults, openBeside } from './operator.ts';
+import { countsOf, integrityFaults, openBeside } from './operator.ts';
 import { pragma } from './schema.ts';
 
 /** A backup cannot be made; there is no copy then. The message is one line for people. */
@@ -103,5 +103,5 @@ function checkedCount(path: string): number {
   using copy = new DatabaseSync(path);
   const faults = integrityFaults(copy);
   if (faults.length > 0) throw new Error(faults.join(', '));
-  return Number(copy.prepare('SELECT count(*) AS todos FROM todos').get()?.todos);
+  return countsOf(copy).todos;
 }

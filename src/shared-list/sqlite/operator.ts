@@ -78,7 +78,7 @@ function inspect(database: DatabaseSync): Inspection {
   };
 }
 
-function countsOf(database: DatabaseSync) {
+export function countsOf(database: DatabaseSync) {
   const counts = database.prepare(COUNT).get() ?? {};
   return { categories: Number(counts.categories), todos: Number(counts.todos) };
 }
