@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { CreateKey } from '../idempotency-key.ts';
 import { represent } from '../representation.ts';
@@ -47,106 +47,73 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
 
 /**
  * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
- * a savepoint of its own: one that is refused leaves its neighbours alone.
+ * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
+ * returns, in the file that everybody knows. Outcomes are in the order of the writes.
+ *
+ * @param lookElsewhere Called before a batch is committed, when nobody else can write any more.
+ * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
  */
-export class Batches {
-  readonly #database: DatabaseSync;
-  readonly #find: ReturnType<typeof prepareFind>;
-  readonly #add: StatementSync;
-  readonly #replace: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #keys: ReturnType<typeof prepareKeys>;
-  readonly #savepoint: StatementSync;
-  readonly #undo: StatementSync;
-  readonly #release: StatementSync;
-  readonly #lookElsewhere: () => void;
-  readonly #fileChange: () => string | undefined;
+export function prepareBatches(
+  database: DatabaseSync,
+  lookElsewhere: () => void,
+  fileChange: () => string | undefined,
+): (writes: readonly (Write | Probe)[]) => BatchResult {
+  const findTodo = prepareFind(database);
+  const addTodo = database.prepare(ADD);
+  const replaceTodo = database.prepare(REPLACE);
+  const removeTodo = database.prepare(REMOVE);
+  const keys = prepareKeys(database);
+  const savepoint = database.prepare('SAVEPOINT one');
+  const undo = database.prepare('ROLLBACK TO one');
+  const release = database.prepare('RELEASE one');
 
-  /**
-   * @param lookElsewhere Called before a batch is committed, when nobody else can write any more.
-   * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
-   */
-  constructor(database: DatabaseSync, lookElsewhere: () => void, fileChange: () => string | undefined) {
-    this.#database = database;
-    this.#lookElsewhere = lookElsewhere;
-    this.#fileChange = fileChange;
-    this.#find = prepareFind(database);
-    this.#add = database.prepare(ADD);
-    this.#replace = database.prepare(REPLACE);
-    this.#remove = database.prepare(REMOVE);
-    this.#keys = prepareKeys(database);
-    this.#savepoint = database.prepare('SAVEPOINT one');
-    this.#undo = database.prepare('ROLLBACK TO one');
-    this.#release = database.prepare('RELEASE one');
-  }
-
-  /**
-   * What was changed is on disk when it returns, in the file that everybody knows. Outcomes are in the order of the
-   * writes.
-   */
-  commit(writes: readonly (Write | Probe)[]): BatchResult {
-    let committing = false;
+  function attempt(write: Write | Probe): Outcome {
+    savepoint.run();
     try {
-      this.#database.exec('BEGIN IMMEDIATE');
-      this.#lookElsewhere();
-      const outcomes = writes.map((write) => this.#attempt(write));
-      committing = true;
-      this.#database.exec('COMMIT');
-      const gone = this.#fileChange();
-      return gone === undefined ? { outcomes } : { failure: 'unknown', trouble: 'gone', message: gone };
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      const failure = failureBy(error);
-      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
-    }
-  }
-
-  #attempt(write: Write | Probe): Outcome {
-    this.#savepoint.run();
-    try {
-      const outcome = this.#decide(write);
-      this.#release.run();
+      const outcome = decide(write);
+      release.run();
       return outcome;
     } catch (error) {
       // A full disk makes SQLite give up the whole transaction, and with it the savepoint.
-      if (isMachineFault(error) || !this.#database.isTransaction) throw error;
-      this.#undo.run();
-      this.#release.run();
+      if (isMachineFault(error) || !database.isTransaction) throw error;
+      undo.run();
+      release.run();
       return failureBy(error);
     }
   }
 
-  #decide(write: Write | Probe): Outcomes[keyof Outcomes] {
+  function decide(write: Write | Probe): Outcomes[keyof Outcomes] {
     switch (write.kind) {
       case 'add':
-        return this.#addOne(write);
+        return addOne(write);
       case 'replace':
-        return this.#replaceOne(write);
+        return replaceOne(write);
       case 'remove':
-        return this.#removeOne(write);
+        return removeOne(write);
       case 'probe':
-        return this.#writePage();
+        return writePage();
     }
   }
 
   /** The version of the schema as it is: SQLite writes its page all the same. */
-  #writePage(): Outcomes['probe'] {
-    this.#database.exec(`PRAGMA user_version = ${pragma(this.#database, 'user_version')}`);
+  function writePage(): Outcomes['probe'] {
+    database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
     return 'written';
   }
 
-  #addOne({ once, ...todo }: Add): Outcomes['add'] {
-    if (once === undefined) return this.#insert(todo);
-    const used = this.#keys.find(once.key);
+  function addOne(todo: Add): Outcomes['add'] {
+    const { once } = todo;
+    if (once === undefined) return insert(todo);
+    const used = keys.find(once.key);
     if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
-    const added = this.#insert(todo);
-    if (typeof added === 'number') this.#keys.keep(once, added);
+    const added = insert(todo);
+    if (typeof added === 'number') keys.keep(once, added);
     return added;
   }
 
-  #insert(todo: NewTodo): Exclude<Outcomes['add'], object | 'key-reused'> {
+  function insert(todo: NewTodo): Exclude<Outcomes['add'], object | 'key-reused'> {
     try {
-      return Number(this.#add.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
+      return Number(addTodo.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       if (isIdsExhausted(error)) return 'ids-exhausted';
@@ -154,23 +121,23 @@ export class Batches {
     }
   }
 
-  #replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
-    const admitted = this.#admits(write);
+  function replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
+    const admitted = admits(write);
     try {
-      const { changes } = this.#replace.run(...columnValues(write), write.id);
+      const { changes } = replaceTodo.run(...columnValues(write), write.id);
       if (changes === 0) return 'todo-missing';
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       throw error;
     }
-    if (!admitted) this.#undo.run();
+    if (!admitted) undo.run();
     return admitted ? 'replaced' : 'precondition-failed';
   }
 
-  #removeOne(write: OfOneTodo): Outcomes['remove'] {
-    const admitted = this.#admits(write);
-    if (this.#remove.run(write.id).changes === 0) return 'todo-missing';
-    if (!admitted) this.#undo.run();
+  function removeOne(write: OfOneTodo): Outcomes['remove'] {
+    const admitted = admits(write);
+    if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
+    if (!admitted) undo.run();
     return admitted ? 'removed' : 'precondition-failed';
   }
 
@@ -178,9 +145,26 @@ export class Batches {
    * Looked at before the change, under the same lock, and answered after it: a precondition matters only
    * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
    */
-  #admits({ id, preconditions }: OfOneTodo): boolean {
+  function admits({ id, preconditions }: OfOneTodo): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
-    const todo = this.#find(id);
+    const todo = findTodo(id);
     return todo === undefined || admitsWrite(preconditions, represent(todo).etag);
   }
+
+  return function commit(writes) {
+    let committing = false;
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      lookElsewhere();
+      const outcomes = writes.map(attempt);
+      committing = true;
+      database.exec('COMMIT');
+      const gone = fileChange();
+      return gone === undefined ? { outcomes } : { failure: 'unknown', trouble: 'gone', message: gone };
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      const failure = failureBy(error);
+      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
+    }
+  };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Batches, type BatchResult, type Probe, type Write } from './batch.ts';
+import { type BatchResult, type Probe, prepareBatches, type Write } from './batch.ts';
 import { watchElsewhere } from './changes-elsewhere.ts';
 import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
@@ -21,9 +21,9 @@ serveThread<readonly (Write | Probe)[], BatchResult>(BUSY_TIMEOUT_MS, (database,
   const lookElsewhere = watchElsewhere(database, onChanged);
   // What was read before may be older than a change that is not seen here.
   onChanged();
-  const batches = new Batches(database, lookElsewhere, () => changeOf(file));
+  const commit = prepareBatches(database, lookElsewhere, () => changeOf(file));
   setInterval(() => lookIfReadable(database, lookElsewhere), LOOK_INTERVAL_MS).unref();
-  return (writes) => ({ answer: batches.commit(writes) });
+  return (writes) => ({ answer: commit(writes) });
 });
 
 /** A database that cannot be read now is looked at again in a moment; one that is closed, never. */
