@@ -78,6 +78,16 @@ export function openTraces(
     );
   };
   let lastCommit = { writes: 0, from: 0, until: 0 };
+  /** Below the span of a write that began then. */
+  const noteCommit = (span: Span, startedAt: number): void => {
+    const { writes, from, until } = lastCommit;
+    if (from < startedAt) return;
+    const startTime = performance.timeOrigin + from;
+    const attributes = { 'todo.commit.writes': writes };
+    tracer
+      .startSpan('commit', { startTime, attributes }, trace.setSpan(ROOT_CONTEXT, span))
+      .end(performance.timeOrigin + until);
+  };
 
   return {
     watchRequest(call, go) {
@@ -112,7 +122,7 @@ export function openTraces(
           const result = run();
           // A writer hears of its batch before the next one is committed: the last commit is that of this write.
           if (span !== undefined && result instanceof Promise) {
-            const note = () => noteCommit(tracer, span, startedAt, lastCommit);
+            const note = () => noteCommit(span, startedAt);
             result.then(note, note);
           }
           return result;
@@ -164,21 +174,4 @@ function end(span: Span, error: unknown): void {
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
   }
   span.end();
-}
-
-function noteCommit(
-  tracer: Tracer,
-  parent: Span,
-  startedAt: number,
-  { writes, from, until }: { readonly writes: number; readonly from: number; readonly until: number },
-): void {
-  if (from < startedAt) return;
-  const at = (time: number) => performance.timeOrigin + time;
-  tracer
-    .startSpan(
-      'commit',
-      { startTime: at(from), attributes: { 'todo.commit.writes': writes } },
-      trace.setSpan(ROOT_CONTEXT, parent),
-    )
-    .end(at(until));
 }

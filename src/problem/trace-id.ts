@@ -45,7 +45,7 @@ export function parseTraceparent(traceparent: string | string[] | undefined): Pa
  * A new `traceId` (contract P5): in the caller's trace when there is one, with only the sampled flag kept, else in a new
  * one; the span is always new, so that no two requests share a `traceId`.
  */
-export function newTraceId(parent: Omit<Parent, 'parentId'> | undefined): string {
+export function newTraceId(parent: Parent | undefined): string {
   if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
   return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;
 }
