@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { piecesOf } from '../../src/http/message/answer.ts';
 import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
 import { StoreUnavailable } from '../../src/shared-list/store.ts';
 import { temporaryFolder } from './folder.ts';
-import { addedTo, bytesOf, newTodo, replacement } from './todos.ts';
+import { addedTo, bytesOf, listed, newTodo, replacement } from './todos.ts';
 
 test('fifty versions of a list of 1.4 MB, a change between each, hold less than 10 MB together', async () => {
   await using folder = await temporaryFolder();
@@ -52,6 +53,28 @@ test('a batch that could not be committed keeps the list at hand', async () => {
   other.exec('BEGIN IMMEDIATE');
   await assert.rejects(store.remove(1), StoreUnavailable);
   assert.equal(store.list(), list);
+});
+
+test('a todo that is removed while the list is read is not in the next list', {
+  timeout: 20_000,
+}, async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  fill(path, 50_000);
+  await using store = await openSqliteStore(path);
+  await store.remove(1);
+  await store.list();
+  using other = new DatabaseSync(path);
+  other.exec('UPDATE todos SET done = 1 WHERE id = 50000');
+  let reading = store.list();
+  while (!(reading instanceof Promise)) {
+    await pause(1);
+    reading = store.list();
+  }
+  await store.remove(2);
+  await reading;
+  assert.equal((await listed(store))[0]?.id, 3);
 });
 
 function fill(path: string, todos: number): void {
