@@ -44,8 +44,8 @@ export class Writer implements AsyncDisposable {
   readonly #committed: Committed;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
-  #scheduled = false;
-  #underWay = false;
+  /** A batch is under way, or about to be gathered. */
+  #busy = false;
   #onIdle: (() => void) | undefined;
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
@@ -71,13 +71,10 @@ export class Writer implements AsyncDisposable {
 
   /** Resolves with the outcome when what was decided is on disk. Nothing is written once the writer is closed. */
   write<W extends Write | Probe>(write: W): Promise<Outcomes[W['kind']]> {
-    if (!this.#scheduled) {
-      this.#scheduled = true;
+    if (!this.#busy) {
+      this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.#send();
-      });
+      setImmediate(() => this.#send());
     }
     return new Promise((resolve, reject) => this.#next.push({ write, resolve, reject }));
   }
@@ -93,21 +90,21 @@ export class Writer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      this.#send();
+      if (!this.#busy) resolve();
     });
     clearTimeout(this.#starting);
     await this.#thread[Symbol.asyncDispose]();
   }
 
+  /** Sends what has gathered, batch after batch, until nothing has. */
   async #send(): Promise<void> {
-    if (this.#underWay) return;
     if (this.#next.length === 0) {
+      this.#busy = false;
       this.#onIdle?.();
       return;
     }
     const batch = this.#next;
     this.#next = [];
-    this.#underWay = true;
     const writes = batch.map(({ write }) => write);
     const changes = writes.filter((write) => write.kind !== 'probe');
     const from = performance.now();
@@ -117,7 +114,6 @@ export class Writer implements AsyncDisposable {
     const until = performance.now();
     if (changes.length > 0) this.#committed(changes.length, from, until);
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
-    this.#underWay = false;
     this.#settle(batch, result);
   }
 
