@@ -113,7 +113,9 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
   const base = baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
   const kept = new Map<string, Answer>();
 
-  async function attempt({ method, path, body, headers: more, signal }: Call): Promise<Answer> {
+  /** @param earlier Whether an attempt before this one may have made the change. */
+  async function attempt(call: Call, earlier: boolean): Promise<Answer> {
+    const { method, path, body, headers: more, signal } = call;
     const bearer = typeof token === 'function' ? await unlessAborted(token(), signal) : token;
     const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
     if (bearer !== undefined) authorize(headers, bearer);
@@ -128,7 +130,7 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
       const { ok, status } = response;
       const text = await response.text();
       const unchanged = status === 304 && headers.has('If-None-Match');
-      if (!ok && !unchanged) throw errorOf(response, text, facts.outcomeUnknown);
+      if (!ok && !unchanged) throw errorOf(response, text, facts.outcomeUnknown, earlier);
       const json = parse(text);
       const isExpected = method === 'PUT' || method === 'DELETE' ? text === '' : isObject(json);
       if (!isExpected && !unchanged)
@@ -143,10 +145,12 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
   }
 
   async function send(call: Call): Promise<Answer> {
+    let outcomeUnknown = false;
     for (let repeats = 0; ; repeats += 1) {
       try {
-        return await attempt(call);
+        return await attempt(call, outcomeUnknown);
       } catch (error) {
+        outcomeUnknown = error instanceof TodoError && error.outcomeUnknown;
         const wait = error instanceof TodoError ? waitAfter(error, call, repeats) : undefined;
         if (wait === undefined || wait > Math.min(maxWaitMs, LONGEST_TIMER_MS) || !(repeats < retries))
           throw error;
@@ -207,13 +211,14 @@ function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): num
 }
 
 /** A problem, or what a proxy in between says in its own words. */
-function errorOf({ status, headers }: Response, text: string, isWrite: boolean): TodoError {
+function errorOf({ status, headers }: Response, text: string, isWrite: boolean, earlier: boolean): TodoError {
   const type = headers.get('content-type') ?? '';
   const problem = /^application\/problem\+json\b/i.test(type) ? problemIn(text) : undefined;
   const retryAfterMs = waitOf(headers.get('retry-after'));
+  const isRefusal = status >= 400 && status < 500;
   // A service that names a wait has changed nothing.
-  const outcomeUnknown =
-    isWrite && (status < 400 || status >= 500) && (problem === undefined || retryAfterMs === undefined);
+  const isUnchanged = isRefusal || (problem !== undefined && retryAfterMs !== undefined);
+  const outcomeUnknown = earlier || (isWrite && !isUnchanged);
   const facts = { status, outcomeUnknown, retryAfterMs };
   if (problem === undefined) return new TodoError(`${status} ${text.slice(0, 200)}`, facts);
   return new TodoProblem(problem, facts);

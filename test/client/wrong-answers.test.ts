@@ -95,6 +95,17 @@ for (const [member, value] of [
   });
 }
 
+test('a create has an unknown outcome after an attempt of which that is so, whatever a repeat is told', async () => {
+  const forbidden = JSON.stringify({ title: 'Forbidden', status: 403 });
+  server.fates.push({ status: 502 }, { status: 403, headers: PROBLEM, body: forbidden });
+  const error = await errorOf(clientWith().create(MILK, { idempotencyKey: true }));
+  assert.equal(error.status, 403);
+  assert.equal(error.outcomeUnknown, true);
+  server.fates.push({ status: 429, headers: { 'retry-after': '0' } });
+  server.fates.push({ status: 403, headers: PROBLEM, body: forbidden });
+  assert.equal((await errorOf(clientWith().create(MILK, { idempotencyKey: true }))).outcomeUnknown, false);
+});
+
 for (const wait of ['-5', '1.5', '1, 2', 'later 1']) {
   test(`"${wait}" names no wait: a change is not repeated`, async () => {
     server.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': wait }, body: UNAVAILABLE });
