@@ -15,8 +15,9 @@ const weigh = (_id: number, known: Known): number =>
 
 /**
  * Todos that were read and that this process may trust without asking SQLite, because it owns the file: a read of SQLite
- * costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From the moment a batch is sent until it is done, its changes may be visible to some and not to
- * others: the todos that it may change are asked of SQLite meanwhile.
+ * costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From
+ * the moment a batch is sent until it is done, its changes may be visible to some and not to others: the todos that it may
+ * change are asked of SQLite meanwhile.
  */
 export class TodoCache implements Watcher {
   readonly #enabled: boolean;

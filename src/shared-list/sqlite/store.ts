@@ -11,6 +11,9 @@ import type { Writer } from './writer.ts';
 
 const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
 
+/** Of a write that the store adds nothing to. */
+const asItIs = <T>(outcome: T): T => outcome;
+
 /** What a store is made of. */
 interface Parts {
   /** Reads one todo. */
@@ -65,19 +68,19 @@ export function sqliteStore(
     },
 
     /** Writes have one order, so nobody waits for a key here but for their turn. */
-    async add(todo, once) {
-      const outcome = await writer.write({ kind: 'add', once, ...todo });
-      if (outcome === 'ids-exhausted') throw new IdsExhausted();
-      if (typeof outcome === 'string') return outcome;
-      if (typeof outcome === 'object')
-        return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-      return represent({ id: outcome, done: false, ...todo });
-    },
+    add: (todo, once) =>
+      writer.write({ kind: 'add', once, ...todo }, (outcome) => {
+        if (outcome === 'ids-exhausted') throw new IdsExhausted();
+        if (typeof outcome === 'string') return outcome;
+        if (typeof outcome === 'object')
+          return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
+        return represent({ id: outcome, done: false, ...todo });
+      }),
 
     replace: (id, replacement, preconditions = {}) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }),
+      writer.write({ kind: 'replace', id, preconditions, ...replacement }, asItIs),
 
-    remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }),
+    remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }, asItIs),
 
     async check() {
       health.assertReadable();

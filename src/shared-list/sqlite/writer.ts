@@ -21,8 +21,8 @@ type Settled = Outcomes[keyof Outcomes];
 
 interface Waiting {
   readonly write: Write | Probe;
-  resolve(outcome: Settled | PromiseLike<Settled>): void;
-  reject(error: Error): void;
+  settle(outcome: Settled): void;
+  reject(error: unknown): void;
 }
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
@@ -69,21 +69,33 @@ export class Writer implements AsyncDisposable {
     this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }
 
-  /** Resolves with the outcome when what was decided is on disk. Nothing is written once the writer is closed. */
-  write<W extends Write | Probe>(write: W): Promise<Outcomes[W['kind']]> {
+  /**
+   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
+   * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
+   */
+  write<W extends Write | Probe, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
     if (!this.#busy) {
       this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
       setImmediate(() => this.#send());
     }
-    return new Promise((resolve, reject) => this.#next.push({ write, resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcomes[W['kind']]): void => {
+        try {
+          resolve(onOutcome(outcome));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#next.push({ write, settle, reject });
+    });
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
     const proven = performance.now() - this.#committedAt < PROOF_MS;
     if (proven && this.#health.writeFault === undefined) return;
-    await this.write({ kind: 'probe' });
+    await this.write({ kind: 'probe' }, () => {});
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -128,7 +140,7 @@ export class Writer implements AsyncDisposable {
     this.#send();
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
-      else batch[index]?.resolve(outcome);
+      else batch[index]?.settle(outcome);
     }
   }
 }
