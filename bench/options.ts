@@ -28,8 +28,8 @@ Measures todo-service beside what a user would pick instead: each server on one 
   --scenario NAME[,NAME…]   default: all
   --server NAME[,NAME…]     default: all
   --runs RUNS               times that the servers of a scenario are started, all of them together; default 2
-  --rounds ROUNDS           measurements of each server then, in turns and in shuffled order; default 5
-  --seconds SECONDS         of load in each measurement, after 3 s of warm-up; default 1
+  --rounds ROUNDS           measurements of each server then, in turns and in shuffled order; default 3
+  --seconds SECONDS         of load in each measurement, after 1 s that does not count; default 1
   --load wrk|autocannon     default: wrk when it is installed
   --output FILE             results as JSON, tables and chart beside it; default bench/results.json
   --profile FOLDER          CPU profiles of the service; bench/profile.ts reads them. They slow it down
@@ -62,7 +62,7 @@ export function readOptions(
   const servers = values.server?.split(',') ?? SERVERS.map(({ name }) => name);
   const seconds = Number(values.seconds ?? 1);
   const runs = Number(values.runs ?? 2);
-  const rounds = Number(values.rounds ?? 5);
+  const rounds = Number(values.rounds ?? 3);
   const { load, smoke = false, output = new URL('results.json', import.meta.url).pathname } = values;
   const fault =
     unknown('--scenario', scenarios, SCENARIOS) ??

@@ -1,7 +1,7 @@
 import type { Options } from './options.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { programOf, serverNamed } from './servers.ts';
-import { type Trial, WARM_UP_SECONDS } from './trial.ts';
+import { AWAKENING_SECONDS, type Trial, WARM_UP_SECONDS } from './trial.ts';
 
 /** Every server of every scenario that was asked for and that this machine can run. */
 export function planTrials({ scenarios, servers }: Options): readonly Trial[] {
@@ -54,5 +54,5 @@ export function openingSeconds({ drive }: Scenario): number {
 
 /** About how many seconds a measurement takes. */
 export function measuringSeconds(scenario: Scenario, wanted: number): number {
-  return scenario.drive === 'start' ? 0.7 : secondsOf(scenario, wanted);
+  return scenario.drive === 'start' ? 0.7 : AWAKENING_SECONDS + secondsOf(scenario, wanted);
 }

@@ -21,6 +21,12 @@ export interface Trial {
  */
 export const WARM_UP_SECONDS = 3;
 
+/**
+ * While the others have their turns a server stands idle for many seconds, and V8 gives back memory and compiled code: the
+ * first second after that costs up to twice what the next one does.
+ */
+export const AWAKENING_SECONDS = 1;
+
 /** A trial that has begun: its server waits to be measured, as often as one likes. */
 export interface OpenTrial {
   readonly trial: Trial;
@@ -63,6 +69,7 @@ async function openLoaded(trial: Trial, prepared: Prepared, drive: Drive): Promi
   return {
     trial,
     async measure(seconds) {
+      await driven(AWAKENING_SECONDS);
       const before = usage(running);
       const result = await driven(seconds);
       const { cpu, foreign } = usedSince(before, usage(running));
