@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { within } from '../../within.ts';
 
 /**
  * Bytes that Node.js parses at a time. It parses whatever it is given in one go, and 1 KiB holds at most 57 requests,
@@ -102,12 +103,10 @@ export class Intake {
    * Stops, and goes on reading for at most 1 s or 1 MiB: a connection that is closed on unread bytes is reset, and the
    * reset destroys the answer (RFC 9112 §9.6).
    */
-  async linger(): Promise<void> {
+  linger(): Promise<void> {
     this.stop();
-    const timer = setTimeout(this.#enough.resolve, LINGER_MS);
     this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
-    await this.#enough.promise;
-    clearTimeout(timer);
+    return within(LINGER_MS, this.#enough.promise, undefined);
   }
 
   /** Parses what may be parsed now; the result is what may not. */

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { reasonPhrase } from '../../problem/catalogue.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
 import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
+import { within } from '../../within.ts';
 import { announcesBody } from '../message/body.ts';
 import type { Connection } from './connection.ts';
 import { LINGER_BYTES, LINGER_MS } from './intake.ts';
@@ -56,9 +57,8 @@ export function endLast(
 }
 
 /** Goes on reading what is still coming of a body, up to 1 s or 1 MiB, and throws it away. */
-async function lingerOn(request: IncomingMessage): Promise<void> {
+function lingerOn(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, LINGER_MS);
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
@@ -66,8 +66,7 @@ async function lingerOn(request: IncomingMessage): Promise<void> {
   });
   request.once('close', resolve);
   request.resume();
-  await promise;
-  clearTimeout(timer);
+  return within(LINGER_MS, promise, undefined);
 }
 
 /** Answers on the bare socket, for what Node.js could not parse into a request. */
