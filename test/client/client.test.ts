@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { type ClientOptions, createTodoClient, TodoError, TodoProblem } from '../../src/client/client.ts';
+import { type ClientOptions, createTodoClient, TodoProblem } from '../../src/client/client.ts';
 import { startList } from '../operations/list.ts';
 import { startService } from '../start.ts';
+import { errorOf } from './error-of.ts';
 import { startProxy } from './proxy.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
@@ -23,17 +24,6 @@ beforeEach(() => {
   seenBefore = proxy.seen.length;
 });
 const lines = () => proxy.seen.slice(seenBefore).map(({ line }) => line);
-
-/** The error that a call ends with. */
-async function errorOf(call: Promise<unknown>): Promise<TodoError> {
-  try {
-    await call;
-  } catch (error) {
-    assert.ok(error instanceof TodoError, String(error));
-    return error;
-  }
-  return assert.fail('it succeeded');
-}
 
 test('a todo is created, read, replaced and removed', async () => {
   const client = clientWith();

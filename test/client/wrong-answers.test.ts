@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { type ClientOptions, createTodoClient, TodoError, TodoProblem } from '../../src/client/client.ts';
+import { type ClientOptions, createTodoClient, TodoProblem } from '../../src/client/client.ts';
+import { errorOf } from './error-of.ts';
 import { startProxy } from './proxy.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
@@ -23,16 +24,6 @@ beforeEach(() => {
   server.fates.length = 0;
 });
 const requests = () => server.seen.length - seenBefore;
-
-async function errorOf(call: Promise<unknown>): Promise<TodoError> {
-  try {
-    await call;
-  } catch (error) {
-    assert.ok(error instanceof TodoError, String(error));
-    return error;
-  }
-  return assert.fail('it succeeded');
-}
 
 /** Every call of the service, and whether it is a change. */
 const CALLS = [
