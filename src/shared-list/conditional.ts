@@ -16,8 +16,8 @@ const NONE: Preconditions = {};
 
 /**
  * Goes on with the preconditions of a request (RFC 9110 §13.1). `If-Modified-Since` and `If-Unmodified-Since` are
- * ignored: no representation has a modification date. A header that names no entity tags is a 400: the end of step 4
- * in the contract's order.
+ * ignored: no representation has a modification date. A header that names no entity tags is a 400 on every route: the
+ * end of step 4 in the contract's order.
  */
 export function withPreconditions(
   headers: IncomingHttpHeaders,

@@ -74,6 +74,13 @@ export const PRECONDITION_MALFORMED: KnownProblem = {
   detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',
 };
 
+/** To ignore one would make a todo that the client asked not to make. */
+export const PRECONDITION_NOT_TAKEN: KnownProblem = {
+  when: '`If-Match` or `If-None-Match` is sent: a create takes none.',
+  status: 400,
+  detail: 'POST /todos takes no precondition: send it without If-Match and If-None-Match.',
+};
+
 const PRECONDITION_PROBLEMS: readonly KnownProblem[] = [
   PRECONDITION_MALFORMED,
   {
@@ -156,6 +163,7 @@ export const me: Operation = {
   summary: 'Who am I?',
   description: 'The name of the authenticated identity, as the token gives it.',
   answers: [{ status: 200, description: 'The identity.', body: IdentitySummary }],
+  problems: [PRECONDITION_MALFORMED],
 };
 
 export const listTodos: Operation = {
@@ -211,7 +219,13 @@ export const createTodo: Operation = {
       body: TodoResponse,
     },
   ],
-  problems: [...BODY_PROBLEMS, ...IDEMPOTENCY_PROBLEMS, OUTCOME_UNKNOWN],
+  problems: [
+    ...BODY_PROBLEMS,
+    PRECONDITION_MALFORMED,
+    ...IDEMPOTENCY_PROBLEMS,
+    PRECONDITION_NOT_TAKEN,
+    OUTCOME_UNKNOWN,
+  ],
 };
 
 export const replaceTodo: Operation = {

@@ -33,7 +33,8 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       path: '/me',
       access: 'authenticated',
       operation: document.me,
-      handle: ({ identity: { name } }) => json({ name }),
+      // It has no tag: there is nothing that a precondition could be about.
+      handle: ({ identity: { name }, headers }) => withPreconditions(headers, () => json({ name })),
     },
     {
       method: 'GET',
@@ -61,20 +62,23 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       { method: 'POST', path: '/todos', access: 'CanWriteTodos', operation: document.createTodo },
       parseCreateTodo,
       (call, body) =>
-        withIdempotencyKey(call, body, async (key) => {
-          const add = (once?: Once) => addAudited(call, body, once);
-          const created = await (key === undefined ? add() : addOnce(key, add));
-          switch (created) {
-            case 'key-reused':
-              return document.KEY_REUSED;
-            case 'in-progress':
-              return { ...document.KEY_IN_PROGRESS, headers: { 'retry-after': '1' } };
-            case 'category-missing':
-              return document.CATEGORY_NOT_FOUND;
-            default:
-              return answerCreated('repeated' in created ? created.repeated : created);
-          }
-        }),
+        withPreconditions(call.headers, ({ ifMatch, ifNoneMatch }) =>
+          withIdempotencyKey(call, body, async (key) => {
+            if (ifMatch !== undefined || ifNoneMatch !== undefined) return document.PRECONDITION_NOT_TAKEN;
+            const add = (once?: Once) => addAudited(call, body, once);
+            const created = await (key === undefined ? add() : addOnce(key, add));
+            switch (created) {
+              case 'key-reused':
+                return document.KEY_REUSED;
+              case 'in-progress':
+                return { ...document.KEY_IN_PROGRESS, headers: { 'retry-after': '1' } };
+              case 'category-missing':
+                return document.CATEGORY_NOT_FOUND;
+              default:
+                return answerCreated('repeated' in created ? created.repeated : created);
+            }
+          }),
+        ),
     ),
     withBody(
       { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos', operation: document.replaceTodo },

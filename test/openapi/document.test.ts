@@ -12,7 +12,7 @@ const options = { 'shared-list': { auth }, 'error-demo': {} };
 /** The statuses that each operation lists. */
 const statuses = {
   'shared-list': {
-    'GET /me': '200 401 413 500 503',
+    'GET /me': '200 400 401 413 500 503',
     'GET /todos': '200 304 400 401 412 413 500 503',
     'POST /todos': '201 400 401 403 409 413 415 422 500 503',
     'GET /todos/{id}': '200 304 400 401 404 412 413 500 503',

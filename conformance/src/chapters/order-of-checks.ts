@@ -63,6 +63,49 @@ export function orderOfChecks(target: SharedList): void {
       }
     });
 
+    test('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
+      const todo = await makeTodo(target);
+      const json = { title: 'Buy milk', categoryId: 1 };
+      for (const [line, request] of [
+        ['GET /me', {}],
+        ['GET /todos', {}],
+        [`GET /todos/${todo.id}`, {}],
+        ['POST /todos', { json }],
+        [`PUT /todos/${todo.id}`, { json }],
+        [`DELETE /todos/${todo.id}`, {}],
+      ] as const) {
+        for (const name of ['If-Match', 'If-None-Match']) {
+          const sent = { ...request, token: editor, headers: { [name]: 'abc' } };
+          assertProblem(await send(target, line, sent), 400, { detail: /If-Match and If-None-Match/ });
+          if ('json' in request)
+            assertProblem(await send(target, line, { ...sent, json: broken }), 400, {
+              errors: ['title', 'categoryId'],
+            });
+        }
+      }
+      assert.deepEqual(await readTodo(target, todo.id), todo);
+    });
+
+    test('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
+      for (const [name, value] of [
+        ['If-None-Match', '*'],
+        ['If-None-Match', '"5d41402abc4b2a76b9719d911017c592"'],
+        ['If-Match', '*'],
+        ['If-Match', 'W/"a", "b"'],
+      ] as const) {
+        for (const categoryId of [1, 2147483647]) {
+          const sent = { token: editor, json: { title: 'Buy milk', categoryId }, headers: { [name]: value } };
+          assertProblem(await send(target, 'POST /todos', sent), 400, { detail: /POST .* no precondition/ });
+        }
+      }
+    });
+
+    test('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
+      for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
+        assert.equal((await send(target, 'GET /me', { token: reader, headers })).status, 200);
+      }
+    });
+
     test('Order 5, Endpoints A, rule 2 · on PUT the missing todo comes before the missing category', async () => {
       const json = { title: 'Buy milk', categoryId: 2147483647 };
       const todo = await makeTodo(target);
