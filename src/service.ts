@@ -8,8 +8,10 @@ import type { Receive } from './http/transport/server.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
+import { crash } from './problem/dress.ts';
 import { openProfile } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
+import { openWalk } from './walk.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -102,7 +104,7 @@ async function openAdmin(
   log: Logger,
   parts: AsyncDisposableStack,
 ): Promise<string> {
-  const { composeAdmin } = await import('./admin/admin.ts');
+  const { adminRoutes } = await import('./admin/routes.ts');
   const { watchReadiness } = await import('./admin/readiness.ts');
   const ready = watchReadiness(conditions, log);
   metrics.watchReadiness(ready);
@@ -116,7 +118,14 @@ async function openAdmin(
   };
   const listeners = openListeners({ limits: { maxConnections: ADMIN_CONNECTIONS } });
   parts.defer(() => listeners.drain(0));
-  return listen(listeners, composeAdmin({ ready, metrics: metrics.read, version, log }), address);
+  const receive = openWalk({
+    routes: adminRoutes({ ready, metrics: metrics.read, version }),
+    admit: () => undefined,
+    fail: crash(log),
+    log,
+    listeners,
+  });
+  return listen(listeners, receive, address);
 }
 
 /** The result is the URL of the first address. */

@@ -1,24 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import { and } from './and.ts';
 import type { Admit } from './auth/admit.ts';
 import type { Answer } from './http/message/answer.ts';
-import type { Call } from './http/message/call.ts';
+import type { BodyEnd } from './http/message/body.ts';
+import { Call } from './http/message/call.ts';
 import type { Cors } from './http/message/cors.ts';
 import { readJson } from './http/message/read-json.ts';
-import type { Route } from './http/message/routes.ts';
+import { matchRoutes, type Route } from './http/message/routes.ts';
+import { write } from './http/message/write.ts';
+import type { Listeners } from './http/transport/listeners.ts';
+import { refuse } from './http/transport/refuse.ts';
+import type { Receive } from './http/transport/server.ts';
+import type { WatchRequest } from './observe/observer.ts';
+import { dress, type Fail } from './problem/dress.ts';
+
+/** What differs between listeners. */
+export interface WalkParts {
+  readonly routes: readonly Route[];
+  readonly admit: Admit;
+  readonly fail: Fail;
+  readonly log: Logger;
+  /** Whose requests these are. */
+  readonly listeners: Pick<Listeners, 'draining'>;
+  /** Undefined when no origin is allowed. */
+  readonly cors?: Cors | undefined;
+  /** The first is the outermost; none by default. */
+  readonly watchers?: readonly WatchRequest[];
+}
 
 /**
- * From a matched request to its answer: the order of checks of the contract, 2 to 5, written once. What throws or
- * rejects on the way is not caught here.
- *
- * @param cors undefined when no origin is allowed.
+ * The one way of a request, on every listener: it is matched, checked in the order of the contract (2 to 5), and what
+ * comes out of that, thrown or not, is dressed, marked and written, in one place each.
  */
-export function openWalk(admit: Admit, cors: Cors | undefined): (call: Call) => Answer | Promise<Answer> {
-  return (call) => {
+export function openWalk(parts: WalkParts): Receive {
+  const { routes, admit, fail, log, listeners, cors, watchers = [] } = parts;
+  const match = matchRoutes(routes);
+  const watched = watchers.reduceRight<(call: Call) => void>(
+    (go, watch) => (call) => watch(call, () => go(call)),
+    respond,
+  );
+  return (request, response, connection) => {
+    const { method = '', url = '' } = request;
+    try {
+      watched(new Call(request, response, connection, match(method, url)));
+    } catch (err) {
+      abandon(request, err);
+    }
+  };
+
+  /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
+  function respond(call: Call): void {
+    const finished = and(attempt(call), (answer) =>
+      and(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)),
+    );
+    if (finished instanceof Promise)
+      finished.catch((err: unknown) => abandon(call.request, err, call.traceId));
+  }
+
+  function attempt(call: Call): Answer | Promise<Answer> {
+    try {
+      const answer = check(call);
+      return answer instanceof Promise ? answer.catch((error: unknown) => fail(error, call)) : answer;
+    } catch (error) {
+      return fail(error, call);
+    }
+  }
+
+  /** The order of checks of the contract, 2 to 5, written once. What throws or rejects on the way is not caught here. */
+  function check(call: Call): Answer | Promise<Answer> {
     if (call.found === undefined) return { status: 404 };
     const { route, allow } = call.found;
     if (route === undefined) return cors?.preflight(call, allow) ?? { status: 405, headers: { allow } };
     return and(admitted(call, route), (refusal) => refusal ?? handled(call, route));
-  };
+  }
 
   /** While a token is being verified, no more is read of the body than has come with the head. */
   function admitted(call: Call, { access }: Route) {
@@ -37,5 +92,35 @@ export function openWalk(admit: Admit, cors: Cors | undefined): (call: Call) => 
     return call.body
       .end()
       .then((end) => (end === 'complete' ? route.handle(call, undefined) : { status: end }));
+  }
+
+  /** Only the last of pipelined answers may close: what is parsed in this turn with this request counts too. */
+  function finish(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
+    if (listeners.draining) setImmediate(() => send(call, answer, end));
+    else send(call, answer, end);
+  }
+
+  function send(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
+    const { request, response, connection } = call;
+    // Refused meanwhile: what followed of too large a body was not HTTP.
+    if (response.headersSent) return;
+    try {
+      if (end === 431) {
+        refuse(request, response, connection, { status: end });
+        return;
+      }
+      const dressed = dress(answer, call);
+      const marked = cors === undefined ? dressed : cors.mark(dressed, call);
+      const isLast = listeners.draining && connection.latest === response;
+      write(call, marked, isLast || end !== 'complete');
+    } catch (err) {
+      abandon(request, err, call.traceId);
+    }
+  }
+
+  /** The last catch: nothing is left to say to the client. */
+  function abandon({ socket }: IncomingMessage, err: unknown, traceId?: string): void {
+    log.error({ event: 'answer-not-written', traceId, err }, 'an answer could not be written');
+    socket.destroy();
   }
 }

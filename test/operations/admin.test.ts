@@ -5,7 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pino as openPino } from 'pino';
 import { databaseAnswers } from '../../src/admin/readiness.ts';
+import { adminRoutes } from '../../src/admin/routes.ts';
+import { openListeners } from '../../src/http/transport/listeners.ts';
+import { crash } from '../../src/problem/dress.ts';
+import { openWalk } from '../../src/walk.ts';
 import { runProgram, startService } from '../start.ts';
 import { startList } from './list.ts';
 import { Connection } from './raw.ts';
@@ -59,7 +64,26 @@ describe('Admin listener', { concurrency: true }, () => {
     await using connection = await Connection.open(list.adminUrl);
     connection.socket.write('HEAD /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await connection.closed();
-    assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n.*Content-Length: 17\r\n.*\r\n\r\n$/s);
+    assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n.*Content-Length: 17\r\n.*\r\n\r\n$/is);
+  });
+
+  test('a metrics page that throws is a 500 problem and one line in the log', async () => {
+    const log: Record<string, unknown>[] = [];
+    const pino = openPino({}, { write: (line: string) => log.push(JSON.parse(line)) });
+    const listeners = openListeners();
+    const metrics = () => Promise.reject(new Error('secret'));
+    const routes = adminRoutes({ ready: async () => true, metrics, version: {} });
+    const parts = { routes, listeners, log: pino, admit: () => undefined, fail: crash(pino) };
+    const server = await listeners.listen(openWalk(parts), { host: '127.0.0.1', port: 0 });
+    const { port } = server.address() as AddressInfo;
+    const reply = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const { traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
+    await listeners.drain(0);
+    assert.deepEqual([reply.status, problem.status, problem.detail], [500, 500, undefined]);
+    assert.deepEqual(
+      log.map((line) => [line.event, line.route, line.traceId]),
+      [['crash', '/metrics', traceId]],
+    );
   });
 
   test('/ready says that keys are missing until the issuer answers', async () => {

@@ -4,22 +4,17 @@ import { exchange, type Reply } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import { remember, send, type Target, write } from '../target.ts';
 
-/** What is answered before routing, byte for byte: contract, Order of checks 1. */
-export function transport(target: Target): void {
-  const host = `Host: ${target.baseUrl.host}\r\n`;
-  const known = target.profile === 'shared-list' ? '/todos' : '/todos/1';
-
-  /** Sends bytes that must be refused with one problem, after which the service closes the connection by itself. */
-  async function assertRefused(bytes: string | Buffer, status = 400): Promise<void> {
-    const about = JSON.stringify(bytes.toString('latin1').slice(0, 120));
-    const replies = await exchange(target.baseUrl, bytes);
-    assert.equal(replies.length, 1, `${replies.length} answers to ${about}`);
-    for (const reply of replies) {
-      remember(target, { method: 'GET', path: '', reply });
-      assert.equal(reply.status, status, about);
-      assertProblem(reply, status, { detail: 'optional', headers: { connection: 'close' } });
-    }
-  }
+/**
+ * What is answered before routing, byte for byte: contract, Order of checks 1.
+ *
+ * @param known A path that answers `GET`, and not `PROPFIND`.
+ */
+export function transport(
+  target: Target,
+  known = target.profile === 'shared-list' ? '/todos' : '/todos/1',
+): void {
+  const host = hostLine(target);
+  const assertRefused = (bytes: string | Buffer, status?: number) => refused(target, bytes, status);
 
   /** Sends the requests at once on one connection and gives the answers in the order received. */
   async function pipeline(pieces: readonly Buffer[], methods: readonly string[]): Promise<Reply[]> {
@@ -139,36 +134,6 @@ export function transport(target: Target): void {
       await assertRefused(`GET /${'a'.repeat(100_000)} HTTP/1.1\r\n${host}\r\n`, 431);
     });
 
-    test('Order 1 · bad framing of a body is one 400, also where no body is read', async () => {
-      const chunked = `${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`;
-      const malformed = ['zz\r\n{}', '2\r\n{}x', '-2\r\n{}', '0x2\r\n{}'];
-      const heads = ['GET', 'POST', 'PUT', 'DELETE'].map(
-        (method) => `${method} ${known} HTTP/1.1\r\n${chunked}`,
-      );
-      // At the same time: such a connection stays open for a moment so that the answer arrives.
-      await Promise.all(
-        heads.flatMap((head) =>
-          malformed.map((chunks) => assertRefused(`${head}\r\n${chunks}\r\n0\r\n\r\n`)),
-        ),
-      );
-    });
-
-    test('Order 1 · a length and an encoding that contradict each other are a 400', async () => {
-      const lengths = [
-        'Content-Length: 5\r\nTransfer-Encoding: chunked',
-        'Content-Length: x',
-        'Content-Length: -1',
-      ];
-      const encodings = [
-        'Transfer-Encoding: gzip',
-        'Transfer-Encoding: chunked, gzip',
-        'Content-Length: 1, 2',
-      ];
-      for (const lines of [...lengths, ...encodings]) {
-        await assertRefused(`POST ${known} HTTP/1.1\r\n${host}${lines}\r\n\r\n0\r\n\r\n`);
-      }
-    });
-
     test('Order 1, One request gets one answer · pipelined requests are answered in their order', async () => {
       const keep = { headers: { Connection: 'keep-alive' } };
       const lines = ['GET /nope', 'HEAD /nope', 'PATCH /todos/abc', `PROPFIND ${known}`, 'OPTIONS *'];
@@ -212,6 +177,55 @@ export function transport(target: Target): void {
       assert.match(problem.traceId, new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
     });
   });
+  framing(target, known);
+}
+
+/** Bodies whose end cannot be known: contract, Order of checks 1, on any path. */
+export function framing(target: Target, path: string): void {
+  const host = hostLine(target);
+  const heads = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method} ${path} HTTP/1.1\r\n${host}`);
+
+  /** At the same time: such a connection stays open for a moment so that the answer arrives. */
+  const assertAllRefused = (bodies: readonly string[]) =>
+    Promise.all(heads.flatMap((head) => bodies.map((body) => refused(target, head + body))));
+
+  describe('Transport', () => {
+    test('Order 1 · bad framing of a body is one 400, also where no body is read', async () => {
+      const chunked = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const malformed = ['zz\r\n{}', '2\r\n{}x', '-2\r\n{}', '0x2\r\n{}'];
+      await assertAllRefused(malformed.map((chunks) => `${chunked}${chunks}\r\n0\r\n\r\n`));
+    });
+
+    test('Order 1 · a length and an encoding that contradict each other are a 400', async () => {
+      const lengths = [
+        'Content-Length: 5\r\nTransfer-Encoding: chunked',
+        'Content-Length: x',
+        'Content-Length: -1',
+      ];
+      const encodings = [
+        'Transfer-Encoding: gzip',
+        'Transfer-Encoding: chunked, gzip',
+        'Content-Length: 1, 2',
+      ];
+      await assertAllRefused([...lengths, ...encodings].map((lines) => `${lines}\r\n\r\n0\r\n\r\n`));
+    });
+  });
+}
+
+/** Sends bytes that must be refused with one problem, after which the service closes the connection by itself. */
+async function refused(target: Target, bytes: string | Buffer, status = 400): Promise<void> {
+  const about = JSON.stringify(bytes.toString('latin1').slice(0, 120));
+  const replies = await exchange(target.baseUrl, bytes);
+  assert.equal(replies.length, 1, `${replies.length} answers to ${about}`);
+  for (const reply of replies) {
+    remember(target, { method: 'GET', path: '', reply });
+    assert.equal(reply.status, status, about);
+    assertProblem(reply, status, { detail: 'optional', headers: { connection: 'close' } });
+  }
+}
+
+function hostLine(target: Target): string {
+  return `Host: ${target.baseUrl.host}\r\n`;
 }
 
 function methodOf(line: string): string {

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { everyResponse } from '../../conformance/src/chapters/problem-details.ts';
+import { framing, transport } from '../../conformance/src/chapters/transport.ts';
+import { collect } from '../../conformance/src/check.ts';
+import { assertErrorHeaders, assertProblem } from '../../conformance/src/problem.ts';
+import { send, type Target } from '../../conformance/src/target.ts';
+import { startService } from '../start.ts';
+import { Connection, converse, problemOf } from './raw.ts';
+
+const KNOWN = ['/live', '/ready', '/metrics', '/version'];
+const PATHS = [...KNOWN, '/nope'];
+
+const service = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
+after(() => service[Symbol.asyncDispose]());
+const adminUrl = /"adminUrl":"([^"]*)"/.exec(service.stdout())?.[1] ?? '';
+
+const target: Target = {
+  profile: 'error-demo',
+  baseUrl: new URL(adminUrl),
+  environment: 'production',
+  fresh: false,
+  seen: [],
+  created: new Set(),
+  leftOut: [],
+};
+
+/**
+ * As the public listener answers: a stranger who reaches the port must not end the process (contract D10). Three tests
+ * at a time: the listener has 100 connections, and a test opens up to 24.
+ */
+describe('Admin listener, request by request', { concurrency: 3 }, () => {
+  test('a body that never comes gets one 408', async () => {
+    const answers = await Promise.all(
+      PATHS.map((path) => converse(adminUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n`)),
+    );
+    assert.deepEqual(
+      answers.map((ofOne) => ofOne.map(({ status }) => status)),
+      PATHS.map(() => [408]),
+    );
+  });
+
+  for (const path of PATHS) {
+    const head = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
+
+    test(`one chunk that is none gets one 400, behind the head and 250 ms later: ${path}`, async () => {
+      const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
+      const [answer, ...more] = await converse(adminUrl, `${chunked}zz`);
+      assert.deepEqual([problemOf(answer).status, more], [400, []]);
+      await using late = await Connection.open(adminUrl);
+      late.socket.write(chunked);
+      await pause(250);
+      late.socket.write('zz');
+      await late.closed();
+      assert.deepEqual(
+        late.answers().map(({ status }) => status),
+        [400],
+      );
+    });
+
+    test(`B1 · a body and its type are ignored: ${path}`, async () => {
+      const reply = await send(target, `GET ${path}`, {
+        body: '{"title":',
+        type: 'application/json; charset=x',
+      });
+      assert.equal(reply.status, path === '/nope' ? 404 : 200);
+    });
+
+    test(`B5 · a body of more than 64 KiB is refused, and the connection closes: ${path}`, async () => {
+      const reply = await send(target, `GET ${path}`, { body: ' '.repeat(65_537) });
+      assertProblem(reply, path === '/nope' ? 404 : 413, { headers: { connection: 'close' } });
+    });
+  }
+
+  for (const path of KNOWN) {
+    test(`R1, R3, R7 · ${path} is found in any spelling, and HEAD is GET without body`, async () => {
+      const spellings = [`${path}/`, path.toUpperCase(), `${path}?x=1`, `http://a${path}`];
+      for (const spelling of [...spellings, path.replace('/l', '/%6c')]) {
+        assert.equal((await send(target, `GET ${spelling}`)).status, 200, spelling);
+      }
+      const head = await send(target, `HEAD ${path}`);
+      assert.deepEqual([head.status, head.body.length], [200, 0]);
+    });
+
+    test(`R4, R6 · any other method of ${path} is a 405 with a sorted Allow`, async () => {
+      for (const method of ['POST', 'OPTIONS', 'PROPFIND']) {
+        assertProblem(await send(target, `${method} ${path}`), 405, { headers: { allow: 'GET, HEAD' } });
+      }
+    });
+  }
+
+  test('N2 · a client that admits no problem gets a line of text', async () => {
+    const reply = await send(target, 'GET /nope', { accept: 'text/plain' });
+    assert.equal(reply.body.toString(), 'Status Code: 404; Not Found');
+    assertErrorHeaders(reply, 404);
+  });
+
+  const chapters = collect(() => {
+    transport(target, '/live');
+    for (const path of PATHS.filter((one) => one !== '/live')) framing(target, path);
+  });
+  for (const { name, run } of chapters) test(name, run);
+});
+
+describe('Admin listener, after all of it', () => {
+  for (const { name, run } of collect(() => everyResponse(target))) test(name, run);
+
+  test('the process is there, and its log has no crash', async () => {
+    assert.equal(await service.stop(), 0);
+    const events = service.stdout().trim().split('\n');
+    assert.deepEqual(
+      events.map((line) => JSON.parse(line).event),
+      ['started', 'stopping', 'stopped'],
+    );
+  });
+});
