@@ -12,8 +12,8 @@ import type { Observer } from './observe/observer.ts';
 import { requestLines } from './observe/request-line.ts';
 import { crash, type Fail } from './problem/dress.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
-import type { TodoStore } from './shared-list/store.ts';
 import { storeFault } from './shared-list/store-fault.ts';
+import type { TodoStore } from './store/store.ts';
 import { openWalk } from './walk.ts';
 
 /** What an application needs from outside, by profile. */

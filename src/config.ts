@@ -6,12 +6,7 @@ import type { Address } from './http/transport/listeners.ts';
 import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { type GivenFlags, readSettings, type Settings } from './settings.ts';
-import {
-  type Database,
-  readDatabase,
-  readServedDatabase,
-  type ServedDatabase,
-} from './shared-list/database.ts';
+import { type Database, readDatabase, readServedDatabase, type ServedDatabase } from './store/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export interface Config {

@@ -4,9 +4,9 @@ import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
-import type { ServedDatabase } from './shared-list/database.ts';
-import type { FileNews } from './shared-list/sqlite/health.ts';
-import type { TodoStore } from './shared-list/store.ts';
+import type { ServedDatabase } from './store/database.ts';
+import type { FileNews } from './store/sqlite/health.ts';
+import type { TodoStore } from './store/store.ts';
 
 /** Who looks on while a profile works. */
 export interface Onlookers {
@@ -73,7 +73,7 @@ async function openStore(
   log: Logger,
 ): Promise<{ readonly store: TodoStore; readonly name: string }> {
   if (database.engine === 'sqlite') {
-    const { openSqliteStore } = await import('./shared-list/sqlite/open.ts');
+    const { openSqliteStore } = await import('./store/sqlite/open.ts');
     const { path, cacheBytes } = database;
     const waiting = (owner: string) =>
       log.info({ event: 'waiting', owner }, 'waiting for the database file, which another process serves');
@@ -86,8 +86,8 @@ async function openStore(
     });
     return { store, name: `sqlite:${path}` };
   }
-  const { openPostgresStore } = await import('./shared-list/postgres/open.ts');
-  const { addressOf } = await import('./shared-list/postgres/address.ts');
+  const { openPostgresStore } = await import('./store/postgres/open.ts');
+  const { addressOf } = await import('./store/postgres/address.ts');
   const { connectionString, migrate, connections, prepare } = database;
   const store = await openPostgresStore(connectionString, {
     migrate,

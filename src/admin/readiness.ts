@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../shared-list/store.ts';
+import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../store/store.ts';
 import { within } from '../within.ts';
 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */

@@ -1,4 +1,4 @@
-import type { BackupProgress } from '../shared-list/sqlite/backup.ts';
+import type { BackupProgress } from '../store/sqlite/backup.ts';
 
 /** How long a backup is silent at first, and between two lines. */
 const INTERVAL_MS = 2_000;

@@ -26,15 +26,15 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
   const line = { command: 'backup', action: 'back up', operand: 'FILE', help: HELP } as const;
   return onDatabase(line, argv, env, async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
-      const { dumpCommand } = await import('../shared-list/postgres/dump.ts');
+      const { dumpCommand } = await import('../store/postgres/dump.ts');
       const command =
         dumpCommand(database.connectionString, file) ??
         'pg_dump (the connection string of the database cannot be read)';
       const reason = `the database is PostgreSQL, which has a tool for it:\n  ${command}`;
       return printCannot('back up', reason, 78);
     }
-    const { BackupFailed, backupSqlite, partialOf } = await import('../shared-list/sqlite/backup.ts');
-    const { removeDatabase } = await import('../shared-list/sqlite/new-database.ts');
+    const { BackupFailed, backupSqlite, partialOf } = await import('../store/sqlite/backup.ts');
+    const { removeDatabase } = await import('../store/sqlite/new-database.ts');
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.once(name, () => {
         removeDatabase(partialOf(file));

@@ -1,5 +1,5 @@
 import { print } from '../print.ts';
-import { categoryNameFault } from '../shared-list/category-name.ts';
+import { categoryNameFault } from '../store/category-name.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';

@@ -1,5 +1,5 @@
 import { print } from '../print.ts';
-import type { Inspection } from '../shared-list/operator.ts';
+import type { Inspection } from '../store/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
 
 const HELP = `Usage: todo-service check [flags]

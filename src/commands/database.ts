@@ -1,7 +1,7 @@
 import { readDatabaseConfig } from '../config.ts';
-import type { Database } from '../shared-list/database.ts';
-import type { Operator } from '../shared-list/operator.ts';
-import { OutcomeUnknown, StoreUnavailable } from '../shared-list/store.ts';
+import type { Database } from '../store/database.ts';
+import type { Operator } from '../store/operator.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../store/store.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { type CommandLine, type Given, readFlags } from './flags.ts';
 
@@ -51,16 +51,16 @@ export async function onDatabase<const Operand extends string = never>(
 /** Imports the adapter of the configured engine alone. */
 export async function openOperator(database: Database): Promise<Operator> {
   if (database.engine === 'sqlite') {
-    const { openSqliteOperator } = await import('../shared-list/sqlite/operator.ts');
+    const { openSqliteOperator } = await import('../store/sqlite/operator.ts');
     return openSqliteOperator(database.path);
   }
-  const { openPostgresOperator } = await import('../shared-list/postgres/operator.ts');
+  const { openPostgresOperator } = await import('../store/postgres/operator.ts');
   return openPostgresOperator(database.connectionString);
 }
 
 /** For people, without user and password. */
 export async function nameOf(database: Database): Promise<string> {
   if (database.engine === 'sqlite') return `sqlite:${database.path}`;
-  const { addressOf } = await import('../shared-list/postgres/address.ts');
+  const { addressOf } = await import('../store/postgres/address.ts');
   return addressOf(database.connectionString).name;
 }

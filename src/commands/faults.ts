@@ -1,5 +1,5 @@
 import { KeysNotOpened } from '../auth/keys/not-opened.ts';
-import { StoreNotOpened } from '../shared-list/store.ts';
+import { StoreNotOpened } from '../store/store.ts';
 
 /**
  * Prints every fault of a configuration, a line each. The result is the exit code.

@@ -1,6 +1,6 @@
 import { print } from '../print.ts';
-import type { Database } from '../shared-list/database.ts';
-import type { Migrated } from '../shared-list/operator.ts';
+import type { Database } from '../store/database.ts';
+import type { Migrated } from '../store/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase } from './database.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
@@ -35,7 +35,7 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 /** Imports the adapter of the configured engine alone. */
 async function bringUpToDate(database: Database): Promise<Migrated> {
   if (database.engine === 'sqlite') {
-    const { migrateSqlite } = await import('../shared-list/sqlite/migrate.ts');
+    const { migrateSqlite } = await import('../store/sqlite/migrate.ts');
     return migrateSqlite(database.path, {
       onLogMoved: (path) =>
         process.stderr.write(
@@ -43,6 +43,6 @@ async function bringUpToDate(database: Database): Promise<Migrated> {
         ),
     });
   }
-  const { migratePostgres } = await import('../shared-list/postgres/operator.ts');
+  const { migratePostgres } = await import('../store/postgres/operator.ts');
   return migratePostgres(database.connectionString);
 }

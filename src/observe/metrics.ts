@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Authentication } from '../auth/authentication.ts';
-import type { Connections } from '../shared-list/store.ts';
+import type { Connections } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import type { Observer } from './observer.ts';
 import { gaugeIn, registerRuntime } from './runtime-metrics.ts';

@@ -1,6 +1,6 @@
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Call } from '../http/message/call.ts';
-import type { TodoStore } from '../shared-list/store.ts';
+import type { TodoStore } from '../store/store.ts';
 
 /** Looks on at a request. `go` walks it and must be called once; its end is the `close` of `call.response`. */
 export type WatchRequest = (call: Call, go: () => void) => void;

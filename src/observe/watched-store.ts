@@ -1,4 +1,4 @@
-import type { TodoStore } from '../shared-list/store.ts';
+import type { TodoStore } from '../store/store.ts';
 
 /** The same store, with every operation run by `around`, which returns what `run` does, a promise included. */
 export function watchStore(store: TodoStore, around: <T>(operation: string, run: () => T) => T): TodoStore {

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import type { Parsed } from '../http/message/read-json.ts';
-import { CreateTodo, ReplaceTodo } from './schemas.ts';
 import {
   type CategoryId,
   MAX_ID,
@@ -10,7 +9,8 @@ import {
   type Replacement,
   TITLE_MAX_LENGTH,
   type Title,
-} from './todo.ts';
+} from '../store/todo.ts';
+import { CreateTodo, ReplaceTodo } from './schemas.ts';
 
 const require = createRequire(import.meta.url);
 

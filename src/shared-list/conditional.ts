@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, Headers } from '../http/message/answer.ts';
-import { PRECONDITION_MALFORMED } from './document.ts';
 import {
   admitsWrite,
   type EntityTag,
   matchesWeakly,
   type Preconditions,
   parseEntityTags,
-} from './entity-tag.ts';
+} from '../store/entity-tag.ts';
+import { PRECONDITION_MALFORMED } from './document.ts';
 
 /** A shared cache keeps nothing, a private one asks before each use. */
 const PRIVATE = 'private, no-cache';

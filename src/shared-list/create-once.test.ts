@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { represent, type TodoRepresentation } from '../store/representation.ts';
+import type { CreateOutcome, Once } from '../store/store.ts';
+import type { NewTodo } from '../store/todo.ts';
 import { createOnce } from './create-once.ts';
-import { represent, type TodoRepresentation } from './representation.ts';
-import type { CreateOutcome, Once } from './store.ts';
-import type { NewTodo } from './todo.ts';
 
 const MILK = { title: 'milk', categoryId: 2 } as NewTodo;
 const A = { key: 'a', body: 'milk' };

@@ -4,16 +4,16 @@ import type { Call } from '../http/message/call.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
 import type { Audit } from '../observe/audit.ts';
+import type { Preconditions } from '../store/entity-tag.ts';
+import type { ListRepresentation } from '../store/list/version.ts';
+import type { TodoRepresentation } from '../store/representation.ts';
+import type { CreateOutcome, Once, TodoStore } from '../store/store.ts';
+import type { NewTodo } from '../store/todo.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import { createOnce } from './create-once.ts';
 import * as document from './document.ts';
-import type { Preconditions } from './entity-tag.ts';
 import { withIdempotencyKey } from './idempotency-key.ts';
-import type { ListRepresentation } from './list/version.ts';
-import type { TodoRepresentation } from './representation.ts';
-import type { CreateOutcome, Once, TodoStore } from './store.ts';
-import type { NewTodo } from './todo.ts';
 
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route[] {

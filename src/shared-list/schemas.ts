@@ -1,4 +1,4 @@
-import { MAX_ID, TITLE_MAX_LENGTH } from './todo.ts';
+import { MAX_ID, TITLE_MAX_LENGTH } from '../store/todo.ts';
 
 // JSON Schema literals: validation, static types and the OpenAPI document all come from these.
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Audit } from '../observe/audit.ts';
 import type { Fail } from '../problem/dress.ts';
+import { OutcomeUnknown, StoreBroken, StoreUnavailable } from '../store/store.ts';
 import { OUTCOME_UNKNOWN } from './document.ts';
-import { OutcomeUnknown, StoreBroken, StoreUnavailable } from './store.ts';
 
 /** Seconds until a client may try again: a database is back, or free, sooner than a person notices. */
 const RETRY_AFTER = '1';

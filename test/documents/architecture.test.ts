@@ -39,7 +39,7 @@ test('no room uses another that docs/architecture.md does not allow it', () => {
 /** The folder below `src`, or the file; the two adapters are rooms of their own. */
 function roomOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
-  return first === 'shared-list' && (second === 'sqlite' || second === 'postgres') ? second : first;
+  return first === 'store' && (second === 'sqlite' || second === 'postgres') ? second : first;
 }
 
 /** What a file imports when it runs: no types. */

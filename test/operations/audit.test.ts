@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/shared-list/todo.ts';
+import type { Todo } from '../../src/store/todo.ts';
 import { type Running, startService } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { startDemo } from './demo.ts';

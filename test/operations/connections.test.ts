@@ -12,7 +12,7 @@ import type { Authenticate } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { type DemoOptions, get, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';

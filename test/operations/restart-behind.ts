@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/shared-list/todo.ts';
+import type { Todo } from '../../src/store/todo.ts';
 import { startService } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { freePort } from '../storage/postgres-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { TodoStore } from '../../src/shared-list/store.ts';
+import type { TodoStore } from '../../src/store/store.ts';
 import type { Engine } from './contract.ts';
 import { addedTo, addMany, bytesOf, listed, listText, replacement } from './todos.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Once, TodoStore } from '../../src/shared-list/store.ts';
+import type { Once, TodoStore } from '../../src/store/store.ts';
 import type { Engine } from './contract.ts';
 import { addedTo, listed, newTodo, replacement } from './todos.ts';
 

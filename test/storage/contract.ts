@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Operator } from '../../src/shared-list/operator.ts';
-import { IdsExhausted, type TodoStore } from '../../src/shared-list/store.ts';
+import type { Operator } from '../../src/store/operator.ts';
+import { IdsExhausted, type TodoStore } from '../../src/store/store.ts';
 import { describeList } from './contract-list.ts';
 import { describeOnce } from './contract-once.ts';
 import { describeOperator } from './contract-operator.ts';

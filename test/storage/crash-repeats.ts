@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/shared-list/todo.ts';
+import type { Todo } from '../../src/store/todo.ts';
 import { type Running, startService } from '../start.ts';
 import { randomFrom } from './random.ts';
 

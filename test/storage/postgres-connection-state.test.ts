@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, found, newTodo, replacement } from './todos.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { Ledger } from './ledger.ts';
 import { bothHosts, PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';

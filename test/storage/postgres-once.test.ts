@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { OutcomeUnknown } from '../../src/shared-list/store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { OutcomeUnknown } from '../../src/store/store.ts';
 import { once } from './contract-once.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { listed, newTodo } from './todos.ts';

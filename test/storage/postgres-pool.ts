@@ -1,6 +1,6 @@
-import { addressOf } from '../../src/shared-list/postgres/address.ts';
-import { Cluster } from '../../src/shared-list/postgres/cluster.ts';
-import { ConnectionPool, type Limits } from '../../src/shared-list/postgres/connection-pool.ts';
+import { addressOf } from '../../src/store/postgres/address.ts';
+import { Cluster } from '../../src/store/postgres/cluster.ts';
+import { ConnectionPool, type Limits } from '../../src/store/postgres/connection-pool.ts';
 
 /** Longer than any test takes. */
 const FOR_EVER_MS = 600_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { migratePostgres, openPostgresOperator } from '../../src/shared-list/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { Ledger } from './ledger.ts';
 import { noPgBouncer, PgBouncer } from './pgbouncer.ts';
 import { openPool } from './postgres-pool.ts';

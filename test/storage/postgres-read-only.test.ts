@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
-import { StoreNotWritable, type TodoStore } from '../../src/shared-list/store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { StoreNotWritable, type TodoStore } from '../../src/store/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, found, listed, newTodo } from './todos.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/shared-list/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 

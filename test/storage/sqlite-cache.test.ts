@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import type { TodoStore } from '../../src/shared-list/store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { TodoStore } from '../../src/store/store.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listText, newTodo, replacement } from './todos.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import { openSqliteOperator } from '../../src/shared-list/sqlite/operator.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { describeTodoStore } from './contract.ts';
 import { temporaryFolder } from './folder.ts';
 

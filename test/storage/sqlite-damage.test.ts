@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { migrateSqlite } from '../../src/shared-list/sqlite/migrate.ts';
+import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
 import { temporaryFolder } from './folder.ts';
 import { type ServedFile, serveFile } from './served-file.ts';
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
 import { addedTo, found, listed, newTodo } from './todos.ts';

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { piecesOf } from '../../src/http/message/answer.ts';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import { StoreUnavailable } from '../../src/shared-list/store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, bytesOf, listed, newTodo, replacement } from './todos.ts';
 

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { backupSqlite } from '../../src/shared-list/sqlite/backup.ts';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
-import { openSqliteOperator } from '../../src/shared-list/sqlite/operator.ts';
+import { backupSqlite } from '../../src/store/sqlite/backup.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, listed } from './todos.ts';
 
@@ -98,9 +98,9 @@ test('an operator does not make a database, nor change its schema', async () => 
 
 /** In a process of its own: the name is relative, and threads have no other working folder than their process. */
 const OPEN_BY_NAME = `
-  import { backupSqlite } from '${new URL('../../src/shared-list/sqlite/backup.ts', import.meta.url)}';
-  import { openSqliteStore } from '${new URL('../../src/shared-list/sqlite/open.ts', import.meta.url)}';
-  import { openSqliteOperator } from '${new URL('../../src/shared-list/sqlite/operator.ts', import.meta.url)}';
+  import { backupSqlite } from '${new URL('../../src/store/sqlite/backup.ts', import.meta.url)}';
+  import { openSqliteStore } from '${new URL('../../src/store/sqlite/open.ts', import.meta.url)}';
+  import { openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
   const name = 'file:todos.db?mode=memory';
   {
     await using store = await openSqliteStore(name);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 

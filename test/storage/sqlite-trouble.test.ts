@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { openSqliteStore } from '../../src/shared-list/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { piecesOf } from '../../src/http/message/answer.ts';
-import type { ListRepresentation } from '../../src/shared-list/list/version.ts';
-import type { TodoRepresentation } from '../../src/shared-list/representation.ts';
-import type { TodoStore } from '../../src/shared-list/store.ts';
-import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/shared-list/todo.ts';
+import type { ListRepresentation } from '../../src/store/list/version.ts';
+import type { TodoRepresentation } from '../../src/store/representation.ts';
+import type { TodoStore } from '../../src/store/store.ts';
+import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/store/todo.ts';
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
 export function newTodo(title: string, categoryId: number): NewTodo {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/shared-list/store.ts';
+import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import type { Ledger } from './ledger.ts';
 import { newTodo, replacement } from './todos.ts';
 

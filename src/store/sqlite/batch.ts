@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { CreateKey } from '../create-key.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
-import type { CreateKey } from '../idempotency-key.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
 import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure } from './error.ts';

@@ -1,5 +1,5 @@
+import type { CreateKey } from './create-key.ts';
 import type { Preconditions } from './entity-tag.ts';
-import type { CreateKey } from './idempotency-key.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
 import type { NewTodo, Replacement } from './todo.ts';

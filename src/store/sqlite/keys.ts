@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { CreateKey } from '../idempotency-key.ts';
+import type { CreateKey } from '../create-key.ts';
 
 // A key is good for 24 hours by this clock, which is that of the machine (contract I2).
 const OVER = 'at <= unixepoch() - 86400';

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createKey } from './create-key.ts';
+import type { NewTodo } from './todo.ts';
+
+const MILK = { title: 'Buy milk', categoryId: 2 } as NewTodo;
+
+test('I1 · another issuer, subject or key is another one, however the parts are cut', () => {
+  const parts = [
+    ['https://a.example', 'ada', 'k'],
+    ['https://b.example', 'ada', 'k'],
+    ['https://a.example', 'eve', 'k'],
+    ['https://a.example', 'ada', 'l'],
+    ['https://a.example', 'adak', ''],
+    ['https://a.exampleada', '', 'k'],
+    ['https://a.example","ada', '', 'k'],
+    ['https://a.example', '\ud800', 'k'],
+    ['https://a.example', '\ud801', 'k'],
+    ['https://a.example', '\ufffd', 'k'],
+  ] as const;
+  const seen = new Set(parts.map(([issuer, subject, key]) => createKey([issuer, subject], key, MILK).key));
+  assert.equal(seen.size, parts.length);
+});
+
+test('I4 · another title or category is another body, and nothing else is', () => {
+  const caller = ['https://a.example', 'ada'] as const;
+  const bodies = [MILK, { title: 'Buy milk', categoryId: 1 }, { title: 'Buy milk ', categoryId: 2 }];
+  const seen = new Set(bodies.map((body) => createKey(caller, 'k', body as NewTodo).body));
+  assert.equal(seen.size, 3);
+  assert.equal(createKey(caller, 'other', { ...MILK }).body, createKey(caller, 'k', MILK).body);
+});
+
+test('I1 · what is kept has one size, whatever a caller sends', () => {
+  const { key, body } = createKey(['i'.repeat(9_000), 's'.repeat(9_000)], 'k'.repeat(128), MILK);
+  assert.match(key, /^[\w-]{43}$/);
+  assert.match(body, /^[\w-]{43}$/);
+});
