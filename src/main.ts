@@ -1,3 +1,4 @@
+import { meant } from './nearest.ts';
 import { print } from './print.ts';
 import { readCommit, readVersion } from './version.ts';
 
@@ -62,28 +63,33 @@ async function run(argv: readonly string[]): Promise<number> {
     const command = COMMANDS.get(words.slice(0, length).join(' '));
     if (command !== undefined) return (await command())(words.slice(length), process.env);
   }
-  const group = groupHelp(first);
-  if (group === undefined) return notACommand(first, HELP);
+  const group = [...COMMANDS.keys()].filter((command) => command.startsWith(`${first} `));
+  if (group.length === 0) return notACommand(first, `is not a command${meant(first, COMMANDS.keys())}`, HELP);
+  const help = groupHelp(first);
   if (asksForHelp(second)) {
-    print(group);
+    print(help);
     return 0;
   }
-  return notACommand(second === undefined ? first : `${first} ${second}`, group);
+  if (second === undefined) {
+    const whole = group.map((command) => `"${command}"`).join(' or ');
+    return notACommand(first, `is half of a command, which is ${whole}`, help);
+  }
+  const seconds = group.map((command) => command.slice(`${first} `.length));
+  return notACommand(`${first} ${second}`, `is not a command${meant(second, seconds)}`, help);
 }
 
 function asksForHelp(word: string | undefined): boolean {
   return word === '--help' || word === '-h';
 }
 
-function notACommand(words: string, help: string): 2 {
-  process.stderr.write(`Cannot run ${JSON.stringify(words)}: it is not a command.\n\n${help}`);
+function notACommand(words: string, reason: string, help: string): 2 {
+  process.stderr.write(`Cannot run ${JSON.stringify(words)}: it ${reason}.\n\n${help}`);
   return 2;
 }
 
-/** The help of the commands that begin with the same word; undefined when none does. */
-function groupHelp(word: string): string | undefined {
+/** The help of the commands that begin with the same word. */
+function groupHelp(word: string): string {
   const lines = LIST.split('\n').filter((line) => line.startsWith(`  ${word} `));
-  if (lines.length === 0) return undefined;
   return `Usage: todo-service ${word} <command> [flags]
 
 ${lines.join('\n')}

@@ -17,8 +17,10 @@ export interface Onlookers {
 /** What a profile works with. */
 export interface OpenProfile {
   readonly profile: Parts['profile'];
-  /** Lines for people about where the data and the keys are. */
-  readonly about: readonly string[];
+  /** Where the todos are, without a password; undefined when they are in memory. */
+  readonly database: string | undefined;
+  /** Where the keys are, never secret; undefined when nobody is asked for a token. */
+  readonly keys: string | undefined;
   /** What must hold before requests can be answered. */
   readonly conditions: readonly Condition[];
 }
@@ -35,7 +37,7 @@ export async function openProfile(
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
   if (profile.name === 'shared-list') return openSharedList(profile, onlookers, log, parts);
-  return { profile, about: ['database   none: todos are kept in memory'], conditions: [] };
+  return { profile, database: undefined, keys: undefined, conditions: [] };
 }
 
 /** Imports what the error demo does not need. */
@@ -61,7 +63,8 @@ async function openSharedList(
         authenticator.authenticate,
       ),
     },
-    about: [`database   ${databaseName}`, `tokens     ${authenticator.describe()}`],
+    database: databaseName,
+    keys: authenticator.describe(),
     conditions: [authenticator.ready, databaseAnswers(() => store.check())],
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quoteAddress } from './quote-address.ts';
+import { quoteAddress, quoteReceived } from './quote-address.ts';
 
 for (const [address, quoted] of [
   ['https://login.example.org:8443/realms/todo', '"https://login.example.org:8443/realms/todo"'],
@@ -26,4 +26,37 @@ for (const [address, quoted] of [
 ] as const) {
   test(`${JSON.stringify(address)} is quoted as ${quoted}`, () =>
     assert.equal(quoteAddress(address), quoted));
+}
+
+for (const text of [
+  '*',
+  'null',
+  'app.example',
+  'app.example:8080',
+  'app.example/todos',
+  'https://app.example/',
+  'https://*.app.example:*',
+  'ftp://app.example',
+  '[::1]',
+  'http://[::1]:8080/',
+  'a\nb',
+  ' ',
+  '\u001b[31m',
+  'h'.repeat(254),
+]) {
+  test(`${JSON.stringify(text)} can hold no password, and is shown as it was received`, () =>
+    assert.equal(quoteReceived(text), JSON.stringify(text)));
+}
+
+for (const [text, quoted] of [
+  ['https://user:s3cr3t@app.example', '"https://…@app.example"'],
+  ['https://app.example/?key=s3cr3t', '"https://app.example/?…"'],
+  ['https://app.example/#s3cr3t', '"https://app.example/#…"'],
+  ['https://user:s3cr3t', '"https://…"'],
+  ['user:s3cr3t', '"user:…"'],
+  ['password=s3cr3t', '"…"'],
+  ['s3@cr3t', '"…"'],
+] as const) {
+  test(`${JSON.stringify(text)} may hold a password, and is received as ${quoted}`, () =>
+    assert.equal(quoteReceived(text), quoted));
 }

@@ -19,6 +19,17 @@ export function quoteAddress(text: string): string {
   return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
 }
 
+/**
+ * What was received for a setting, for a message: as it stands where it cannot hold a credential, else as
+ * `quoteAddress` shows it. In a text without `@`, `?`, `#` and `=`, a password would follow a colon that begins no port.
+ */
+export function quoteReceived(text: string): string {
+  const mayHoldPassword = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/.test(
+    text.replace(/\[[0-9a-f:.%]+\]/gi, ''),
+  );
+  return mayHoldPassword ? quoteAddress(text) : JSON.stringify(text);
+}
+
 /** Whether a text is hosts, separated by commas, each with a port or without. */
 export function areHosts(text: string): boolean {
   return text.split(',').every((host) => HOST.test(host));

@@ -9,7 +9,7 @@ import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { crash } from './problem/dress.ts';
-import { openProfile } from './profile.ts';
+import { type OpenProfile, openProfile } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
 import { openWalk } from './walk.ts';
 
@@ -17,13 +17,11 @@ import { openWalk } from './walk.ts';
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
  * delay and the deadline of `serving` and what the store needs to close.
  */
-export interface Service extends AsyncDisposable {
+export interface Service extends AsyncDisposable, Pick<OpenProfile, 'database' | 'keys'> {
   /** For example `http://127.0.0.1:5080`. */
   readonly url: string;
   /** The admin listener's, when there is one. */
   readonly adminUrl: string | undefined;
-  /** Lines for people about where the data and the keys are. */
-  readonly about: readonly string[];
 }
 
 /** A port cannot be listened on. The message is one line for people (exit code 69). */
@@ -70,7 +68,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
     observers,
     corsOrigins: config.serving.corsOrigins,
   });
-  const url = await listen(listeners, receive, config);
+  const url = await listen(listeners, receive, config, '--port or TODO_PORT');
   phase = 'serving';
   parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
   parts.defer(() => {
@@ -81,7 +79,8 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   return {
     url,
     adminUrl,
-    about: opened.about,
+    database: opened.database,
+    keys: opened.keys,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -125,13 +124,20 @@ async function openAdmin(
     log,
     listeners,
   });
-  return listen(listeners, receive, address);
+  return listen(listeners, receive, address, 'TODO_ADMIN_PORT');
 }
 
-/** The result is the URL of the first address. */
-async function listen(listeners: Listeners, receive: Receive, { host, port }: Address): Promise<string> {
-  const server = await listeners.listen(receive, { host, port }).catch((cause: Error) => {
-    throw new PortNotOpened(`cannot listen on ${host} port ${port}: ${cause.message}`, { cause });
+/** The result is the URL of the first address. `setting` names what decides the port, for people. */
+async function listen(
+  listeners: Listeners,
+  receive: Receive,
+  { host, port }: Address,
+  setting: string,
+): Promise<string> {
+  const server = await listeners.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const taken = `another program has that port: choose another one with ${setting}`;
+    const reason = cause.code === 'EADDRINUSE' ? taken : cause.message;
+    throw new PortNotOpened(`cannot listen on ${host} port ${port}: ${reason}`, { cause });
   });
   const address = server.address();
   if (address === null || typeof address === 'string')

@@ -59,11 +59,11 @@ for (const host of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'my_host', 
 }
 
 for (const [host, quoted] of [
-  ['a\nb', '…'],
-  [' ', '…'],
-  ['[::1]', '…'],
-  ['\u001b[31m', '…'],
-  ['h'.repeat(254), '…'],
+  ['a\nb', 'a\\nb'],
+  [' ', ' '],
+  ['[::1]', '[::1]'],
+  ['\u001b[31m', '\\u001b[31m'],
+  ['h'.repeat(254), 'h'.repeat(254)],
   ['http://127.0.0.1/', 'http://127.0.0.1/'],
   ['postgres://todo:s3cr3t@db/todos', 'postgres://…@db/todos'],
 ] as const) {

@@ -1,4 +1,4 @@
-import { quoteAddress } from './quote-address.ts';
+import { quoteReceived } from './quote-address.ts';
 
 /** Every variable that is read, and no other can be. Those of OpenTelemetry's exporter itself are read by it. */
 export const VARIABLES = [
@@ -106,7 +106,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
       if (number >= from && number <= to) return number;
       const wanted = unit === undefined ? 'a whole number' : `a whole number of ${unit}`;
       faults.push(
-        `${nameOf(variable)} must be ${wanted} from ${from} to ${to}, received ${JSON.stringify(value)}`,
+        `${nameOf(variable)} must be ${wanted} from ${from} to ${to}, received ${quoteReceived(value)}`,
       );
       return otherwise;
     },
@@ -115,17 +115,18 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
       if (!HOST.test(value)) {
         faults.push(
           `${nameOf(variable)} must be the name or address of a host, like "localhost", "0.0.0.0" or "::1", ` +
-            `received ${quoteAddress(value)}`,
+            `received ${quoteReceived(value)}`,
         );
       }
       return value;
     },
     oneOf(variable, allowed, otherwise) {
       const value = text(variable);
-      const found = value === undefined ? otherwise : allowed.find((one) => one === value);
+      if (value === undefined) return otherwise;
+      const found = allowed.find((one) => one === value);
       if (found === undefined) {
         const wanted = allowed.map((one) => `"${one}"`).join(', ');
-        faults.push(`${nameOf(variable)} must be one of ${wanted}, received ${JSON.stringify(value)}`);
+        faults.push(`${nameOf(variable)} must be one of ${wanted}, received ${quoteReceived(value)}`);
       }
       return found ?? otherwise;
     },

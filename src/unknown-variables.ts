@@ -1,3 +1,4 @@
+import { nearestTo } from './nearest.ts';
 import { VARIABLES } from './settings.ts';
 
 /** A variable that looks like one of this service, and is none. */
@@ -17,26 +18,5 @@ export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariab
   return Object.entries(env)
     .filter(([name]) => name.startsWith('TODO_') && !known.includes(name))
     .filter(([name, value = '']) => !SERVICE_LINK.test(name) && !SERVICE_ADDRESS.test(value))
-    .map(([name]) => ({ name, nearest: nearestTo(name) }));
-}
-
-function nearestTo(name: string): string | undefined {
-  const near = VARIABLES.map((variable) => ({ variable, distance: distance(name, variable) }))
-    .filter((candidate) => candidate.distance <= name.length / 3)
-    .sort((a, b) => a.distance - b.distance);
-  return near[0]?.variable;
-}
-
-/** Levenshtein: how many characters must be added, removed or replaced. */
-function distance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [row, letter] of [...a].entries()) {
-    const current = [row + 1];
-    for (const [column, other] of [...b].entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
+    .map(([name]) => ({ name, nearest: nearestTo(name, VARIABLES) }));
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts';
-import { quoteAddress } from '../quote-address.ts';
+import { quoteReceived } from '../quote-address.ts';
 import type { Settings, Variable } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
@@ -85,7 +85,7 @@ async function readExternalTrust(settings: Settings, environment: Environment): 
     );
   }
   for (const [name, value, quote] of [
-    ['TODO_AUTH_ISSUER', issuer, quoteAddress],
+    ['TODO_AUTH_ISSUER', issuer, quoteReceived],
     ['TODO_AUTH_AUDIENCE', audience, JSON.stringify],
   ] as const) {
     if (value !== undefined && value !== value.trim()) {
@@ -105,7 +105,7 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
   }
   if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
     settings.fault(
-      `TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteAddress(issuer)}`,
+      `TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteReceived(issuer)}`,
     );
   }
 }

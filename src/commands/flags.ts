@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { meant } from '../nearest.ts';
 import { print } from '../print.ts';
 
 /** What a command takes after its own words. */
@@ -38,7 +39,11 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
     if (!word || more.length > 0) return wrongUsage(line.command, operandWanted(line.operand, positionals));
     return { ...values, [line.operand]: word } as Given<Flags, Operand>;
   } catch (error) {
-    return wrongUsage(line.command, error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
+    if (unknown === undefined) return wrongUsage(line.command, message);
+    const known = Object.keys(options).map((name) => `--${name}`);
+    return wrongUsage(line.command, `There is no flag "${unknown}"${meant(unknown, known)}`);
   }
 }
 

@@ -121,20 +121,25 @@ function printNotStarted(error: unknown): number {
 }
 
 /** One line in the log of production. */
-function announce(config: Config, { url, adminUrl, about }: Service, log: Logger): void {
-  const { environment, profile } = config;
-  log.info({ event: 'started', url, adminUrl, profile: profile.name, environment, about }, 'started');
+function announce({ environment, profile }: Config, service: Service, log: Logger): void {
+  const { url, adminUrl, database, keys } = service;
+  log.info(
+    { event: 'started', url, adminUrl, profile: profile.name, environment, database, keys },
+    'started',
+  );
 }
 
 /** Development greets a person. */
-async function greet(config: Config, { url, adminUrl, about }: Service, output: Output): Promise<void> {
+async function greet(config: Config, service: Service, output: Output): Promise<void> {
   const { environment, profile } = config;
+  const { url, adminUrl, database, keys } = service;
   const { isScalarInstalled, PAGE_PATH } = await import('../openapi/page.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
-    ...about,
+    `database   ${database ?? 'none: todos are kept in memory'}`,
+    ...(keys === undefined ? [] : [`tokens     ${keys}`]),
     ...(isScalarInstalled() ? [`reference  ${url}${PAGE_PATH}`] : []),
     ...tokenLine(profile),
   ];

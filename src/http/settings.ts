@@ -1,4 +1,4 @@
-import { quoteAddress } from '../quote-address.ts';
+import { quoteReceived } from '../quote-address.ts';
 import type { Settings } from '../settings.ts';
 
 /** How connections are served and how serving ends. */
@@ -32,7 +32,7 @@ function readOrigins(settings: Settings): readonly string[] {
     const url = URL.parse(origin);
     if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
     // A password may have commas, too.
-    const received = quoteAddress(value.includes('@') ? value : origin);
+    const received = quoteReceived(value.includes('@') ? value : origin);
     settings.fault(
       `TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated, received ${received}`,
     );

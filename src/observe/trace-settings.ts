@@ -1,4 +1,4 @@
-import { quoteAddress } from '../quote-address.ts';
+import { quoteReceived } from '../quote-address.ts';
 import type { Settings, Variable } from '../settings.ts';
 
 /** Which requests are recorded: of those without a sampled flag from their caller, or of all. */
@@ -44,7 +44,7 @@ export function readTracing(settings: Settings): TracingSettings | undefined {
 function checkEndpoint(variable: Variable, settings: Settings): void {
   const value = settings.text(variable);
   if (value === undefined || /^https?:$/.test(URL.parse(value)?.protocol ?? '')) return;
-  settings.fault(`${variable} must begin with "http://" or "https://", received ${quoteAddress(value)}`);
+  settings.fault(`${variable} must begin with "http://" or "https://", received ${quoteReceived(value)}`);
 }
 
 function checkProtocol(settings: Settings): void {

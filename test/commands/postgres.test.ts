@@ -51,7 +51,7 @@ test('check says that a server does not sync: 1', async () => {
   );
 });
 
-test('a user who may not write gets one line and 69', async () => {
+test('a user who may not write gets one line that grants the right, and 69', async () => {
   const database = await server.makeDatabase();
   await runProgram(['migrate', '--database', database]);
   await server.execute(
@@ -62,7 +62,13 @@ test('a user who may not write gets one line and 69', async () => {
   assert.equal((await runProgram(['categories', 'list', '--database', reader])).code, 0);
   const { code, stderr } = await runProgram(['categories', 'add', 'Garden', '--database', reader]);
   assert.equal(code, 69);
-  assert.equal(stderr, 'Cannot add the category: permission denied for table categories\n');
+  const grant = 'GRANT INSERT ON categories TO reader';
+  assert.equal(
+    stderr,
+    `Cannot add the category: permission denied for table categories: its role lacks rights: ${grant}\n`,
+  );
+  await server.execute(database, grant);
+  assert.equal((await runProgram(['categories', 'add', 'Garden', '--database', reader])).code, 0);
 });
 
 test('a server that is not there is one line and 69, without the password', async () => {

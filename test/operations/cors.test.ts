@@ -121,7 +121,8 @@ describe('CORS', { concurrency: true }, () => {
       const env = { TODO_CORS_ORIGINS: value };
       const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', '0'], { env });
       assert.equal(code, 78);
-      assert.ok(stderr.includes('TODO_CORS_ORIGINS must list origins like "https://app.example"'));
+      const wanted = 'TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated';
+      assert.equal(stderr.split('\n')[1], `  ${wanted}, received "${value}"`);
     });
   }
 });

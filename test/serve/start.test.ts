@@ -85,7 +85,22 @@ test('production starts with one JSON line, and ends on SIGTERM with exit code 0
     ['started', 'stopping', 'stopped'],
   );
   assert.equal(events[0].url, service.baseUrl);
+  assert.deepEqual([events[0].database, events[0].keys], [undefined, undefined]);
   assert.equal(service.stderr(), '');
+});
+
+test('the line of a start has the database and the source of keys as fields, without words for people', async () => {
+  const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
+  await using service = await startService({ auth });
+  const { database, keys, about } = JSON.parse(service.stdout());
+  assert.deepEqual(
+    { database, keys, about },
+    {
+      database: `sqlite:${join(service.dataDir, 'todos.db')}`,
+      keys: 'HMAC secret of 32 bytes from TODO_AUTH_SECRET_FILE',
+      about: undefined,
+    },
+  );
 });
 
 test('todos survive a restart, and a token made before the first start opens the second', async () => {
@@ -132,13 +147,17 @@ test('D6 · a second process says whom it waits for, and a signal ends its wait'
   assert.match(output, /stopped before it served/);
 });
 
-test('a port in use is one line and exit code 69', async () => {
+test('a port in use is one line that names the flag, and exit code 69', async () => {
   await using server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', String(port)]);
   assert.equal(code, 69);
-  assert.match(stderr, new RegExp(`^Cannot start: cannot listen on 127\\.0\\.0\\.1 port ${port}: .*\\n$`));
+  assert.equal(
+    stderr,
+    `Cannot start: cannot listen on 127.0.0.1 port ${port}: ` +
+      'another program has that port: choose another one with --port or TODO_PORT\n',
+  );
 });
 
 test('a database that is no database is one line and exit code 69', async () => {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../parse-json.ts';
-import { quoteAddress } from '../../quote-address.ts';
+import { quoteReceived } from '../../quote-address.ts';
 import { parseTrustedAddress } from './address.ts';
 import { type Failed, failed } from './failed.ts';
 import { errorCode } from './small-file.ts';
@@ -23,7 +23,7 @@ const HEADERS = { accept: 'application/json', connection: 'close' };
 export async function fetchDocument(address: string, signal: AbortSignal): Promise<FetchedDocument> {
   const url = parseTrustedAddress(address);
   if (url === undefined) {
-    return failed(`${quoteAddress(address)} must begin with "https:", or with "http:" on loopback`);
+    return failed(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
   }
   const name = withoutQuery(url);
   let text: string | undefined;

@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment.ts';
-import { quoteAddress } from '../../quote-address.ts';
+import { quoteReceived } from '../../quote-address.ts';
 import type { Settings } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development/key.ts';
 import { parseTrustedAddress } from './address.ts';
@@ -46,7 +46,7 @@ function chooseSource(settings: Settings): KeySource | undefined {
   if (variable !== undefined && more.length > 0) {
     const received = [variable, ...more].map((name) => {
       const value = settings.text(name) ?? '';
-      return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteAddress(value) : JSON.stringify(value)}`;
+      return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteReceived(value) : JSON.stringify(value)}`;
     });
     settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`);
     return undefined;
@@ -58,7 +58,7 @@ function chooseSource(settings: Settings): KeySource | undefined {
   const url = parseTrustedAddress(value);
   if (url !== undefined) return { kind: 'jwks-url', url };
   const wanted = 'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
-  settings.fault(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteAddress(value)}`);
+  settings.fault(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteReceived(value)}`);
   return undefined;
 }
 
@@ -71,7 +71,7 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   if (!saidAlready) {
     settings.fault(
       `TODO_AUTH_ISSUER must be an "https:" address without query and fragment to find its keys from it, received ` +
-        `${quoteAddress(issuer)}; or set one of ${SOURCES}`,
+        `${quoteReceived(issuer)}; or set one of ${SOURCES}`,
     );
   }
   return undefined;

@@ -4,15 +4,17 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import { errorOf, messageOf } from './error.ts';
+import { errorOf, isPrivilegeRefusal, messageOf } from './error.ts';
 import {
   changesFault,
   LOCK,
   migrate,
   renewChanges,
+  rightsFault,
   schemaFault,
   schemaVersion,
   serverFault,
+  TO_ADD_CATEGORY,
 } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
@@ -49,7 +51,10 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
         await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
         return run<Category>(connection, ADD_CATEGORY, [name]);
       });
-      const [category] = await asStoreError('write', added);
+      const [category] = await asStoreError('write', added).catch(async (error: Error) => {
+        const fault = isPrivilegeRefusal(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
+        throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
+      });
       return category ?? 'name-taken';
     },
 

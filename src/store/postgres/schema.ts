@@ -65,9 +65,12 @@ export async function serverFault(connection: Connection): Promise<string | unde
     : undefined;
 }
 
+/** What adding a category needs. */
+export const TO_ADD_CATEGORY = ['SELECT', 'INSERT'].map((right) => ({ table: 'categories', right }));
+
 /** Which rights an instance lacks on the tables that are there, for people, with what grants them; or undefined. */
-export async function rightsFault(connection: Connection): Promise<string | undefined> {
-  const values = [NEEDED.map(({ table }) => table), NEEDED.map(({ right }) => right)];
+export async function rightsFault(connection: Connection, needed = NEEDED): Promise<string | undefined> {
+  const values = [needed.map(({ table }) => table), needed.map(({ right }) => right)];
   const missing = await run<Right>(connection, MISSING_RIGHTS, values);
   if (missing.length === 0) return undefined;
   return `its role lacks rights: ${grants(missing, (await whoAmI(connection)).role)}`;
