@@ -111,9 +111,14 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
 /** Runs `todo-service` with these arguments to its end: commands that do not serve, and starts that fail. */
 export async function runProgram(
   args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly input?: string;
+    /** Whose rights the program has; only root may choose. */
+    readonly user?: { readonly uid: number; readonly gid: number };
+  } = {},
 ): Promise<Finished> {
-  const child = launch(source, args, options.env ?? {});
+  const child = launch(source, args, options.env ?? {}, options.user);
   const output = collect(child);
   child.stdin?.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
@@ -157,6 +162,7 @@ function launch(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  user: { readonly uid?: number; readonly gid?: number } = {},
 ): ChildProcess {
   // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
@@ -164,6 +170,7 @@ function launch(
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...user,
   });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

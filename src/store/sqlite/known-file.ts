@@ -46,10 +46,12 @@ export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   throw new Error(change);
 }
 
-/** Names a file that SQLite is not to make when it is missing. The path may be relative. */
-export function existing(path: string): URL {
+/** Names a file that SQLite is not to make when it is missing, nor write when it is `readOnly`. The path may be relative. */
+export function existing(path: string, readOnly = false): URL {
   const url = pathToFileURL(path);
-  url.searchParams.set('mode', 'rw');
+  url.searchParams.set('mode', readOnly ? 'ro' : 'rw');
+  // Else SQLite would make it, with the rights of this user.
+  if (readOnly) url.searchParams.set('readonly_shm', '1');
   return url;
 }
 

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Inspection, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
-import { checkFile } from './file.ts';
+import { checkFile, checkWritable, isReadOnlyBeside } from './file.ts';
 import { prepareKeys } from './keys.ts';
 import { existing } from './known-file.ts';
 import { prepareFind } from './row.ts';
@@ -47,10 +47,12 @@ export function openSqliteOperator(path: string): Operator {
 export function openBeside(path: string): DatabaseSync {
   using parts = new DisposableStack();
   try {
-    if (!existsSync(path)) throw new Error('there is no such file, "todo-service serve" makes it');
     checkFile(path);
+    const file = realpathSync(path);
+    const readOnly = isReadOnlyBeside(file);
+    if (!readOnly) checkWritable(file);
     // `file:t.db` is a name, not the URI that SQLite would take it for.
-    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+    const database = parts.use(new DatabaseSync(existing(file, readOnly), { timeout: BUSY_TIMEOUT_MS }));
     checkLibrary(libraryVersion(database));
     checkSchema(database);
     makeDurable(database);

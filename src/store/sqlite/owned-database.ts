@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDurable } from './durability.ts';
-import { checkFile, resolvePath } from './file.ts';
+import { checkFile, checkWritable, resolvePath } from './file.ts';
 import { existing } from './known-file.ts';
 import { makeDatabase } from './new-database.ts';
 import { lockFile } from './owner.ts';
@@ -38,6 +38,7 @@ export async function openOwned(name: string, options: OwnedOptions): Promise<Ow
   if (name === '' || name === ':memory:') throw new Error('it must be a file');
   using parts = new DisposableStack();
   const path = resolvePath(name);
+  checkWritable(path);
   parts.use(await lockFile(path, options.patienceMs ?? 10_000, options.waiting));
   const isNew = !existsSync(path);
   if (isNew) for (const log of makeDatabase(path)) options.onLogMoved?.(log);

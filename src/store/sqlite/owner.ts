@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotOpened } from '../store.ts';
 import { isBusy } from './error.ts';
-import { privateFile } from './file.ts';
+import { checkWritable, privateFile } from './file.ts';
 
 const READ_OWNER = 'SELECT pid, host, since FROM owner';
 const NAME_OWNER = 'INSERT OR REPLACE INTO owner (only, pid, host, since) VALUES (1, ?, ?, ?)';
@@ -30,7 +30,9 @@ export async function lockFile(
   patienceMs: number,
   waiting: (owner: string) => void = () => {},
 ): Promise<Disposable> {
-  const sidecar = new DatabaseSync(privateFile(`${database}-owner`), { timeout: 0 });
+  const path = `${database}-owner`;
+  checkWritable(path);
+  const sidecar = new DatabaseSync(privateFile(path), { timeout: 0 });
   try {
     const deadline = performance.now() + patienceMs;
     for (let tries = 0; !claim(sidecar); tries += 1) {

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { runProgram } from '../start.ts';
+import { temporaryFolder } from './folder.ts';
+
+// Rights do not bind root: as root, the programs run as another user; else, as the one who runs the tests.
+const root = process.getuid?.() === 0;
+const uid = root ? 65_534 : (process.getuid?.() ?? 0);
+const gid = root ? 65_534 : (process.getgid?.() ?? 0);
+
+function run(...words: readonly string[]) {
+  return runProgram(words, root ? { user: { uid, gid } } : {});
+}
+
+/** A database in a folder, both of the user who runs the programs; every command that opens it. */
+async function ownFile() {
+  await using parts = new AsyncDisposableStack();
+  const { path: outer } = parts.use(await temporaryFolder());
+  if (root) chownSync(outer, uid, gid);
+  const folder = join(outer, 'data');
+  const path = join(folder, 'todos.db');
+  const made = await run('migrate', '--database', `sqlite:${path}`);
+  assert.equal(made.code, 0, made.stderr);
+  const owned = parts.move();
+  return {
+    folder,
+    path,
+    commands: [
+      ['check'],
+      ['categories', 'list'],
+      ['backup', join(outer, 'copy.db')],
+      ['migrate'],
+      ['serve', '--port', '0', '--environment', 'development'],
+    ].map((words) => [...words, '--database', `sqlite:${path}`]),
+    [Symbol.asyncDispose]: async () => {
+      chmodSync(folder, 0o700);
+      await owned.disposeAsync();
+    },
+  };
+}
+
+test('every command says EACCES of a folder that its user may not look into', async () => {
+  await using file = await ownFile();
+  chmodSync(file.folder, 0o600);
+  for (const words of file.commands) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot [^\n]*: EACCES: permission denied, [^\n]*\n$/);
+  }
+});
+
+test('every command names owner and mode of a file that its user may not read, and the user', async () => {
+  await using file = await ownFile();
+  chmodSync(file.path, 0o000);
+  if (root) chownSync(file.path, 1, 1);
+  const [owner, group] = root ? [1, 1] : [uid, gid];
+  for (const words of file.commands) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 69);
+    assert.ok(
+      stderr.endsWith(
+        `Cannot open the database "${file.path}": user ${uid} may not read and write "todos.db": it belongs to ` +
+          `user ${owner} and group ${group}, and its mode is 000 (EACCES)\n`,
+      ),
+      stderr,
+    );
+  }
+});
+
+test('a start on a file that may only be read leaves nothing behind that outlives the mistake', async () => {
+  await using file = await ownFile();
+  chmodSync(file.path, 0o400);
+  for (const words of file.commands) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 69);
+    assert.match(
+      stderr,
+      /"todos\.db": it belongs to user \d+ and group \d+, and its mode is 400 \(EACCES\)\n$/,
+    );
+    for (const suffix of ['-wal', '-shm']) assert.equal(existsSync(file.path + suffix), false);
+  }
+  chmodSync(file.path, 0o600);
+  assert.equal((await run('migrate', '--database', `sqlite:${file.path}`)).code, 0);
+});
+
+for (const suffix of ['-wal', '-shm']) {
+  test(`every command names a todos.db${suffix} that somebody has left behind read-only`, async () => {
+    await using file = await ownFile();
+    {
+      using other = new DatabaseSync(file.path);
+      other.exec('PRAGMA journal_mode = WAL; SELECT 1 FROM todos');
+      if (root) for (const each of ['-wal', '-shm']) chownSync(file.path + each, uid, gid);
+      chmodSync(file.path + suffix, 0o400);
+      for (const words of file.commands) {
+        const { code, stderr } = await run(...words);
+        assert.equal(code, 69);
+        assert.ok(
+          stderr.includes(`user ${uid} may not read and write "todos.db${suffix}": it belongs`),
+          stderr,
+        );
+      }
+    }
+  });
+}
+
+test('migrate and serve name a todos.db-owner that their user may not write', async () => {
+  await using file = await ownFile();
+  chmodSync(`${file.path}-owner`, 0o400);
+  for (const words of file.commands.slice(-2)) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 69);
+    assert.ok(stderr.includes(`user ${uid} may not read and write "todos.db-owner": it belongs`), stderr);
+  }
+});
+
+test('every command names a folder in which its user may make no file', async () => {
+  await using file = await ownFile();
+  chmodSync(file.folder, 0o500);
+  for (const words of file.commands) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 69);
+    assert.ok(stderr.includes(`user ${uid} may not make files in "data": it belongs to user ${uid}`), stderr);
+  }
+});
+
+test('who may only read a file may check and copy it beside the process that has it open, and leaves nothing behind', async () => {
+  await using file = await ownFile();
+  const copies = join(file.folder, '..', 'copies');
+  mkdirSync(copies);
+  if (root) chownSync(copies, uid, gid);
+  using other = new DatabaseSync(file.path);
+  other.exec('PRAGMA journal_mode = WAL; SELECT 1 FROM todos');
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (root) chownSync(file.path + suffix, 1, 1);
+    chmodSync(file.path + suffix, root ? 0o644 : 0o444);
+  }
+  const database = ['--database', `sqlite:${file.path}`];
+  const checked = await run('check', ...database);
+  assert.deepEqual([checked.code, checked.stderr], [0, '']);
+  const copied = await run('backup', join(copies, 'copy.db'), ...database);
+  assert.deepEqual([copied.code, copied.stderr], [0, '']);
+  const added = await run('categories', 'add', 'Garden', ...database);
+  assert.equal(added.code, 69);
+  assert.equal(statSync(`${file.path}-shm`).uid, root ? 1 : uid);
+});
