@@ -5,6 +5,7 @@ import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
+import { sayFull } from './observe/connections-full.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
@@ -58,7 +59,12 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
   const refused = metrics === undefined ? {} : { refused: metrics.refused };
-  const listeners = openListeners({ limits: { maxConnections }, ...refused });
+  const listeners = openListeners({
+    limits: { maxConnections },
+    ...refused,
+    dropped: sayFull(log, 'public'),
+  });
+  metrics?.watchListener('public', () => listeners.figures);
   const receive = await composeApp({
     environment: config.environment,
     log,
@@ -115,7 +121,11 @@ async function openAdmin(
     profile: profile.name,
     environment,
   };
-  const listeners = openListeners({ limits: { maxConnections: ADMIN_CONNECTIONS } });
+  const listeners = openListeners({
+    limits: { maxConnections: ADMIN_CONNECTIONS },
+    dropped: sayFull(log, 'admin'),
+  });
+  metrics.watchListener('admin', () => listeners.figures);
   parts.defer(() => listeners.drain(0));
   const receive = openWalk({
     routes: adminRoutes({ ready, metrics: metrics.read, version }),

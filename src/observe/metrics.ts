@@ -3,6 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Connections } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
+import { registerListeners, type WatchListener } from './listener-metrics.ts';
 import type { Observer } from './observer.ts';
 import { gaugeIn, registerRuntime } from './runtime-metrics.ts';
 import { errorType, settled, watchStore } from './watched-store.ts';
@@ -46,6 +47,7 @@ export interface Metrics extends Observer, Disposable {
   refused(status: number): void;
   /** Keys were read or fetched, or could not be. */
   keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
+  readonly watchListener: WatchListener;
   watchLog(output: { readonly dropped: number }): void;
   watchReadiness(ready: () => Promise<true | string>): void;
   watchConnections(connections: () => Connections): void;
@@ -60,6 +62,7 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
   const registers = [registry];
   const gauge = gaugeIn(registry);
   const runtime = registerRuntime(registry);
+  const watchListener = registerListeners(registry);
 
   new Gauge({
     name: 'build_info',
@@ -180,6 +183,7 @@ export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: Met
     },
     refused: (status) => refused.inc({ http_response_status_code: status }),
     keysTaken: (outcome) => keys.inc({ outcome }),
+    watchListener,
     watchLog(output) {
       new Counter({
         name: 'todo_log_lines_dropped_total',

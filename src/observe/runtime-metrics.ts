@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -64,6 +64,9 @@ export function registerRuntime(registry: Registry): Disposable {
   if (process.platform === 'linux') {
     gauge('process_open_fds', 'Open file descriptors, sockets included.', () => {
       return readdirSync('/proc/self/fd').length;
+    });
+    gauge('process_max_fds', 'File descriptors that the process may have open.', () => {
+      return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
     });
   }
   new Gauge({

@@ -21,7 +21,15 @@ export interface Address {
   readonly port: number;
 }
 
-/** The public listeners of one service, from the first connection to the last. */
+/** Sockets of all addresses together. */
+export interface SocketFigures {
+  readonly open: number;
+  readonly limit: number;
+  /** So many have been closed at once since the start, because the limit was reached (contract D13). */
+  readonly dropped: number;
+}
+
+/** The listeners of one port, from the first connection to the last. */
 export interface Listeners {
   /**
    * Opens strict servers for `receive`: one, or one for each address of `localhost`. The result is the first.
@@ -29,6 +37,7 @@ export interface Listeners {
    * @throws the error of `listen` or of the look-up of the host.
    */
   listen(receive: Receive, address: Address): Promise<Server>;
+  readonly figures: SocketFigures;
   /** True from the first call of `drain`. */
   readonly draining: boolean;
   /**
@@ -43,11 +52,21 @@ export interface ListenersOptions {
   readonly limits?: Partial<Limits>;
   /** Called for each problem that is answered before routing. */
   readonly refused?: (status: number) => void;
+  /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
+  readonly dropped?: () => void;
 }
 
-export function openListeners({ limits, refused }: ListenersOptions = {}): Listeners {
-  const parts = { limits: { ...LIMITS, ...limits }, ...(refused === undefined ? {} : { refused }) };
+export function openListeners({ limits, refused, dropped }: ListenersOptions = {}): Listeners {
   const open: StrictServer[] = [];
+  let droppedCount = 0;
+  const parts = {
+    limits: { ...LIMITS, ...limits },
+    ...(refused === undefined ? {} : { refused }),
+    dropped() {
+      droppedCount += 1;
+      dropped?.();
+    },
+  };
   let drained: Promise<void> | undefined;
 
   async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
@@ -67,6 +86,13 @@ export function openListeners({ limits, refused }: ListenersOptions = {}): Liste
       // A second address, of IPv6 for one, that this machine does not let us have is not needed.
       await Promise.allSettled(others.map(({ address }) => listenOn(receive, address, chosen)));
       return server;
+    },
+    get figures() {
+      return {
+        open: open.reduce((sum, { connections }) => sum + connections.size, 0),
+        limit: open.length * parts.limits.maxConnections,
+        dropped: droppedCount,
+      };
     },
     get draining() {
       return drained !== undefined;

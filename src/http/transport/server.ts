@@ -47,6 +47,8 @@ export interface StrictServerParts {
   readonly limits: Limits;
   /** Called for each problem that is answered before `receive` saw the request. */
   readonly refused?: (status: number) => void;
+  /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
+  readonly dropped?: () => void;
 }
 
 /** A server and the connections that are open. */
@@ -61,7 +63,7 @@ export interface StrictServer {
  * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
  */
 export function createStrictServer(receive: Receive, parts: StrictServerParts): StrictServer {
-  const { limits, refused = () => {} } = parts;
+  const { limits, refused = () => {}, dropped = () => {} } = parts;
   const connections = new Map<Duplex, Connection>();
   const givenUp = new WeakSet<Duplex>();
 
@@ -128,6 +130,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
   const { maxConnections, answerTimeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false });
   server.maxConnections = maxConnections;
+  server.on('drop', () => dropped());
   // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
