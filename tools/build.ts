@@ -16,8 +16,6 @@ rmSync(dist, { recursive: true, force: true });
 
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 run(tsc, '--project', join(root, 'tsconfig.build.json'));
-// The client again, as browsers see it, with declarations for those who import it.
-run(tsc, '--project', join(root, 'tsconfig.client.json'));
 
 // tsc copies nothing that it does not compile: the migrations, for one.
 cpSync(src, dist, { recursive: true, filter: (path) => !/\.(ts|js)$/.test(path) });

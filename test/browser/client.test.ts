@@ -9,7 +9,7 @@ import { startList } from '../operations/list.ts';
 import { startChromium } from './chromium.ts';
 import { openWatched } from './watched-page.ts';
 
-const source = await readFile(new URL('../../src/client/client.ts', import.meta.url), 'utf8');
+const source = await readFile(new URL('../../client/src/client.ts', import.meta.url), 'utf8');
 const script = stripTypeScriptTypes(source);
 
 /** A page that has nothing but the client, on an origin of its own. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TodoError } from '../../src/client/client.ts';
+import { TodoError } from '../../client/src/client.ts';
 
 /** The error that a call ends with. */
 export async function errorOf(call: Promise<unknown>): Promise<TodoError> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { type ClientOptions, createTodoClient, TodoProblem } from '../../src/client/client.ts';
+import { type ClientOptions, createTodoClient, TodoProblem } from '../../client/src/client.ts';
 import { errorOf } from './error-of.ts';
 import { startProxy } from './proxy.ts';
 

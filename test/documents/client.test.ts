@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { startList } from '../operations/list.ts';
 
 const page = await readFile(new URL('../../docs/client.md', import.meta.url), 'utf8');
-const client = new URL('../../src/client/client.ts', import.meta.url).href;
+const client = new URL('../../client/src/client.ts', import.meta.url).href;
 
 /** Each example with what stands below it. */
 const examples = [...page.matchAll(/```ts\n(.*?)```\n\n```\n(.*?)```/gs)];
@@ -25,7 +25,7 @@ for (const [index, [, code = '', output = '']] of examples.entries()) {
     const folder = await mkdtemp(join(tmpdir(), 'todo-client-'));
     t.after(() => rm(folder, { recursive: true }));
     const file = join(folder, 'example.ts');
-    const here = code.replaceAll("'todo-service/client'", `'${client}'`);
+    const here = code.replaceAll("'todo-service-client'", `'${client}'`);
     await writeFile(file, here.replaceAll('https://todos.example.org', list.url));
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const child = spawn(process.execPath, [file], {

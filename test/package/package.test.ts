@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -54,9 +54,8 @@ describe('The npm package', () => {
       .filter((path) => !/^(docs\/.+|[A-Z]+\.md|LICENSE|package\.json|npm-shrinkwrap\.json)$/.test(path))
       .filter(
         (path) =>
-          !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/openapi\/[\w-]+\.v1\.json$|^dist\/client\/client\.d\.ts$/.test(
-            path,
-          ) || path.includes('.test.'),
+          !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/openapi\/[\w-]+\.v1\.json$/.test(path) ||
+          path.includes('.test.'),
       );
     assert.deepEqual(others, []);
   });
@@ -74,34 +73,6 @@ describe('The npm package', () => {
       [...imported].filter((name) => !declared.includes(name)),
       [],
     );
-  });
-
-  test('brings the client, with its types, to those who import todo-service/client', async () => {
-    const user = join(modules, '..');
-    await writeFile(
-      join(user, 'use.mts'),
-      `import { createTodoClient, type Todo } from 'todo-service/client';
-       const { todos } = await createTodoClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 }).list();
-       export const titles: readonly string[] = todos.map((todo: Todo) => todo.title);
-      `,
-    );
-    const tsc = join(project, 'node_modules', '.bin', 'tsc');
-    const flags = [
-      '--strict',
-      '--noEmit',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2022,dom',
-      '--types',
-      '',
-      'use.mts',
-    ];
-    const place = { cwd: user, env: programsOf(nodes['the pinned']) };
-    const compiled = await run(tsc, ['--module', 'nodenext', ...flags], place);
-    assert.equal(compiled.code, 0, compiled.stdout);
-    const { stderr } = await run('node', ['use.mts'], { cwd: user, env: programsOf(nodes['the pinned']) });
-    assert.match(stderr, /TodoError: GET \/todos got no answer/);
   });
 
   test('is installed with the versions that were tested, and nothing else', async () => {
