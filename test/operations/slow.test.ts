@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { LIMITS } from '../../src/http/transport/server.ts';
 import { get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
@@ -104,11 +105,12 @@ describe('Slow clients', { concurrency: true }, () => {
     await demo.listeners.drain(60_000);
   });
 
-  test('the limits of production: slow heads 6 s, slow bodies 11 s, keep-alive 75 s, 1,000 sockets', async () => {
+  test('the limits of production: slow heads 6 s, slow bodies 11 s, answers 60 s, keep-alive 75 s, 1,000 sockets', async () => {
     await using demo = await startDemo();
     const { server } = demo;
     assert.ok(server.headersTimeout + 500 <= 6_000);
     assert.ok(server.requestTimeout + 500 <= 11_000);
+    assert.equal(LIMITS.answerTimeout, 60_000);
     assert.equal(server.keepAliveTimeout, 75_000);
     assert.equal(server.maxConnections, 1_000);
   });

@@ -3,8 +3,11 @@ import { endLast } from '../transport/refuse.ts';
 import { type Answer, type Body, piecesOf } from './answer.ts';
 import type { Call } from './call.ts';
 
-/** Bytes of a long body that the socket gets at a time. At 64 KiB a second they leave long before a client counts as gone. */
-const WINDOW_BYTES = 512 * 1024;
+/**
+ * Bytes of a long body that the socket gets at a time. Whether a client reads is seen when the kernel has taken them
+ * (contract D10).
+ */
+const WINDOW_BYTES = 64 * 1024;
 
 /**
  * Writes an answer: the one place that touches the socket of a request that was routed. Every answer has what contract

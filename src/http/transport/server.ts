@@ -23,13 +23,13 @@ export interface Limits {
   readonly maxConnections: number;
 }
 
-/** A slow head ends within 6 s, a slow body within 11 s, an answer that nobody takes within 31 s. */
+/** A slow head ends within 6 s, a slow body within 11 s, an answer that nobody takes within 61 s. */
 export const LIMITS: Limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 500,
   keepAliveTimeout: 75_000,
-  answerTimeout: 30_000,
+  answerTimeout: 60_000,
   maxConnections: 1_000,
 };
 
