@@ -97,6 +97,14 @@ describe('The strict look', { concurrency: true }, () => {
     });
   }
 
+  for (const field of ['Authorization', 'authorization', 'Content-Type']) {
+    test(`the header that must not be repeated is named · ${field}`, async () => {
+      const [answer] = await converse(demo.url, `${GET}${field}: a\r\nX: b\r\n${field}: c\r\n\r\n`);
+      const detail = `The header ${field.toLowerCase()} must not be repeated.`;
+      assert.equal(problemOf(answer).detail, detail);
+    });
+  }
+
   const accepted: readonly (readonly [name: string, bytes: string, status: number])[] = [
     ['chunks with extensions', `${CHUNKED}\r\n2;a=b;c="d"\r\n{}\r\n0;x\r\n\r\n`, 200],
     ['chunks and trailers', `${CHUNKED}\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`, 409],
