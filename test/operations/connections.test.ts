@@ -44,12 +44,13 @@ async function startGated(options: DemoOptions = {}) {
 
 /** A shared list whose tokens are verified by `authenticate`. */
 async function startListWith(authenticate: Authenticate) {
+  const log: Record<string, unknown>[] = [];
   const folder = await temporaryFolder();
   const store = await openSqliteStore(join(folder.path, 'todos.db'));
   const listeners = openListeners();
   const receive = await composeApp({
     environment: 'production',
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }),
     audit: false,
     profile: { name: 'shared-list', store, authenticate },
     listeners,
@@ -58,6 +59,7 @@ async function startListWith(authenticate: Authenticate) {
   const { port } = server.address() as AddressInfo;
   return {
     server,
+    log,
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       await listeners.drain(0);
@@ -227,6 +229,28 @@ describe('The budget of a connection', { concurrency: true }, () => {
     await connection.closed();
   });
 
+  test('a malformed body that waits for a 100 and for the verdict on its token is one 400, and no crash', async () => {
+    const verdict = Promise.withResolvers<Authentication>();
+    const asked = Promise.withResolvers<void>();
+    await using list = await startListWith(() => {
+      asked.resolve();
+      return verdict.promise;
+    });
+    await using connection = await Connection.open(list.url);
+    const head = 'POST /todos HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n';
+    connection.socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
+    await asked.promise;
+    await turn();
+    verdict.resolve({ outcome: 'identified', identity: { name: null, roles: ['editor'], caller: null } });
+    await connection.closed();
+    const final = connection.answers().filter(({ status }) => status >= 200);
+    assert.deepEqual(
+      final.map(({ status }) => status),
+      [400],
+    );
+    assert.deepEqual(list.log, []);
+  });
+
   test('a body is read on when the verification of its token fails, and the connection serves the next', async () => {
     const verdict = Promise.withResolvers<Authentication>();
     const asked = Promise.withResolvers<void>();
@@ -337,6 +361,26 @@ describe('The budget of a connection', { concurrency: true }, () => {
       socket.pause();
       setTimeout(() => socket.resume(), 8);
     });
+    await connection.closed();
+    assert.equal(connection.answers()[0]?.body.length, body.length);
+  });
+
+  test('D10 · of a long answer that nobody takes, 64 KiB at a time wait for the kernel', async () => {
+    const body = Buffer.alloc(16 * 2 ** 20, 'x');
+    await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
+    const accepted = once(demo.server, 'connection');
+    await using connection = await Connection.open(demo.url);
+    const [socket]: Socket[] = await accepted;
+    connection.socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await connection.until('200 OK');
+    connection.socket.pause();
+    let waiting = 0;
+    await settled(() => {
+      waiting = Math.max(waiting, socket?.writableLength ?? 0);
+      return socket?.bytesWritten ?? 0;
+    });
+    assert.ok(waiting > 0 && waiting <= 65 * 1024, `${waiting} bytes wait`);
+    connection.socket.resume();
     await connection.closed();
     assert.equal(connection.answers()[0]?.body.length, body.length);
   });

@@ -58,9 +58,12 @@ export class IncomingBody {
     return this.#state === 'arriving' ? this.#ended.promise : this.#state;
   }
 
-  /** The headers alone have turned out acceptable (RFC 9110 §10.1.1). */
+  /**
+   * The headers alone have turned out acceptable (RFC 9110 §10.1.1). Nobody is asked who did not wait, and was refused
+   * meanwhile because of what came.
+   */
   #ask(): void {
-    if (this.#state !== 'held-back') return;
+    if (this.#state !== 'held-back' || this.#response.headersSent) return;
     this.#state = 'arriving';
     this.#response.writeContinue();
     this.#read();
