@@ -237,7 +237,8 @@ describe('The budget of a connection', { concurrency: true }, () => {
       return verdict.promise;
     });
     await using connection = await Connection.open(list.url);
-    const head = 'POST /todos HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n';
+    const head =
+      'POST /todos HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n';
     connection.socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
     await asked.promise;
     await turn();
