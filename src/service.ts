@@ -4,12 +4,13 @@ import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
-import type { Receive } from './http/transport/server.ts';
+import type { Receive, Refused } from './http/transport/server.ts';
 import { sayFull } from './observe/connections-full.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { crash } from './problem/dress.ts';
+import type { Problem } from './problem/problem.ts';
 import { type OpenProfile, openProfile } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
 import { openWalk } from './walk.ts';
@@ -58,10 +59,13 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   const opened = await openProfile(config.profile, { observers, metrics }, log, parts);
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
-  const refused = metrics === undefined ? {} : { refused: metrics.refused };
+  const refused: Refused = (problem, traceId) => {
+    metrics?.refused(problem.status);
+    logRefused(log, problem, traceId);
+  };
   const listeners = openListeners({
     limits: { maxConnections },
-    ...refused,
+    refused,
     dropped: sayFull(log, 'public'),
   });
   metrics?.watchListener('public', () => listeners.figures);
@@ -121,8 +125,10 @@ async function openAdmin(
     profile: profile.name,
     environment,
   };
+  const refused: Refused = (problem, traceId) => logRefused(log, problem, traceId);
   const listeners = openListeners({
     limits: { maxConnections: ADMIN_CONNECTIONS },
+    refused,
     dropped: sayFull(log, 'admin'),
   });
   metrics.watchListener('admin', () => listeners.figures);
@@ -135,6 +141,11 @@ async function openAdmin(
     listeners,
   });
   return listen(listeners, receive, address, 'TODO_ADMIN_PORT');
+}
+
+/** Most of what the transport refuses was not routed and has no other line. */
+function logRefused(log: Logger, { status }: Problem, traceId: string): void {
+  log.debug({ event: 'request-refused', status, traceId }, 'request refused by the transport');
 }
 
 /** The result is the URL of the first address. `setting` names what decides the port, for people. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDemo } from './demo.ts';
-import { converse } from './raw.ts';
+import { startList } from './list.ts';
+import { converse, problemOf } from './raw.ts';
+
+function byTraceId(one: { traceId: string }, other: { traceId: string }): number {
+  return one.traceId < other.traceId ? -1 : 1;
+}
 
 for (const [environment, route] of [
   ['production', '/todos/:id'],
@@ -20,6 +25,33 @@ for (const [environment, route] of [
         ['GET', '(no route)', 404],
       ],
     );
+  });
+}
+
+for (const [name, bytes, status] of [
+  ['is not HTTP', 'x\r\n\r\n', 400],
+  [
+    'passes no strict look',
+    'GET / HTTP/1.1\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n\r\n',
+    400,
+  ],
+  ['expects what nobody knows', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
+  ['has too large a head', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(101)}\r\n`, 431],
+  ['is a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+] as const) {
+  test(`what ${name} has one line, with the status and the traceId of its answer (P5)`, async () => {
+    await using list = await startList({ logLevel: 'debug', env: { TODO_ADMIN_PORT: '0' } });
+    const answers = await Promise.all([list.url, list.adminUrl].map((url) => converse(url, bytes)));
+    const told = answers
+      .flat()
+      .map((answer) => ({ status: answer.status, traceId: problemOf(answer).traceId }));
+    const lines = list.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request-refused');
+    assert.deepEqual(
+      lines.map(({ status, traceId }) => ({ status, traceId })).sort(byTraceId),
+      told.sort(byTraceId),
+    );
+    assert.equal(told[0]?.status, status);
+    assert.ok(!list.log.some((line) => line.includes('"event":"request"')));
   });
 }
 

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { createStrictServer, LIMITS, type Limits, type Receive, type StrictServer } from './server.ts';
+import {
+  createStrictServer,
+  LIMITS,
+  type Limits,
+  type Receive,
+  type Refused,
+  type StrictServer,
+} from './server.ts';
 
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
 const IDLE_MS = 2_000;
@@ -50,8 +57,7 @@ export interface Listeners {
 
 export interface ListenersOptions {
   readonly limits?: Partial<Limits>;
-  /** Called for each problem that is answered before routing. */
-  readonly refused?: (status: number) => void;
+  readonly refused?: Refused;
   /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
   readonly dropped?: () => void;
 }

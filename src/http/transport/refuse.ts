@@ -20,18 +20,24 @@ function headersOf(body: string) {
   };
 }
 
-/** Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones. */
+/**
+ * Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones.
+ *
+ * @returns the `traceId` of the answer.
+ */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
   problem: Problem,
-): void {
-  const body = problemBody(problem, traceIdOf(request));
+): string {
+  const traceId = traceIdOf(request);
+  const body = problemBody(problem, traceId);
   response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
   // A client that is too slow is not read on.
   if (problem.status === 408) response.end(body);
   else endLast(request, response, connection, body);
+  return traceId;
 }
 
 /**
@@ -69,13 +75,19 @@ function lingerOn(request: IncomingMessage): Promise<void> {
   return within(LINGER_MS, promise, undefined);
 }
 
-/** Answers on the bare socket, for what Node.js could not parse into a request. */
-export function refuseOnSocket(socket: Duplex, problem: Problem): void {
-  const body = problemBody(problem, newTraceId(undefined));
+/**
+ * Answers on the bare socket, for what Node.js could not parse into a request.
+ *
+ * @returns the `traceId` of the answer.
+ */
+export function refuseOnSocket(socket: Duplex, problem: Problem): string {
+  const traceId = newTraceId(undefined);
+  const body = problemBody(problem, traceId);
   const lines = Object.entries({ ...headersOf(body), Date: new Date().toUTCString() });
   const head = [
     `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
     ...lines.map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return traceId;
 }

@@ -42,11 +42,14 @@ const STALLED_INTERVAL_MS = 1_000;
 /** Gets a request that has passed the strict look. Must not throw. */
 export type Receive = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
 
+/** Hears what is refused by the transport, with the `traceId` of its answer (contract P5). */
+export type Refused = (problem: Problem, traceId: string) => void;
+
 /** What a strict server tells and asks its owner. */
 export interface StrictServerParts {
   readonly limits: Limits;
-  /** Called for each problem that is answered before `receive` saw the request. */
-  readonly refused?: (status: number) => void;
+  /** Called for each problem that is answered in place of the walk. */
+  readonly refused?: Refused;
   /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
   readonly dropped?: () => void;
 }
@@ -75,10 +78,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     }
     const problem = known ?? faultOf(request);
     if (problem === undefined) receive(request, response, connection);
-    else {
-      refused(problem.status);
-      refuse(request, response, connection, problem);
-    }
+    else refused(problem, refuse(request, response, connection, problem));
   };
 
   /**
@@ -92,10 +92,13 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     // Refused already for what its head said, and the connection is closing.
     if (isBody && latest.headersSent) return;
     if (isBody && connection?.refuseWaiting(problem)) return;
-    refused(problem.status);
-    if (connection !== undefined && isBody) refuse(latest.req, latest, connection, problem);
-    else if (latest === undefined || latest.closed) closeWith(socket, problem);
-    else latest.once('close', () => closeWith(socket, problem));
+    const close = () => {
+      const traceId = closeWith(socket, problem);
+      if (traceId !== undefined) refused(problem, traceId);
+    };
+    if (connection !== undefined && isBody) refused(problem, refuse(latest.req, latest, connection, problem));
+    else if (latest === undefined || latest.closed) close();
+    else latest.once('close', close);
   };
 
   const giveUp = (socket: Duplex, problem: Problem | undefined) => {
@@ -181,11 +184,12 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   return undefined;
 }
 
-function closeWith(socket: Duplex, problem: Problem): void {
+/** The result is the `traceId` of the answer; undefined when nobody is there to read one. */
+function closeWith(socket: Duplex, problem: Problem): string | undefined {
   if (!socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
-  refuseOnSocket(socket, problem);
   setTimeout(() => socket.destroy(), CLOSING_MS).unref();
+  return refuseOnSocket(socket, problem);
 }
