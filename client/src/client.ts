@@ -12,7 +12,7 @@ export type NewTodo = Pick<Todo, 'title' | 'categoryId'>;
 export type Replacement = NewTodo & Partial<Pick<Todo, 'done'>>;
 
 export interface ClientOptions {
-  /** Where the service is, with a path when it is mounted below one: `https://todos.example.org`. */
+  /** Where the service is: an absolute http or https URL, with a path when the service is mounted below one. */
   readonly baseUrl: string;
   /** An access token, or what gives one: it is called for every attempt. The error demo needs none. */
   readonly token?: string | (() => string | Promise<string>);
@@ -20,6 +20,8 @@ export interface ClientOptions {
   readonly retries?: number;
   /** Milliseconds, 60 000 by default: a service that asks for a longer wait is not waited for. */
   readonly maxWaitMs?: number;
+  /** Bytes of the body of a success, 256 MiB by default: a larger answer is a `TodoError`. */
+  readonly maxAnswerBytes?: number;
 }
 
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
@@ -35,6 +37,24 @@ export interface CreateOptions extends CallOptions {
    * space. `true` makes a random one, for the repeats of this call alone.
    */
   readonly idempotencyKey?: string | true | undefined;
+}
+
+/** Its methods reject with a `TodoProblem` when the service says an error, and with a `TodoError` when something else does. */
+export interface TodoClient {
+  /** All todos, ordered by id ascending, and the tag of the list. An unchanged list is the object that was handed back before. */
+  list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: string | undefined }>;
+  /** One todo and its tag. An unchanged todo is the object that was handed back before. Status 404 when there is none. */
+  get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: string | undefined }>;
+  /** Creates a todo that is not done. Needs the role `editor`. Status 400 when the category is missing. */
+  create(todo: NewTodo, options?: CreateOptions): Promise<{ todo: Todo; etag: string | undefined }>;
+  /** Replaces title, category and `done`. Needs the role `editor`. Status 404, 400 or, with `ifMatch`, 412. */
+  replace(id: number, todo: Replacement, options?: WriteOptions): Promise<void>;
+  /** Deletes a todo. Needs the role `editor`. Status 404 or, with `ifMatch`, 412. */
+  remove(id: number, options?: WriteOptions): Promise<void>;
+  /** The name in the token; null when the token has none. */
+  me(options?: CallOptions): Promise<{ readonly name: string | null }>;
+  /** Completes a todo of the error demo. Status 409 when it is complete already. */
+  complete(id: number, options?: CallOptions): Promise<Omit<Todo, 'categoryId'>>;
 }
 
 /** An answer that is no success, or none at all. */
@@ -59,6 +79,8 @@ type ErrorFacts = Pick<TodoError, 'status' | 'outcomeUnknown' | 'retryAfterMs'>;
 
 /** An error that the service said: Problem Details, RFC 9457. */
 export class TodoProblem extends TodoError {
+  /** The section of RFC 9110 for the status; undefined when that has none. */
+  readonly type: string | undefined;
   /** Identical for the same kind of error. */
   readonly title: string;
   /** What is particular about this one. */
@@ -67,19 +89,26 @@ export class TodoProblem extends TodoError {
   readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
   /** Names the request in the log of the service. */
   readonly traceId: string | undefined;
+  /** Why the token was refused: `error_description` of `WWW-Authenticate` (RFC 6750 §3). */
+  readonly errorDescription: string | undefined;
 
-  constructor(problem: Pick<TodoProblem, 'title' | 'detail' | 'errors' | 'traceId'>, facts: ErrorFacts) {
-    super(
-      `${facts.status} ${problem.title}${problem.detail === undefined ? '' : `: ${problem.detail}`}`,
-      facts,
-    );
+  constructor(problem: ProblemMembers, facts: ErrorFacts) {
+    const reason = problem.detail ?? problem.errorDescription;
+    super(`${facts.status} ${problem.title}${reason === undefined ? '' : `: ${reason}`}`, facts);
     this.name = 'TodoProblem';
+    this.type = problem.type;
     this.title = problem.title;
     this.detail = problem.detail;
     this.errors = problem.errors;
     this.traceId = problem.traceId;
+    this.errorDescription = problem.errorDescription;
   }
 }
+
+type ProblemMembers = Pick<
+  TodoProblem,
+  'type' | 'title' | 'detail' | 'errors' | 'traceId' | 'errorDescription'
+>;
 
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -105,12 +134,29 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Statuses of a moment: the same request may succeed later. */
 const PASSING: readonly (number | undefined)[] = [undefined, 408, 429, 502, 503, 504];
 
+/** Bytes of an error's body. A larger one is no problem of the service. */
+const MAX_PROBLEM_BYTES = 64 * 1024;
+
+const RFC9110 = 'https://tools.ietf.org/html/rfc9110';
+
 /**
- * A client of the service, for browsers and Node.js. A method rejects with a `TodoProblem` when the service says an
- * error, with a `TodoError` when something else does, and with the reason of `signal` when that is aborted.
+ * Problems of the service that, with `Retry-After`, say that nothing was changed, by status with their type. A gateway
+ * in between uses the same statuses, and does not know what became of the request.
  */
-export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_000 }: ClientOptions) {
-  const base = baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
+const UNCHANGED = new Map<number | undefined, string | undefined>([
+  [409, `${RFC9110}#section-15.5.10`],
+  [429, undefined],
+  [503, `${RFC9110}#section-15.6.4`],
+]);
+
+/**
+ * A client of the service, for browsers and Node.js. A method rejects with the reason of `signal` when that is aborted.
+ *
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL without a user, a query and a fragment.
+ */
+export function createTodoClient(options: ClientOptions): TodoClient {
+  const { token, retries = 3, maxWaitMs = 60_000, maxAnswerBytes = 256 * 1024 * 1024 } = options;
+  const base = baseOf(options.baseUrl);
   const kept = new Map<string, Answer>();
 
   /** @param earlier Whether an attempt before this one may have made the change. */
@@ -128,9 +174,14 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
     try {
       const response = await fetch(base + path, sent);
       const { ok, status } = response;
-      const text = await response.text();
+      const text = await textOf(response, ok ? maxAnswerBytes : MAX_PROBLEM_BYTES);
       const unchanged = status === 304 && headers.has('If-None-Match');
       if (!ok && !unchanged) throw errorOf(response, text, facts.outcomeUnknown, earlier);
+      if (text === undefined)
+        throw new TodoError(`${status}, and the answer has more than ${maxAnswerBytes} bytes`, {
+          ...facts,
+          status,
+        });
       const json = parse(text);
       const isExpected = method === 'PUT' || method === 'DELETE' ? text === '' : isObject(json);
       if (!isExpected && !unchanged)
@@ -176,64 +227,101 @@ export function createTodoClient({ baseUrl, token, retries = 3, maxWaitMs = 60_0
   }
 
   return {
-    /** All todos by id; those handed back before when the service says that they are still the same. */
-    async list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: string | undefined }> {
+    async list(options) {
       const { body, etag } = await read('/todos', options);
       return { todos: body as readonly Todo[], etag };
     },
-    async get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: string | undefined }> {
+    async get(id, options) {
       const { body, etag } = await read(`/todos/${id}`, options);
       return { todo: body as Todo, etag };
     },
-    async create(todo: NewTodo, { idempotencyKey, signal }: CreateOptions = {}) {
+    async create(todo, { idempotencyKey, signal } = {}) {
       const key = idempotencyKey === true ? randomKey() : idempotencyKey;
       const keyed = key === undefined ? {} : { headers: { 'Idempotency-Key': key }, repeatable: true };
       const { body, etag } = await send({ method: 'POST', path: '/todos', body: todo, signal, ...keyed });
       return { todo: body as Todo, etag };
     },
-    replace: (id: number, todo: Replacement, options?: WriteOptions): Promise<void> =>
-      write({ method: 'PUT', path: `/todos/${id}`, body: todo }, options),
-    remove: (id: number, options?: WriteOptions): Promise<void> =>
-      write({ method: 'DELETE', path: `/todos/${id}` }, options),
-    me: async (options?: CallOptions) =>
-      (await read('/me', options)).body as { readonly name: string | null },
-    /** Of the error demo. */
-    complete: async (id: number, { signal }: CallOptions = {}): Promise<Omit<Todo, 'categoryId'>> =>
+    replace: (id, todo, options) => write({ method: 'PUT', path: `/todos/${id}`, body: todo }, options),
+    remove: (id, options) => write({ method: 'DELETE', path: `/todos/${id}` }, options),
+    me: async (options) => (await read('/me', options)).body as { readonly name: string | null },
+    complete: async (id, { signal } = {}) =>
       (await send({ method: 'POST', path: `/todos/${id}/complete`, signal })).body as Todo,
   };
 }
 
+/** Without the final slash. A user and a password are not quoted. */
+function baseOf(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (!isHttp || url.username !== '' || url.password !== '' || /[?#]/.test(baseUrl)) {
+    const received = baseUrl.includes('@') ? '' : `, received ${JSON.stringify(baseUrl)}`;
+    throw new TypeError(
+      `baseUrl must be an absolute http or https URL without a user, a query and a fragment${received}`,
+    );
+  }
+  return baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
+}
+
+/** The body of an answer; undefined when it has more than `limit` bytes, of which the rest is not read. */
+async function textOf({ body }: Response, limit: number): Promise<string | undefined> {
+  const reader = body?.getReader();
+  if (reader === undefined) return '';
+  const decoder = new TextDecoder();
+  const pieces: string[] = [];
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return pieces.join('') + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > limit) {
+      reader.cancel().catch(() => {});
+      return undefined;
+    }
+    pieces.push(decoder.decode(value, { stream: true }));
+  }
+}
+
 /** Milliseconds until the request may be repeated; undefined when it must not be. */
 function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): number | undefined {
-  if (error.retryAfterMs !== undefined && error instanceof TodoProblem) return error.retryAfterMs;
+  if (error instanceof TodoProblem && saysUnchanged(error, error)) return error.retryAfterMs;
   if (repeatable !== true || !PASSING.includes(error.status)) return undefined;
   return error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.5 + Math.random());
 }
 
 /** A problem, or what a proxy in between says in its own words. */
-function errorOf({ status, headers }: Response, text: string, isWrite: boolean, earlier: boolean): TodoError {
+function errorOf({ status, headers }: Response, text = '', isWrite: boolean, earlier: boolean): TodoError {
   const type = headers.get('content-type') ?? '';
-  const problem = /^application\/problem\+json\b/i.test(type) ? problemIn(text) : undefined;
+  const problem = /^application\/problem\+json\b/i.test(type) ? problemIn(text, headers) : undefined;
   const retryAfterMs = waitOf(headers.get('retry-after'));
   const isRefusal = status >= 400 && status < 500;
-  // A service that names a wait has changed nothing.
-  const isUnchanged = isRefusal || (problem !== undefined && retryAfterMs !== undefined);
+  const isUnchanged =
+    isRefusal || (problem !== undefined && saysUnchanged(problem, { status, retryAfterMs }));
   const outcomeUnknown = earlier || (isWrite && !isUnchanged);
   const facts = { status, outcomeUnknown, retryAfterMs };
-  if (problem === undefined) return new TodoError(`${status} ${text.slice(0, 200)}`, facts);
+  if (problem === undefined) return new TodoError(`${status} ${text.slice(0, 200)}`.trimEnd(), facts);
   return new TodoProblem(problem, facts);
 }
 
+function saysUnchanged(
+  { type }: Pick<TodoProblem, 'type'>,
+  { status, retryAfterMs }: Pick<TodoError, 'status' | 'retryAfterMs'>,
+): boolean {
+  return retryAfterMs !== undefined && UNCHANGED.has(status) && UNCHANGED.get(status) === type;
+}
+
 /** The service gives every problem a title. Members of another type than they must have are left out. */
-function problemIn(text: string): ConstructorParameters<typeof TodoProblem>[0] | undefined {
+function problemIn(text: string, headers: Headers): ProblemMembers | undefined {
   const json = parse(text);
   if (!isObject(json) || typeof json.title !== 'string') return undefined;
-  const { title, detail, errors, traceId } = json;
+  const { type, title, detail, errors, traceId } = json;
+  const [, errorDescription] =
+    /error_description="([^"\\]*)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
   return {
+    type: typeof type === 'string' ? type : undefined,
     title,
     detail: typeof detail === 'string' ? detail : undefined,
     errors: areErrors(errors) ? errors : undefined,
     traceId: typeof traceId === 'string' ? traceId : undefined,
+    errorDescription,
   };
 }
 

@@ -7,7 +7,11 @@ import { errorOf } from './error-of.ts';
 import { startProxy } from './proxy.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
-const UNAVAILABLE = JSON.stringify({ title: 'Service Unavailable', status: 503, traceId: '00-x' });
+const UNAVAILABLE = JSON.stringify({
+  type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
+  title: 'Service Unavailable',
+  status: 503,
+});
 const PROBLEM = { 'content-type': 'application/problem+json' };
 
 const service = await startList();
@@ -101,8 +105,20 @@ test('the token is asked for with every attempt', async () => {
   const client = clientWith({ token: async () => tokens.shift() ?? '' });
   const refused = await errorOf(client.list());
   assert.ok(refused instanceof TodoProblem);
+  assert.equal(refused.type, 'https://tools.ietf.org/html/rfc9110#section-15.5.2');
   assert.equal(refused.title, 'Unauthorized');
   await client.list();
+});
+
+test('the error about a refused token says why it was refused', async () => {
+  const refused = await errorOf(clientWith({ token: 'a.b' }).list());
+  assert.ok(refused instanceof TodoProblem);
+  assert.equal(refused.errorDescription, 'The token is not a signed token in compact form');
+  assert.equal(refused.message, '401 Unauthorized: The token is not a signed token in compact form');
+  const missing = await errorOf(createTodoClient({ baseUrl: proxy.url }).list());
+  assert.ok(missing instanceof TodoProblem);
+  assert.equal(missing.errorDescription, undefined);
+  assert.equal(missing.message, '401 Unauthorized');
 });
 
 test('the todo of the error demo is completed once, without a token', async () => {

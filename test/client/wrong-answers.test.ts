@@ -7,7 +7,11 @@ import { startProxy } from './proxy.ts';
 const MILK = { title: 'Buy milk', categoryId: 1 };
 const PROBLEM = { 'content-type': 'application/problem+json' };
 const NOW = { ...PROBLEM, 'retry-after': '0' };
-const UNAVAILABLE = JSON.stringify({ title: 'Service Unavailable', status: 503 });
+const UNAVAILABLE = JSON.stringify({
+  type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
+  title: 'Service Unavailable',
+  status: 503,
+});
 
 /** Nothing is behind it: every request meets a fate. */
 const server = await startProxy('http://127.0.0.1:1');
@@ -95,6 +99,81 @@ test('a create has an unknown outcome after an attempt of which that is so, what
   server.fates.push({ status: 429, headers: { 'retry-after': '0' } });
   server.fates.push({ status: 403, headers: PROBLEM, body: forbidden });
   assert.equal((await errorOf(clientWith().create(MILK, { idempotencyKey: true }))).outcomeUnknown, false);
+});
+
+const RFC9110 = 'https://tools.ietf.org/html/rfc9110';
+
+for (const [status, type] of [
+  [500, `${RFC9110}#section-15.6.1`],
+  [502, `${RFC9110}#section-15.6.3`],
+  [504, `${RFC9110}#section-15.6.5`],
+  [503, 'about:blank'],
+  [503, undefined],
+] as const) {
+  test(`a create is not repeated after a gateway's problem ${status} of type ${type} that names a wait`, async () => {
+    const body = JSON.stringify({ type, title: 'Gateway', status });
+    server.fates.push({ status, headers: NOW, body });
+    const error = await errorOf(clientWith().create(MILK));
+    assert.ok(error instanceof TodoProblem);
+    assert.equal(error.outcomeUnknown, true);
+    assert.equal(requests(), 1);
+  });
+}
+
+for (const [status, type] of [
+  [409, `${RFC9110}#section-15.5.10`],
+  [429, undefined],
+  [503, `${RFC9110}#section-15.6.4`],
+] as const) {
+  test(`a create is repeated after the service's problem ${status} that names a wait, and nothing was changed`, async () => {
+    const fate = { status, headers: NOW, body: JSON.stringify({ type, title: 'Later', status }) };
+    server.fates.push(fate, fate);
+    const error = await errorOf(clientWith({ retries: 1 }).create(MILK));
+    assert.equal(error.outcomeUnknown, false);
+    assert.equal(requests(), 2);
+  });
+}
+
+for (const baseUrl of [
+  ...['', '127.0.0.1:5150', 'localhost:5150', '/api', '//todos.example', 'ftp://todos.example'],
+  ...['https://todos.example?a=1', 'https://todos.example/#a', 'https://'],
+]) {
+  test(`the base URL ${JSON.stringify(baseUrl)} is refused when the client is made`, () => {
+    assert.throws(() => createTodoClient({ baseUrl }), {
+      name: 'TypeError',
+      message: `baseUrl must be an absolute http or https URL without a user, a query and a fragment, received ${JSON.stringify(baseUrl)}`,
+    });
+  });
+}
+
+test('the error about a base URL with a user does not show the password', () => {
+  assert.throws(
+    () => createTodoClient({ baseUrl: 'https://ada:secret@todos.example' }),
+    (error: Error) => error instanceof TypeError && !error.message.includes('secret'),
+  );
+});
+
+test('an answer larger than the limit is an error whose status is known, and one as large is taken', async () => {
+  const body = JSON.stringify([{ id: 1, title: 'é', done: false, categoryId: 1 }]);
+  const maxAnswerBytes = Buffer.byteLength(body);
+  const answer = { status: 200, headers: { 'content-type': 'application/json' }, body };
+  server.fates.push(answer, answer, answer);
+  assert.equal((await clientWith({ maxAnswerBytes }).list()).todos.length, 1);
+  const read = await errorOf(clientWith({ maxAnswerBytes: maxAnswerBytes - 1 }).list());
+  assert.equal(read.message, `200, and the answer has more than ${maxAnswerBytes - 1} bytes`);
+  assert.equal(read.status, 200);
+  assert.equal(read.outcomeUnknown, false);
+  const change = clientWith({ maxAnswerBytes: maxAnswerBytes - 1 }).create(MILK);
+  assert.equal((await errorOf(change)).outcomeUnknown, true);
+  assert.equal(requests(), 3);
+});
+
+test('an error with more than 64 KiB is no problem of the service', async () => {
+  const body = JSON.stringify({ title: 'Bad Request', status: 400, detail: 'a'.repeat(64 * 1024) });
+  server.fates.push({ status: 400, headers: PROBLEM, body });
+  const error = await errorOf(clientWith().create(MILK));
+  assert.ok(!(error instanceof TodoProblem));
+  assert.equal(error.message, '400');
 });
 
 for (const wait of ['-5', '1.5', '1, 2', 'later 1']) {

@@ -16,8 +16,8 @@ test('the package todo-service-client brings its types, and runs on Node.js 20 w
   await install(folder, tarball);
   await writeFile(
     join(folder, 'use.mts'),
-    `import { createTodoClient, type Todo } from 'todo-service-client';
-     const client = createTodoClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 });
+    `import { createTodoClient, type Todo, type TodoClient } from 'todo-service-client';
+     const client: TodoClient = createTodoClient({ baseUrl: 'http://127.0.0.1:9', retries: 0 });
      export const titles: readonly string[] = (await client.list()).todos.map((todo: Todo) => todo.title);
     `,
   );
