@@ -35,8 +35,10 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   await using folder = await temporaryFolder();
   await makeTodos(folder.path, scenario.todos);
   const auth = testAuth();
+  // The other client's is one more.
+  const env = { TODO_MAX_CONNECTIONS: String(scenario.connections + 10) };
   const token = signer(auth)({ name: 'ada', role: 'editor' });
-  await using service = await startService({ dataDir: folder.path, auth });
+  await using service = await startService({ dataDir: folder.path, auth, env });
   await using parts = new AsyncDisposableStack();
   const agent = parts.adopt(new Agent({ keepAlive: true }), (it) => it.destroy());
   const ask = () => wait(`${service.baseUrl}/todos/1`, token, agent);
@@ -48,12 +50,12 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   const looking = setInterval(() => {
     peak = Math.max(peak, residentMegabytes(service.pid));
   }, LOOK_MS);
-  const { connections, reads } = scenario;
+  const { connections, reads, opensEveryMs = 0 } = scenario;
   const orders: Orders = {
     port: Number(new URL(service.baseUrl).port),
-    connections,
     reads,
-    bytes: scenario.bytes(token),
+    opensEveryMs,
+    bytes: Array.from({ length: connections }, (_, index) => scenario.bytes(token, index)),
   };
   const attacker = new Worker(new URL('./attacker.ts', import.meta.url), { workerData: orders });
   const waits = await steadily(10, seconds, ask);

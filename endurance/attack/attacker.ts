@@ -1,12 +1,15 @@
 // A worker thread: opens the connections of a scenario, sends, and holds them until it is told to end.
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** What the thread is given. */
 export interface Orders {
   readonly port: number;
-  readonly connections: number;
-  readonly bytes: Uint8Array;
+  /** Milliseconds between two that are opened. */
+  readonly opensEveryMs: number;
+  /** What each connection sends. */
+  readonly bytes: readonly Uint8Array[];
   readonly reads: boolean;
 }
 
@@ -16,9 +19,9 @@ export interface Outcome {
   readonly open: number;
 }
 
-const { port, connections, bytes, reads }: Orders = workerData;
+const { port, opensEveryMs, bytes, reads }: Orders = workerData;
 const answers: Record<string, number> = {};
-const sockets = Array.from({ length: connections }, open);
+const sockets: Socket[] = [];
 
 parentPort?.once('message', () => {
   const outcome: Outcome = { answers, open: sockets.filter(({ destroyed }) => !destroyed).length };
@@ -26,13 +29,18 @@ parentPort?.once('message', () => {
   for (const socket of sockets) socket.destroy();
 });
 
-function open(): Socket {
+for (const each of bytes) {
+  sockets.push(open(each));
+  if (opensEveryMs > 0) await pause(opensEveryMs);
+}
+
+function open(first: Uint8Array): Socket {
   const socket = connect({ port, host: '127.0.0.1' });
   // To be closed by the service is no fault.
   socket.on('error', () => {});
   if (reads) socket.setEncoding('latin1').on('data', count);
   else socket.pause();
-  socket.write(bytes);
+  socket.write(first);
   return socket;
 }
 

@@ -5,8 +5,10 @@ export interface Scenario {
   /** For people. */
   readonly what: string;
   readonly connections: number;
-  /** What each connection sends, once. */
-  bytes(token: string): Buffer;
+  /** Milliseconds between two that are opened; without it all are at once. */
+  readonly opensEveryMs?: number;
+  /** What each connection sends, once. @param index 0 for the first connection. */
+  bytes(token: string, index: number): Buffer;
   /** Whether it takes its answers. */
   readonly reads: boolean;
   /** In the list. */

@@ -1,3 +1,4 @@
+import { compressedVersions, manyCompressedVersions } from './compressed-versions.ts';
 import { longFields, manyFields } from './heads.ts';
 import { withoutToken, withToken } from './one-byte-chunks.ts';
 import { pipelinedRequests } from './pipelined-requests.ts';
@@ -9,6 +10,8 @@ export const SCENARIOS: readonly Scenario[] = [
   withToken,
   pipelinedRequests,
   unreadLists,
+  compressedVersions,
+  manyCompressedVersions,
   manyFields,
   longFields,
 ];

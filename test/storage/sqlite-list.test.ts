@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { piecesOf } from '../../src/http/message/answer.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
@@ -27,6 +28,25 @@ test('fifty versions of a list of 1.4 MB, a change between each, hold less than 
   assert.equal(tags.size, 50);
   const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
   assert.ok(bytes < 10 * 2 ** 20, `${bytes} bytes`);
+});
+
+test('fifty versions of it in gzip hold less than 2 MB together, and each is one member that says what the list is', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  fill(path, 20_000);
+  await using store = await openSqliteStore(path);
+  const held = new Set<ArrayBufferLike>();
+  for (let version = 1; version <= 50; version += 1) {
+    await store.replace(version * 397, replacement(`version ${version}`, true, 2));
+    const plain = await store.list({ gzip: true });
+    const list = await store.list({ gzip: true });
+    assert.equal(list.coding, 'gzip');
+    assert.deepEqual(gunzipSync(bytesOf(list)), bytesOf(plain));
+    for (const { buffer } of piecesOf(list.body)) held.add(buffer);
+  }
+  const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(bytes < 2 * 2 ** 20, `${bytes} bytes`);
 });
 
 test('writes that were refused and changed nothing keep the list at hand', async () => {
@@ -81,5 +101,5 @@ function fill(path: string, todos: number): void {
   using database = new DatabaseSync(path);
   database.exec(`INSERT INTO todos (title, category_id)
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${todos})
-    SELECT printf('Todo number %d of many', i), 1 FROM n`);
+    SELECT hex(randomblob(13)), 1 FROM n`);
 }

@@ -43,7 +43,7 @@ function end(
 }
 
 /** Hands over a window whenever the one before it has been taken. */
-function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: boolean): void {
+function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
   const { request, response } = call;
   for (;;) {
     const { done, value: window } = windows.next();
@@ -64,8 +64,8 @@ function writeWindows(call: Call, windows: Iterator<readonly Buffer[]>, last: bo
 }
 
 /** A long body in groups of pieces; nothing is copied. */
-function* windowsOf(body: Body): Generator<readonly Buffer[]> {
-  let window: Buffer[] = [];
+function* windowsOf(body: Body): Generator<readonly Uint8Array[]> {
+  let window: Uint8Array[] = [];
   let size = 0;
   for (const whole of piecesOf(body)) {
     for (let from = 0; from < whole.length; from += WINDOW_BYTES) {

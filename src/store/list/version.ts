@@ -1,9 +1,8 @@
 import { isAscii } from 'node:buffer';
-import { Readable } from 'node:stream';
-import { createGzip } from 'node:zlib';
 import type { Body } from '../../http/message/answer.ts';
 import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../entity-tag.ts';
 import type { Chunk } from './chunk.ts';
+import { gzipOf } from './gzip.ts';
 
 /** What a client can read, and what it has already. */
 export interface ListWish {
@@ -30,11 +29,9 @@ const SHORT = 4 * 1024;
 /** Bytes up to which it costs less to have a list in one piece than to share chunks among versions. */
 const ONE_PIECE = 128 * 1024;
 
-/** Above 3, zlib takes more than twice the time and saves some 5 % of a list. */
-const GZIP_LEVEL = 3;
-
-/** The list as it was at one moment, in both codings. */
+/** The list as it was at one moment, in both codings. Versions share the bytes of chunks, compressed or not. */
 export class ListVersion {
+  readonly #chunks: readonly Chunk[];
   readonly #identity: ListRepresentation;
   readonly #length: number;
   readonly #gzipTag: EntityTag;
@@ -44,7 +41,8 @@ export class ListVersion {
   /** @param chunks Ascending. Their bytes are not copied when the list is long. */
   constructor(chunks: readonly Chunk[]) {
     const array = arrayOf(chunks);
-    this.#length = array.reduce((sum, { length }) => sum + length, 0);
+    this.#chunks = chunks;
+    this.#length = lengthOf(array);
     const etag = entityTag(chunks.map((chunk) => chunk.etag).join());
     this.#identity = { body: bodyOf(array, this.#length), coding: 'identity', etag };
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
@@ -57,7 +55,7 @@ export class ListVersion {
 
   /**
    * The coding that the client has already, so that the answer is a 304; else the shorter one. A version that
-   * is asked for a second time is compressed, off the main thread.
+   * is asked for a second time is compressed; one that fails to be is tried again when it is asked for again.
    */
   select({ gzip, ifNoneMatch = [] }: ListWish): ListRepresentation | Promise<ListRepresentation> {
     const askedBefore = this.#asked;
@@ -70,18 +68,27 @@ export class ListVersion {
   }
 
   async #compress(): Promise<ListRepresentation> {
-    const gzip = Readable.from(this.#identity.body).pipe(createGzip({ level: GZIP_LEVEL }));
-    return { body: Buffer.concat(await gzip.toArray()), coding: 'gzip', etag: this.#gzipTag };
+    try {
+      const pieces = await gzipOf(this.#chunks);
+      return { body: bodyOf(pieces, lengthOf(pieces)), coding: 'gzip', etag: this.#gzipTag };
+    } catch (error) {
+      this.#gzip = undefined;
+      throw error;
+    }
   }
 }
 
 /** Chunks as one JSON array: the comma before the first makes way for the bracket. */
-function arrayOf(chunks: readonly Chunk[]): readonly Buffer[] {
-  const [first, ...rest] = chunks.map(({ json }) => Buffer.from(json.buffer));
+function arrayOf(chunks: readonly Chunk[]): readonly Uint8Array[] {
+  const [first, ...rest] = chunks.map(({ json }) => json);
   return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
 }
 
-function bodyOf(pieces: readonly Buffer[], length: number): Body {
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+function bodyOf(pieces: readonly Uint8Array[], length: number): Body {
   if (length > ONE_PIECE) return pieces;
   const whole = Buffer.concat(pieces);
   return length <= SHORT && isAscii(whole) ? whole.toString('latin1') : whole;

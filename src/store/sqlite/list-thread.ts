@@ -9,7 +9,9 @@ serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {
   return (part) => {
     try {
       const chunks = read(part);
-      return { answer: chunks, transfer: chunks.flatMap(([, chunk]) => chunk?.json.buffer ?? []) };
+      // Each once: several chunks may be parts of one.
+      const buffers = new Set(chunks.flatMap(([, chunk]) => chunk?.json.buffer ?? []));
+      return { answer: chunks, transfer: [...buffers] };
     } catch (error) {
       return { answer: failureBy(error) };
     }
