@@ -5,16 +5,16 @@ import type { Environment } from './environment.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
 import { openCors } from './http/message/cors.ts';
 import type { Route } from './http/message/routes.ts';
+import { crash, type Fail } from './http/message/to-problem.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
 import { type Audit, openAudit } from './observe/audit.ts';
 import type { Observer } from './observe/observer.ts';
 import { requestLines } from './observe/request-line.ts';
-import { crash, type Fail } from './problem/dress.ts';
+import { openPipeline } from './pipeline.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
 import { storeFault } from './shared-list/store-fault.ts';
 import type { TodoStore } from './store/store.ts';
-import { openWalk } from './walk.ts';
 
 /** What an application needs from outside, by profile. */
 export interface Parts {
@@ -47,7 +47,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   }
   const lines = requestLines(log, environment);
   const watchers = observers.map(({ watchRequest }) => watchRequest);
-  return openWalk({
+  return openPipeline({
     routes,
     admit,
     fail,

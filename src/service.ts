@@ -3,17 +3,17 @@ import type { Logger } from 'pino';
 import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
+import { crash } from './http/message/to-problem.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive, Refused } from './http/transport/server.ts';
 import { sayFull } from './observe/connections-full.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
-import { crash } from './problem/dress.ts';
+import { openPipeline } from './pipeline.ts';
 import type { Problem } from './problem/problem.ts';
 import { type OpenProfile, openProfile } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
-import { openWalk } from './walk.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -133,7 +133,7 @@ async function openAdmin(
   });
   metrics.watchListener('admin', () => listeners.figures);
   parts.defer(() => listeners.drain(0));
-  const receive = openWalk({
+  const receive = openPipeline({
     routes: adminRoutes({ ready, metrics: metrics.read, version }),
     admit: () => undefined,
     fail: crash(log),

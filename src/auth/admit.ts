@@ -1,4 +1,4 @@
-import { and } from '../and.ts';
+import { andThen } from '../and-then.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import type { Audit } from '../observe/audit.ts';
@@ -11,7 +11,7 @@ export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /**
  * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403 (contract, Order of
- * checks 3). Undefined when the walk may go on.
+ * checks 3). Undefined when the request may go on.
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
@@ -19,7 +19,7 @@ export type Admit = (call: Call, access: Access) => Answer | undefined | Promise
 export function admitWith(authenticate: Authenticate, audit: Pick<Audit, 'writeRefused'>): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
-    return and(authenticate(call.headers.authorization), (result) => {
+    return andThen(authenticate(call.headers.authorization), (result) => {
       switch (result.outcome) {
         case 'refused':
           return { status: 401, headers: { 'www-authenticate': result.challenge } };

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { and } from '../and.ts';
+import { andThen } from '../and-then.ts';
 import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
 import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
@@ -75,7 +75,7 @@ export function authenticateWith(trust: Trust, log: Logger): Authenticate {
     const { token } = read;
     const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
     const set = keys.current();
-    return and(firstFault(token, trust), (fault) => {
+    return andThen(firstFault(token, trust), (fault) => {
       if (fault !== undefined) return answerTo(fault, token);
       const authentication = {
         outcome: 'identified',

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { readAdminConfig } from '../config.ts';
 import type { Address } from '../http/transport/listeners.ts';
-import { get } from '../http/transport/node-http.ts';
+import { get } from '../node-http.ts';
 import { printFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
 

@@ -2,7 +2,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Call } from '../http/message/call.ts';
 import type { TodoStore } from '../store/store.ts';
 
-/** Looks on at a request. `go` walks it and must be called once; its end is the `close` of `call.response`. */
+/** Looks on at a request. `go` answers it and must be called once; its end is the `close` of `call.response`. */
 export type WatchRequest = (call: Call, go: () => void) => void;
 
 /** Looks on while the service works. Nothing is wrapped where nobody looks on. */

@@ -138,7 +138,7 @@ export function openTraces(
   };
 }
 
-/** Decides before there is a span: to begin one that is not recorded costs more than the walk. */
+/** Decides before there is a span: to begin one that is not recorded costs more than the request. */
 function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined) => boolean {
   const byTraceId = new TraceIdRatioBasedSampler(ratio);
   return (parent) => {

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from '../http/transport/node-http.ts';
+import { STATUS_CODES } from '../node-http.ts';
 
 /** Sections of RFC 9110 that define a 4xx or 5xx status code. */
 const SECTIONS: ReadonlyMap<number, string> = new Map([

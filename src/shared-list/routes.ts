@@ -1,4 +1,4 @@
-import { and } from '../and.ts';
+import { andThen } from '../and-then.ts';
 import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
@@ -45,7 +45,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
         withPreconditions(headers, (preconditions) => {
           const gzip = admitsGzip(headers['accept-encoding']);
           const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
-          return and(list, (current) => answerList(preconditions, current));
+          return andThen(list, (current) => answerList(preconditions, current));
         }),
     },
     {
@@ -55,7 +55,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       operation: document.getTodo,
       handle: ({ headers, id }) =>
         withPreconditions(headers, (preconditions) =>
-          and(store.find(id), (todo) => answerTodo(preconditions, todo)),
+          andThen(store.find(id), (todo) => answerTodo(preconditions, todo)),
         ),
     },
     withBody(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import type { Fail } from '../http/message/to-problem.ts';
 import type { Audit } from '../observe/audit.ts';
-import type { Fail } from '../problem/dress.ts';
 import { OutcomeUnknown, StoreBroken, StoreUnavailable } from '../store/store.ts';
 import { OUTCOME_UNKNOWN } from './document.ts';
 

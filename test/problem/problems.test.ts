@@ -140,7 +140,7 @@ test('a line per request has the route pattern and the traceId, never the query 
   assert.doesNotMatch(JSON.stringify(service.log), /secret/);
 });
 
-test('what is thrown outside the walk costs one connection and a line, and the service goes on', async () => {
+test('what is thrown outside of what answers costs one connection and a line, and the service goes on', async () => {
   let broken = true;
   const observer: Observer = {
     watchStore: (store) => store,

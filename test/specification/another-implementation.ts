@@ -22,7 +22,7 @@ interface Todo {
   readonly categoryId: number;
 }
 
-/** An answer; `problem` is dressed. */
+/** An answer; `problem` gets its body. */
 interface Answer {
   readonly status: number;
   readonly body?: unknown;

@@ -1,4 +1,4 @@
-import { and } from '../../and.ts';
+import { andThen } from '../../and-then.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { AuthSettings } from '../settings.ts';
 import type { UnverifiedToken } from './read-token.ts';
@@ -45,5 +45,5 @@ export function firstFault(
 ): Fault | undefined | Promise<Fault | undefined> {
   const check = CHECKS[from];
   if (check === undefined) return undefined;
-  return and(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
+  return andThen(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
 }

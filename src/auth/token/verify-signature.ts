@@ -1,4 +1,4 @@
-import { and } from '../../and.ts';
+import { andThen } from '../../and-then.ts';
 import { candidateKeys, type KeySet, selectedKeys } from '../keys/key-set.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { UnverifiedToken } from './read-token.ts';
@@ -28,7 +28,7 @@ function checkWithCurrent(
 ): ReturnType<typeof checkSignature> {
   const set = keys.current();
   if (set === undefined) return { code: 'keys-unavailable' };
-  return and(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
+  return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
     if (set !== keys.current()) return checkWithCurrent(token, keys, asked);
     if (good) return undefined;
     if (asked || !namesUnknownKey(token, set)) return { code: failure(token, set) };
@@ -45,7 +45,7 @@ function isMadeWith(
   if (key === undefined) return false;
   const verify = key.algorithms.get(token.algorithm);
   const good = verify?.(token.signingInput, token.signature, where) ?? false;
-  return and(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
+  return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
 }
 
 function namesUnknownKey({ keyId }: UnverifiedToken, set: KeySet): boolean {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../problem/problem.ts';
 
-/** What a request gets. A problem is one as it is: a 4xx or 5xx without a body gets its body in `dress`. */
+/** What a request gets. A problem is one as it is: a 4xx or 5xx without a body gets its body in `toProblem`. */
 export interface Answer extends Problem {
   /** Names in lower case. */
   readonly headers?: Headers;

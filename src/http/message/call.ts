@@ -5,7 +5,7 @@ import type { Connection } from '../transport/connection.ts';
 import { announcesBody, IncomingBody } from './body.ts';
 import type { Found } from './routes.ts';
 
-/** A request on its walk. */
+/** A request on its way to its answer. */
 export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

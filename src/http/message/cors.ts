@@ -13,7 +13,7 @@ const PREFLIGHT_SECONDS = '7200';
 /** Lets browser applications of some origins in (the CORS protocol of https://fetch.spec.whatwg.org/). */
 export interface Cors {
   /** The same answer, which tells a browser whether its application may read it. */
-  mark(answer: Answer, call: Call): Answer;
+  apply(answer: Answer, call: Call): Answer;
   /** The answer to a preflight of an allowed origin for a path with these methods; undefined when it is no such thing. */
   preflight(call: Call, allow: string): Answer | undefined;
 }
@@ -22,7 +22,7 @@ export interface Cors {
 export function openCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
   return {
-    mark(answer, { headers: { origin } }) {
+    apply(answer, { headers: { origin } }) {
       const { vary } = answer.headers ?? {};
       const marked = { ...answer.headers, vary: vary === undefined ? 'Origin' : `${vary}, Origin` };
       if (origin === undefined || !allowed.has(origin)) return { ...answer, headers: marked };

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { and } from '../../and.ts';
+import { andThen } from '../../and-then.ts';
+import { isJson } from '../../problem/media-type.ts';
 import type { Problem } from '../../problem/problem.ts';
 import type { IncomingBody } from './body.ts';
 import { readJsonObject } from './json.ts';
-import { isJson } from './media-type.ts';
 
 /** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
 export type Parsed<T> =
@@ -25,7 +25,7 @@ export function readJson<T>(
   parse: (body: object) => Parsed<T>,
 ): ReadBody<T> | Promise<ReadBody<T>> {
   if (!acceptsContent(headers)) return { problem: { status: 415 } };
-  return and(body?.bytes() ?? Buffer.alloc(0), (bytes) => {
+  return andThen(body?.bytes() ?? Buffer.alloc(0), (bytes) => {
     if (typeof bytes === 'number') return { problem: { status: bytes } };
     const text = decode(bytes);
     if (text === undefined) return malformed('The body is not valid UTF-8.');

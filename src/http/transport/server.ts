@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createServer } from '../../node-http.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { Connection, type Received } from './connection.ts';
 import { faultOf, MAX_FIELD_LINES } from './look.ts';
-import { createServer } from './node-http.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
 
 /** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
@@ -48,7 +48,7 @@ export type Refused = (problem: Problem, traceId: string) => void;
 /** What a strict server tells and asks its owner. */
 export interface StrictServerParts {
   readonly limits: Limits;
-  /** Called for each problem that is answered in place of the walk. */
+  /** Called for each problem that is answered before `receive` would see it. */
   readonly refused?: Refused;
   /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
   readonly dropped?: () => void;

@@ -1,6 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admitsProblem } from './negotiation.ts';
+import { admitsProblem, isJson } from './media-type.ts';
+
+const accepted = [
+  'application/json',
+  'Application/JSON',
+  'application/json;',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'application/json; Charset="Utf-8"',
+  'application/json; v=1; x="a;charset=latin1"',
+  'application/json;a=";q=0;"',
+  `application/json${'; '.repeat(8_000)}`,
+  'application/problem+json',
+  'application/vnd.example.v1+json; charset=utf-8',
+];
+
+const refused = [
+  undefined,
+  '',
+  'text/plain',
+  'text/json',
+  'application/xml',
+  'application/jsonx',
+  'application/+json',
+  'application/json charset=utf-8',
+  'application/json; charset',
+  'application/json; charset=utf-16',
+  'application/json; charset=utf-8; charset=latin1',
+  'application/json; charset=""',
+  'application/json, application/json',
+  'application/x-www-form-urlencoded',
+  `application/json${'; '.repeat(8_000)}!`,
+  `application/json;a="${'\\'.repeat(8_001)}`,
+];
+
+for (const type of accepted) {
+  test(`B2 · ${name(type)} is JSON in UTF-8`, () => assert.equal(isJson(type), true));
+}
+for (const type of refused) {
+  test(`B2 · ${name(type)} is not JSON in UTF-8`, () => {
+    assert.equal(isJson(type), false);
+  });
+}
+
+function name(type: string | undefined): string {
+  return type === undefined ? 'a missing Content-Type' : JSON.stringify(type.slice(0, 50));
+}
 
 const admitted: readonly (string | undefined)[] = [
   undefined,
@@ -38,7 +84,7 @@ const admitted: readonly (string | undefined)[] = [
   'text/html;q=0.1234',
 ];
 
-const refused: readonly string[] = [
+const notAdmitted: readonly string[] = [
   'text/html',
   'text/html,application/xhtml+xml',
   'text/plain',
@@ -65,7 +111,7 @@ for (const accept of admitted) {
   });
 }
 
-for (const accept of refused) {
+for (const accept of notAdmitted) {
   test(`N1 · Accept ${JSON.stringify(accept)} does not admit a problem`, () => {
     assert.equal(admitsProblem(accept), false);
   });

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Answer } from '../http/message/answer.ts';
-import type { Call } from '../http/message/call.ts';
-import { reasonPhrase } from './catalogue.ts';
-import { admitsProblem } from './negotiation.ts';
-import { PROBLEM_JSON, problemBody } from './problem.ts';
+import { reasonPhrase } from '../../problem/catalogue.ts';
+import { admitsProblem } from '../../problem/media-type.ts';
+import { PROBLEM_JSON, problemBody } from '../../problem/problem.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
 
-/** Turns what was thrown on a walk into the answer. */
+/** Turns what was thrown into the answer. */
 export type Fail = (error: unknown, call: Call) => Answer;
 
 /**
@@ -27,7 +27,7 @@ export function crash(log: Logger): Fail {
  * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
  * type or a content length that is there already is never rewritten (specification, Errors, rule 2).
  */
-export function dress(answer: Answer, call: Call): Answer {
+export function toProblem(answer: Answer, call: Call): Answer {
   const { status, body } = answer;
   if (status < 400 || status > 599) return answer;
   const headers: Record<string, string> = { ...answer.headers };

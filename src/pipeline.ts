@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { and } from './and.ts';
+import { andThen } from './and-then.ts';
 import type { Admit } from './auth/admit.ts';
 import type { Answer } from './http/message/answer.ts';
 import type { BodyEnd } from './http/message/body.ts';
@@ -8,15 +8,15 @@ import { Call } from './http/message/call.ts';
 import type { Cors } from './http/message/cors.ts';
 import { readJson } from './http/message/read-json.ts';
 import { matchRoutes, type Route } from './http/message/routes.ts';
+import { type Fail, toProblem } from './http/message/to-problem.ts';
 import { write } from './http/message/write.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import { refuse } from './http/transport/refuse.ts';
 import type { Receive } from './http/transport/server.ts';
 import type { WatchRequest } from './observe/observer.ts';
-import { dress, type Fail } from './problem/dress.ts';
 
 /** What differs between listeners. */
-export interface WalkParts {
+export interface PipelineParts {
   readonly routes: readonly Route[];
   readonly admit: Admit;
   readonly fail: Fail;
@@ -31,9 +31,10 @@ export interface WalkParts {
 
 /**
  * The one way of a request, on every listener: it is matched, checked in the order of the contract (2 to 5), and what
- * comes out of that, thrown or not, is dressed, marked and written, in one place each.
+ * comes out of that, thrown or not, becomes a problem where it is an error, gets its CORS headers and is written, in one
+ * place each.
  */
-export function openWalk(parts: WalkParts): Receive {
+export function openPipeline(parts: PipelineParts): Receive {
   const { routes, admit, fail, log, listeners, cors, watchers = [] } = parts;
   const match = matchRoutes(routes);
   const watched = watchers.reduceRight<(call: Call) => void>(
@@ -51,8 +52,8 @@ export function openWalk(parts: WalkParts): Receive {
 
   /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
   function respond(call: Call): void {
-    const finished = and(attempt(call), (answer) =>
-      and(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)),
+    const finished = andThen(attempt(call), (answer) =>
+      andThen(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)),
     );
     if (finished instanceof Promise)
       finished.catch((err: unknown) => abandon(call.request, err, call.traceId));
@@ -72,7 +73,7 @@ export function openWalk(parts: WalkParts): Receive {
     if (call.found === undefined) return { status: 404 };
     const { route, allow } = call.found;
     if (route === undefined) return cors?.preflight(call, allow) ?? { status: 405, headers: { allow } };
-    return and(admitted(call, route), (refusal) => refusal ?? handled(call, route));
+    return andThen(admitted(call, route), (refusal) => refusal ?? handled(call, route));
   }
 
   /** While a token is being verified, no more is read of the body than has come with the head. */
@@ -84,7 +85,7 @@ export function openWalk(parts: WalkParts): Receive {
 
   function handled(call: Call, route: Route): Answer | Promise<Answer> {
     if (route.parse !== undefined) {
-      return and(readJson(call.headers, call.body, route.parse), (read) =>
+      return andThen(readJson(call.headers, call.body, route.parse), (read) =>
         'problem' in read ? read.problem : route.handle(call, read.value),
       );
     }
@@ -109,10 +110,10 @@ export function openWalk(parts: WalkParts): Receive {
         refuse(request, response, connection, { status: end });
         return;
       }
-      const dressed = dress(answer, call);
-      const marked = cors === undefined ? dressed : cors.mark(dressed, call);
+      const complete = toProblem(answer, call);
+      const readable = cors === undefined ? complete : cors.apply(complete, call);
       const isLast = listeners.draining && connection.latest === response;
-      write(call, marked, isLast || end !== 'complete');
+      write(call, readable, isLast || end !== 'complete');
     } catch (err) {
       abandon(request, err, call.traceId);
     }
