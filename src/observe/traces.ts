@@ -33,6 +33,9 @@ import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
 import { errorType, settled, watchStore } from './watched-store.ts';
 
+/** Operations that share a commit with others; beside a read, somebody else's may end. */
+const WRITES: ReadonlySet<string> = new Set(['add', 'replace', 'remove']);
+
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
 
@@ -121,7 +124,7 @@ export function openTraces(
           const startedAt = performance.now();
           const result = run();
           // A writer hears of its batch before the next one is committed: the last commit is that of this write.
-          if (span !== undefined && result instanceof Promise) {
+          if (span !== undefined && WRITES.has(operation) && result instanceof Promise) {
             const note = () => noteCommit(span, startedAt);
             result.then(note, note);
           }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { type List, startList } from './list.ts';
@@ -105,6 +107,21 @@ test('operations of the store and commits are timed', async () => {
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [3]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [3]);
   assert.ok(Number(valuesOf(exposition, 'todo_database_wal_size_bytes')[0]) > 0);
+});
+
+test('a batch that commits nothing, refused or failed, is no commit', async () => {
+  await using list = await startList(ADMIN);
+  assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 201);
+  assert.equal((await ask(list, 'DELETE', '/todos/7')).status, 404);
+  assert.equal((await ask(list, 'POST', '/todos', { ...MILK, categoryId: 9 })).status, 400);
+  rmSync(join(list.dataDir, 'todos.db'));
+  for (let write = 0; write < 2; write += 1)
+    assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 503);
+  const exposition = await scrape(list);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [1]);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [1]);
+  const labels = { db_operation_name: 'add', error_type: 'StoreBroken' };
+  assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
 });
 
 test('verdicts on tokens are counted by code', async () => {

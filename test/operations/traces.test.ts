@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
@@ -59,6 +61,39 @@ describe('Traces', { concurrency: 2 }, () => {
     );
     assert.equal(commit.attributes['todo.commit.writes'], 1);
     assert.ok(add.start <= commit.start && commit.start <= commit.end);
+  });
+
+  test('a list has no commit below it, whatever is committed meanwhile', async () => {
+    await using setup = await traced();
+    const { receiver, service, ask } = setup;
+    const database = new DatabaseSync(join(service.dataDir, 'todos.db'));
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      INSERT INTO todos (title, category_id) SELECT 'a', 1 FROM n`);
+    database.close();
+    let listed = false;
+    const list = ask('GET', '/todos')
+      .then((reply) => reply.text())
+      .finally(() => {
+        listed = true;
+      });
+    while (!listed) await ask('POST', '/todos', {}, MILK);
+    await list;
+    await service.stop();
+    const named = (name: string) => receiver.spans.filter((span) => span.name === name);
+    assert.deepEqual(
+      named('commit').map(({ parentSpanId }) => parentSpanId),
+      named('add todos').map(({ spanId }) => spanId),
+    );
+    assert.equal(named('list todos').length, 1);
+  });
+
+  test('a write that changed nothing has no commit below it', async () => {
+    await using setup = await traced();
+    const { receiver, service, ask } = setup;
+    assert.equal((await ask('DELETE', '/todos/7')).status, 404);
+    await service.stop();
+    const names = receiver.spans.map(({ name }) => name).sort();
+    assert.deepEqual(names, ['DELETE /todos/:id', 'authenticate', 'remove todos']);
   });
 
   test('the traceId of a problem is the id of its span, within the trace of the caller', async () => {

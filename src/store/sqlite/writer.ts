@@ -4,7 +4,7 @@ import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
 
-/** A batch of so many writes was under way from and until these times of `performance.now()`. */
+/** So many writes shared a commit, which was under way from and until these times of `performance.now()`. */
 export type Committed = (writes: number, from: number, until: number) => void;
 
 /** Hears of each batch before its writers do. */
@@ -50,7 +50,7 @@ export class Writer implements AsyncDisposable {
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param committed Called for each batch but one that only asks whether the disk takes writes. */
+  /** @param committed Called for each batch that changed something. */
   constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth, committed: Committed) {
     this.#health = health;
     this.#committed = committed;
@@ -124,15 +124,16 @@ export class Writer implements AsyncDisposable {
     const result = await (this.#health.writeFault ??
       this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown')));
     const until = performance.now();
-    if (changes.length > 0) this.#committed(changes.length, from, until);
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
-    this.#settle(batch, result);
+    this.#settle(batch, result, (writes) => this.#committed(writes, from, until));
   }
 
-  #settle(batch: readonly Waiting[], result: BatchResult): void {
+  /** @param committed Called when something was changed, by so many writes. */
+  #settle(batch: readonly Waiting[], result: BatchResult, committed: (writes: number) => void): void {
     if ('failure' in result) this.#health.note(result);
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
+    if (changed.length > 0) committed(changed.length);
     for (const watcher of this.#watchers) {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
