@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionPool } from '../../src/store/postgres/connection-pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { LOCK } from '../../src/store/postgres/schema.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, found, newTodo, replacement } from './todos.ts';
+import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -78,6 +81,72 @@ test('a statement that the server cannot make, whatever the connection, is refus
   );
   await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreUnavailable', message: 'no' });
 });
+
+test('a role whose idle sessions are ended keeps those of the service', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.execute(server.url, `ALTER ROLE ${owner} SET idle_session_timeout = '50ms'`);
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  await store.list();
+  const before = await server.backends(url);
+  await sleep(300);
+  assert.equal((await found(store, 1))?.title, 'a');
+  assert.deepEqual(await server.backends(url), before);
+});
+
+/** Sends a statement to a session that the server is about to end, because it was idle for too long. */
+async function meetingTheEnd<T>(pool: ConnectionPool, send: () => Promise<T>): Promise<T> {
+  const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
+  await pool.read({ text: "SET idle_session_timeout = '50ms'" });
+  process.kill(pid, 'SIGSTOP');
+  await sleep(200);
+  const sent = send();
+  await sleep(50);
+  process.kill(pid, 'SIGCONT');
+  return sent;
+}
+
+test('a write that meets the end of an idle session (57P05) was not made, and is made on another connection', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE TABLE made (at timestamptz)');
+  await using pool = openPool(url);
+  await meetingTheEnd(pool, () => pool.write({ text: 'INSERT INTO made VALUES (now())' }));
+  assert.deepEqual(await server.execute(url, 'SELECT count(*)::int FROM made'), [{ count: 1 }]);
+});
+
+test('a read that meets the end of an idle session (57P05) is repeated, alone and in a transaction', async () => {
+  await using pool = openPool(await server.makeDatabase());
+  assert.equal((await meetingTheEnd(pool, () => pool.read(PROCESS))).length, 1);
+  const whole = await meetingTheEnd(pool, () => pool.transaction((ask) => ask(PROCESS)));
+  assert.equal(whole.length, 1);
+});
+
+for (const [name, value] of [
+  ['transaction_timeout', '300ms'],
+  ['idle_in_transaction_session_timeout', '1ms'],
+  ['lock_timeout', '100ms'],
+] as const) {
+  test(`a role with ${name} = ${value} has its schema made and its list read, however long they take`, async (t) => {
+    const { owner, url } = await server.makeOwnedDatabase();
+    const [setting] = await server.execute(url, `SELECT current_setting('${name}', true) AS value`);
+    if (setting?.value === null) return t.skip(`this server has no ${name}: it is older than 17`);
+    await server.execute(server.url, `ALTER ROLE ${owner} SET ${name} = '${value}'`);
+    const other = url.replace(owner, 'postgres');
+    const migrating = await server.lock(other, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    const opening = openPostgresStore(url);
+    await server.somebodyWaits(url);
+    await sleep(500);
+    await migrating[Symbol.asyncDispose]();
+    await using store = await opening;
+    await addedTo(store, 'a');
+    const rewriting = await server.lock(other, 'LOCK TABLE todos');
+    const listing = listed(store);
+    await server.somebodyWaits(url);
+    await sleep(500);
+    await rewriting[Symbol.asyncDispose]();
+    assert.equal((await listing).length, 1);
+  });
+}
 
 test('a connection keeps nothing of the statements that were refused on it', async () => {
   await using pool = openPool(await server.makeDatabase());

@@ -59,6 +59,14 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
     });
   });
 
+  test('a role whose idle sessions are ended is refused', async () => {
+    const { owner, url } = await database([...NEEDED, "idle_session_timeout = '1min'"]);
+    await using bouncer = await PgBouncer.start(server, [owner, 'postgres']);
+    await assert.rejects(openPostgresStore(bouncer.through(url), { patienceMs: 0 }), {
+      message: new RegExp(`must bring them: ALTER ROLE ${owner} SET idle_session_timeout = 0$`),
+    });
+  });
+
   test('todos are written, read and listed by more clients than it has connections', async () => {
     const { owner, url } = await database();
     await using bouncer = await PgBouncer.start(server, [owner, 'postgres']);
@@ -88,6 +96,18 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
     const asleep =
       "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND state = 'active' AND pid <> pg_backend_pid()";
     while ((await server.execute(url, asleep)).length > 0);
+  });
+
+  test('a pool_mode that ends each transaction with its first statement is refused', async () => {
+    const { owner, url } = await database();
+    await using inTransactions = await PgBouncer.start(server, [owner, 'postgres']);
+    await migratePostgres(inTransactions.through(url));
+    await using bouncer = await PgBouncer.start(server, [owner, 'postgres'], 'pool_mode = statement');
+    await assert.rejects(openPostgresStore(bouncer.through(url), { patienceMs: 0 }), {
+      name: 'StoreNotOpened',
+      message:
+        /: its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": transaction blocks not allowed in statement pooling mode$/,
+    });
   });
 
   test('operators migrate, look and add through it', async () => {

@@ -174,13 +174,13 @@ export class PostgresServer implements AsyncDisposable {
     await this.execute(url, `SELECT pg_terminate_backend(pid) ${OTHERS}`);
   }
 
-  /** Locks every todo until it is disposed. */
-  async lock(url: string): Promise<AsyncDisposable> {
+  /** Locks every todo, or what a statement locks, until it is disposed. */
+  async lock(url: string, locking = 'SELECT FROM todos FOR UPDATE'): Promise<AsyncDisposable> {
     const client = new Client(url);
     // The server may end it, which frees the lock as well.
     client.on('error', () => {});
     await client.connect();
-    await client.query('BEGIN; SELECT FROM todos FOR UPDATE');
+    await client.query(`BEGIN; ${locking}`);
     return { [Symbol.asyncDispose]: () => client.end() };
   }
 

@@ -70,9 +70,9 @@ export function run<Row extends QueryResultRow>(
   return connection.run({ text, values }, { withinMs: STATEMENT_WAIT_MS });
 }
 
-/** Runs `work` in one transaction, whose statements may take long whatever the role's own limit is. */
+/** Runs `work` in one transaction, which may take long whatever the role's own limits are. */
 export async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  await run(connection, `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_WAIT_MS}`);
+  await run(connection, connection.beginOf(STATEMENT_WAIT_MS));
   try {
     const made = await work();
     await run(connection, 'COMMIT');

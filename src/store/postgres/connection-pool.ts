@@ -89,8 +89,11 @@ export class ConnectionPool implements AsyncDisposable {
     return this.#run(query, 'write');
   }
 
-  /** What `work` makes of statements that change nothing. They see the database as it is at one moment. */
-  async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  /**
+   * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
+   * that the server undoes for the sake of others is begun again.
+   */
+  async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>();
     this.#take((refusal, taken) => (taken === undefined ? reject(refusal) : resolve(taken)));
     const connection = await promise;
@@ -104,13 +107,16 @@ export class ConnectionPool implements AsyncDisposable {
       }
     };
     try {
-      await ask({ text: beginOf(statementMs) });
+      await ask({ text: connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY') });
       const made = await work(ask);
       await ask({ text: 'COMMIT' });
       this.#put(connection);
       return made;
     } catch (error) {
       this.#drop(connection);
+      if (error instanceof StoreUnavailable && mayBeRetried(error.cause) && tries < TRIES) {
+        return this.transaction(work, tries + 1);
+      }
       throw error;
     }
   }
@@ -294,12 +300,6 @@ export class ConnectionPool implements AsyncDisposable {
       this.#drop(idle);
     }
   }
-}
-
-/** Settings for one transaction hold behind a pooler, too. */
-function beginOf(statementMs: number): string {
-  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${statementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`;
 }
 
 function unreachable(error: unknown): StoreUnavailable {

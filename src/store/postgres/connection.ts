@@ -2,7 +2,13 @@ import { type NetConnectOpts, Socket } from 'node:net';
 import { Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import type { Address, Host } from './address.ts';
 import { cancel, type Key } from './cancel.ts';
-import { CommitNotReplicated, ConnectionLost } from './error.ts';
+import {
+  CommitNotReplicated,
+  ConnectionLost,
+  isIdleTimeout,
+  isProtocolViolation,
+  messageOf,
+} from './error.ts';
 
 /** Milliseconds between two looks of the server, while it works on a statement, whether its client is still there. */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
@@ -16,11 +22,10 @@ const FAREWELL_MS = 1_000;
 /** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
 const REPLICATION_WAIT = 'SyncRepWaitForLSN';
 
-/** A pooler's answer to settings in the startup packet: https://www.pgbouncer.org/config.html#ignore_startup_parameters */
-const PROTOCOL_VIOLATION = '08P01';
-
 const LOOK = `SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
   current_setting('transaction_read_only') = 'on' AS "readOnly", current_setting('client_min_messages') AS messages,
+  current_setting('idle_session_timeout') = '0' AS "staysIdle",
+  current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions",
   (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement,
   (extract(epoch FROM current_setting('client_connection_check_interval')::interval) * 1000)::int AS check`;
 
@@ -30,6 +35,8 @@ interface Look {
   readonly standby: boolean;
   readonly readOnly: boolean;
   readonly messages: string;
+  readonly staysIdle: boolean;
+  readonly endsTransactions: boolean;
   readonly statement: number;
   readonly check: number;
 }
@@ -94,17 +101,14 @@ export async function openConnection(
   }
 }
 
+/** See https://www.pgbouncer.org/config.html#ignore_startup_parameters. */
 function isPoolerRefusal(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError &&
-    error.code === PROTOCOL_VIOLATION &&
-    error.message.includes('startup parameter')
-  );
+  return isProtocolViolation(error) && messageOf(error).includes('startup parameter');
 }
 
 function settingsOf({ statementMs }: Wanted): string {
   const check = `client_connection_check_interval=${CLIENT_CHECK_INTERVAL_MS}`;
-  return ` -c statement_timeout=${statementMs} -c ${check} -c client_min_messages=warning`;
+  return ` -c statement_timeout=${statementMs} -c ${check} -c idle_session_timeout=0 -c client_min_messages=warning`;
 }
 
 interface Wait {
@@ -119,6 +123,8 @@ export class Connection {
   readonly host: Host;
   /** Something between answers for several servers' processes: what is made for a session may be lost. */
   pooled = false;
+  /** The server knows `transaction_timeout`, as PostgreSQL does since 17. */
+  #endsTransactions = false;
   /** The server keeps a statement with a name, and its plan. */
   prepares = false;
   readonly openedAt = performance.now();
@@ -226,11 +232,29 @@ export class Connection {
     this.#client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {
       // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
       if (error instanceof DatabaseError) {
-        this.#refused = (ready) => (ready ? settle(error) : lose(error.message, error));
+        this.#refused = (ready) =>
+          ready || isIdleTimeout(error) ? settle(error) : lose(error.message, error);
       } else if (error) lose(error.message, error);
       // For several statements in one text, the driver gives a list of results.
       else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
     });
+  }
+
+  /**
+   * The statements that begin a transaction with limits of its own, whatever those of the role are; behind a pooler too.
+   * None of them takes the transaction's snapshot.
+   *
+   * @param statementMs For each statement, its wait for a lock included, and between two.
+   */
+  beginOf(statementMs: number, mode = ''): string {
+    return [
+      `BEGIN ${mode}`,
+      `SET LOCAL statement_timeout = ${statementMs}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
+      'SET LOCAL lock_timeout = 0',
+      // To an older server it is an error. Only 0 changes a limit that runs already.
+      ...(this.#endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
+    ].join('; ');
   }
 
   /** As `ask`, for what is not asked often. */
@@ -248,6 +272,7 @@ export class Connection {
   async look({ statementMs, strict, withinMs }: Wanted): Promise<void> {
     const [look] = await this.run<Look>({ text: LOOK }, { withinMs });
     if (look === undefined) throw new Error('The server said nothing of itself');
+    this.#endsTransactions = look.endsTransactions;
     this.pooled = look.pid !== this.#key?.processID;
     if (look.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);
     if (look.readOnly) throw new ServerUnfit('it is read-only', true);
@@ -256,6 +281,7 @@ export class Connection {
       ...(isWithin(look.check, CLIENT_CHECK_INTERVAL_MS)
         ? []
         : [`client_connection_check_interval = '${CLIENT_CHECK_INTERVAL_MS}ms'`]),
+      ...(look.staysIdle ? [] : ['idle_session_timeout = 0']),
       ...(look.messages === 'error' ? ['client_min_messages = warning'] : []),
     ];
     if (!strict || missing.length === 0) return;

@@ -10,12 +10,16 @@ const DEADLOCK_DETECTED = '40P01';
 const READ_ONLY_SQL_TRANSACTION = '25006';
 const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
+const PROTOCOL_VIOLATION = '08P01';
 
 /** Among others: a plan that a change of a table has made useless. */
 const FEATURE_NOT_SUPPORTED = '0A000';
 
+/** The session was idle for too long: none of its statements is under way. */
+const IDLE_SESSION_TIMEOUT = '57P05';
+
 /** Also a prepared statement that is gone, one that is there already, and a transaction that was left open. */
-const CONNECTION_STATES = [FEATURE_NOT_SUPPORTED, '26000', '42P05', '25P02'];
+const CONNECTION_STATES = [FEATURE_NOT_SUPPORTED, IDLE_SESSION_TIMEOUT, '26000', '42P05', '25P02'];
 
 /** Connection exception, insufficient resources, operator intervention, system error. */
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
@@ -64,9 +68,19 @@ export function isPrivilegeRefusal(error: unknown): boolean {
   return codeOf(error) === INSUFFICIENT_PRIVILEGE;
 }
 
-/** The server undid the statement for the sake of another one: it may be sent again. */
+/** The server has ended the session before it saw the statement. */
+export function isIdleTimeout(error: unknown): boolean {
+  return codeOf(error) === IDLE_SESSION_TIMEOUT;
+}
+
+/** A pooler's answer to what it does not let through: settings in the startup packet, a transaction. */
+export function isProtocolViolation(error: unknown): boolean {
+  return codeOf(error instanceof ConnectionLost ? error.cause : error) === PROTOCOL_VIOLATION;
+}
+
+/** The server undid the statement for the sake of another one, or never saw it: it may be sent again. */
 export function mayBeRetried(error: unknown): boolean {
-  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED, IDLE_SESSION_TIMEOUT].includes(codeOf(error));
 }
 
 /** What is wrong is the state of the connection; the statement may do on another. */

@@ -2,7 +2,7 @@ import { Migrations } from '../migrations.ts';
 import { TRACKED } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
-import { isPrivilegeRefusal, messageOf } from './error.ts';
+import { isPrivilegeRefusal, isProtocolViolation, messageOf } from './error.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -53,8 +53,17 @@ const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
-/** What is wrong with the server, for people, or undefined. */
+/** What is wrong with the server, or with the pooler before it, for people, or undefined. */
 export async function serverFault(connection: Connection): Promise<string | undefined> {
+  try {
+    return await inTransaction(connection, () => settingsFault(connection));
+  } catch (error) {
+    if (!isProtocolViolation(error)) throw error;
+    return `its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": ${messageOf(error)}`;
+  }
+}
+
+async function settingsFault(connection: Connection): Promise<string | undefined> {
   const rows = await run<{ major: number; encoding: string; commit: string }>(connection, SERVER);
   const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
   if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
