@@ -44,6 +44,7 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
   ['nothing', '', /not a PEM public key, a JWK or a JWKS$/],
   ['text', 'a key', /not a PEM public key, a JWK or a JWKS$/],
   ['broken JSON', '{"keys":[', /not valid JSON$/],
+  ['JSON with an escape outside of strings', '{"keys"\\u003a[]}', /not valid JSON$/],
   ['an empty JWKS', '{"keys":[]}', /must have a key that verifies signatures/],
   [
     'RSA of 1024 bits',

@@ -196,13 +196,19 @@ test('more than 50 keys are not taken', async () => {
   assert.match((await firstFailure(keys, lines)) ?? '', /at most 50 keys, received 51$/);
 });
 
-test('an answer that is no JSON brings no keys', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/jwks', (_request, response) => response.end('<html>'));
-  const { keys, lines } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /not JSON$/);
-});
+for (const [path, answer] of [
+  ['/jwks', '<html>'],
+  ['/jwks', '\\u007b"keys":[]}'],
+  ['/.well-known/openid-configuration', '{"issuer"\\u003a"a"}'],
+] as const) {
+  test(`an answer of ${path} that is no JSON brings no keys: ${answer}`, async () => {
+    await using issuer = await startIssuer();
+    issuer.answers.set(path, (_request, response) => response.end(answer));
+    const { keys, lines } = open(discovering(issuer));
+    await using _keys = keys;
+    assert.match((await firstFailure(keys, lines)) ?? '', /not JSON$/);
+  });
+}
 
 test('a set without a usable key is a failure, and bad keys are named in warnings', async () => {
   await using issuer = await startIssuer();

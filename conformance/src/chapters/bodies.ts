@@ -136,6 +136,24 @@ export function bodies(target: SharedList): void {
       }
     });
 
+    test('B4 · an escape outside of strings is not JSON', async () => {
+      const wrong: readonly string[] = [
+        '\\u007b"title":"a","categoryId":1}',
+        '{"title"\\u003a"a"\\u002c"categoryId"\\u003a\\u0031\\u007d',
+        '{"title":"a",\\u0020"categoryId":1}',
+        '{"title":"a","categoryId":1,"done":\\u0074rue}',
+        '\\u005b'.repeat(5000),
+      ];
+      for (const body of wrong) {
+        for (const [line] of await both()) {
+          assertProblem(await send(target, line, { token, body }), 400, {
+            title: 'Bad Request',
+            detail: 'any',
+          });
+        }
+      }
+    });
+
     test('B4 · JSON that ends too early is a 400 that says so', async () => {
       for (const body of ['', ' \n', '{', '{"title":"a', '{"title":"\\u00', '{"title":"a","categoryId":1']) {
         for (const [line] of await both()) {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../make-folder.ts';
+import { parseJson } from '../../parse-json.ts';
 import { errorCode, readSmallFile } from '../keys/small-file.ts';
 
 /** Signs and verifies the tokens of one development machine. HS256. */
@@ -46,12 +47,9 @@ export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFi
   const file = await readSmallFile(path);
   if (file.outcome === 'missing') return file;
   if (file.outcome === 'failed') return { outcome: 'damaged', reason: file.reason };
-  try {
-    const key = parseDevelopmentKey(JSON.parse(file.bytes.toString('utf8')));
-    if (key !== undefined) return { outcome: 'read', key };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const parsed = parseJson(file.bytes.toString('utf8'));
+  const key = 'value' in parsed ? parseDevelopmentKey(parsed.value) : undefined;
+  if (key !== undefined) return { outcome: 'read', key };
   return { outcome: 'damaged', reason: 'it is not a key that this program has made' };
 }
 

@@ -42,11 +42,10 @@ export async function fetchDocument(address: string, signal: AbortSignal): Promi
     return failed(`${name} did not answer: ${describeFailure(error)}`);
   }
   if (text === undefined) return failed(`${name} answered more than 64 KiB`);
-  try {
-    return { outcome: 'fetched', document: parseJson(text) };
-  } catch {
-    return failed(`${name} answered something that is not JSON`);
-  }
+  const parsed = parseJson(text);
+  return 'value' in parsed
+    ? { outcome: 'fetched', document: parsed.value }
+    : failed(`${name} answered something that is not JSON`);
 }
 
 /** For messages: a query may hold what is not for everybody. */

@@ -18,13 +18,9 @@ export async function readKeysFile(path: string): Promise<LoadedKeys> {
 }
 
 function readJson(text: string): LoadedKeys {
-  let document: unknown;
-  try {
-    document = parseJson(text);
-  } catch {
-    return failed('it is not valid JSON');
-  }
-  const set = readKeySet(document);
+  const parsed = parseJson(text);
+  if ('fault' in parsed) return failed('it is not valid JSON');
+  const set = readKeySet(parsed.value);
   const secrets = set.skipped.filter(({ outcome }) => outcome === 'secret');
   if (secrets.length > 0) return failed(secrets.map(describeSkipped).join('; '));
   if (set.outcome === 'read') return set;

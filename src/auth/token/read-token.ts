@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../../parse-json.ts';
 import { type Algorithm, readAlgorithm } from './algorithm.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
-import { parseUniqueJson } from './unique-json.ts';
 
 /** A token whose form is beyond doubt and whose signature nobody has looked at yet. */
 export interface UnverifiedToken {
@@ -70,9 +71,14 @@ function decodeCanonical(segment: string): Buffer | undefined {
   return bytes.length > 0 && bytes.toString('base64url') === segment ? bytes : undefined;
 }
 
+/**
+ * The object of which every reader makes the same: strict UTF-8 without a byte order mark, and no two members of one
+ * name at any depth (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.6). Lets unpaired surrogates pass.
+ */
 function readObject(bytes: Buffer): Record<string, unknown> | undefined {
-  const value = parseUniqueJson(bytes);
-  return isRecord(value) ? value : undefined;
+  if (!isUtf8(bytes)) return undefined;
+  const parsed = parseJson(bytes.toString('utf8'), { uniqueNames: true });
+  return 'value' in parsed && isRecord(parsed.value) ? parsed.value : undefined;
 }
 
 function isAcceptedType(typ: unknown): boolean {

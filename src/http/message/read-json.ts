@@ -1,14 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { andThen } from '../../and-then.ts';
+import { faultIn, type JsonFault, parseJson } from '../../parse-json.ts';
 import { isJson } from '../../problem/media-type.ts';
 import type { Problem } from '../../problem/problem.ts';
 import type { IncomingBody } from './body.ts';
-import { readJsonObject } from './json.ts';
 
 /** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
 export type Parsed<T> =
   | { readonly value: T }
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
+
+/** Deepest nesting of arrays and objects in a request body (contract B5). */
+const MAX_DEPTH = 64;
 
 /** What came of reading a body. */
 type ReadBody<T> = { readonly value: T } | { readonly problem: Problem };
@@ -39,6 +42,15 @@ export function readJson<T>(
     const title = 'One or more validation errors occurred.';
     return { problem: { status: 400, title, errors: parsed.errors } };
   });
+}
+
+/** The object that a body must be (contract B4), or why and where the text is none. */
+export function readJsonObject(text: string): { readonly object: object } | { readonly fault: JsonFault } {
+  const parsed = parseJson(text, { maxDepth: MAX_DEPTH });
+  if ('fault' in parsed) return parsed;
+  const { value } = parsed;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value };
+  return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
 }
 
 /** JSON and not compressed (contract B2; RFC 9110 §8.4). */

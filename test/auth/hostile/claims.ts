@@ -34,6 +34,10 @@ export function brokenClaims(): readonly Row[] {
     ],
     ['RFC 7519 §4', 'the role twice', claimsText('"role":"reader"')],
     ['RFC 7519 §4', 'the role twice, once escaped', claimsText('"r\\u006fle":"reader"')],
+    ['RFC 7519 §4', 'the role twice, behind an escaped colon', claimsText('"role"\\u003a"editor"')],
+    ['A5', 'an escaped brace in front', changed((json) => `\\u007b${json.slice(1)}`)],
+    ['A5', 'an escaped blank between two claims', claimsText('\\u0020"x":1')],
+    ['A5', 'an escaped letter in true', claimsText('"x":\\u0074rue')],
     ['RFC 7519 §4', 'the expiration twice', claimsText('"exp":9999999999')],
     [
       'RFC 7519 §4',

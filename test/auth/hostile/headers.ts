@@ -32,6 +32,11 @@ export function brokenHeaders(): readonly Row[] {
       'the algorithm twice, once escaped',
       changed((json) => `{"\\u0061lg":"none",${json.slice(1)}`),
     ],
+    [
+      'RFC 7515 §4',
+      'the algorithm twice, behind an escaped colon',
+      changed((json) => `{"alg"\\u003a"none",${json.slice(1)}`),
+    ],
     ['RFC 7515 §4', 'the key id twice', changed((json) => `{"kid":"p256",${json.slice(1)}`)],
     ['RFC 7515 §4.1.4', 'a key id that is a number', header({ kid: 256 })],
     ['RFC 7515 §4.1.4', 'a key id that is null', header({ kid: null })],
