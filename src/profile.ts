@@ -40,6 +40,14 @@ export async function openProfile(
   return { profile, database: undefined, keys: undefined, conditions: [] };
 }
 
+/** The version of the schema that this program makes and works with; undefined where nothing is stored. */
+export async function schemaVersionOf(profile: Config['profile']): Promise<number | undefined> {
+  if (profile.name !== 'shared-list') return undefined;
+  const isSqlite = profile.database.engine === 'sqlite';
+  const schema = await (isSqlite ? import('./store/sqlite/schema.ts') : import('./store/postgres/schema.ts'));
+  return schema.latestVersion();
+}
+
 /** Imports what the error demo does not need. */
 async function openSharedList(
   { name, database, auth }: SharedListConfig,

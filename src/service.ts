@@ -12,7 +12,7 @@ import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { openPipeline } from './pipeline.ts';
 import type { Problem } from './problem/problem.ts';
-import { type OpenProfile, openProfile } from './profile.ts';
+import { type OpenProfile, openProfile, schemaVersionOf } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
 
 /**
@@ -98,8 +98,14 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
 /** Imports what only a service with an admin listener needs. */
 async function openMetrics({ profile }: Config, parts: AsyncDisposableStack): Promise<Metrics> {
   const metrics = await import('./observe/metrics.ts');
+  const build = {
+    version: readVersion(),
+    commit: readCommit(),
+    profile: profile.name,
+    schemaVersion: await schemaVersionOf(profile),
+  };
   const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
-  return parts.use(metrics.openMetrics({ version: readVersion(), profile: profile.name, databaseSystem }));
+  return parts.use(metrics.openMetrics({ ...build, databaseSystem }));
 }
 
 /** Operators, probes and Prometheus need few connections. */

@@ -5,7 +5,7 @@ import type { Connections } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import { registerListeners, type WatchListener } from './listener-metrics.ts';
 import type { Observer } from './observer.ts';
-import { gaugeIn, registerRuntime } from './runtime-metrics.ts';
+import { type Build, gaugeIn, registerBuild, registerRuntime } from './runtime-metrics.ts';
 import { errorType, settled, watchStore } from './watched-store.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
@@ -32,9 +32,7 @@ const METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** What does not change while the service runs. */
-export interface MetricsAbout {
-  readonly version: string;
-  readonly profile: string;
+export interface MetricsAbout extends Build {
   readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
 }
 
@@ -57,27 +55,15 @@ export interface Metrics extends Observer, Disposable {
   read(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
-export function openMetrics({ version, profile, databaseSystem = 'sqlite' }: MetricsAbout): Metrics {
+export function openMetrics(about: MetricsAbout): Metrics {
+  const { databaseSystem = 'sqlite' } = about;
   const registry = new Registry();
   const registers = [registry];
   const gauge = gaugeIn(registry);
   const runtime = registerRuntime(registry);
   const watchListener = registerListeners(registry);
 
-  new Gauge({
-    name: 'build_info',
-    help: 'Always 1: what is running.',
-    labelNames: ['service_name', 'service_version', 'process_runtime_version', 'profile'],
-    registers,
-  }).set(
-    {
-      service_name: 'todo-service',
-      service_version: version,
-      process_runtime_version: process.version,
-      profile,
-    },
-    1,
-  );
+  registerBuild(registry, about);
   const duration = new LabelledHistogram(
     'http_server_request_duration_seconds',
     'Time from the head of a request to the end of its answer.',

@@ -19,6 +19,33 @@ export function gaugeIn(registry: Registry) {
     });
 }
 
+/** What is running. */
+export interface Build {
+  readonly version: string;
+  /** Undefined when nobody knows of which commit this was made. */
+  readonly commit: string | undefined;
+  readonly profile: string;
+  /** Of the database; undefined without one. */
+  readonly schemaVersion: number | undefined;
+}
+
+export function registerBuild(registry: Registry, build: Build): void {
+  const labels = {
+    service_name: 'todo-service',
+    service_version: build.version,
+    vcs_ref_head_revision: build.commit ?? '',
+    schema_version: build.schemaVersion ?? '',
+    process_runtime_version: process.version,
+    profile: build.profile,
+  };
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1: what is running.',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  }).set(labels, 1);
+}
+
 /**
  * Gauges of the process, read when somebody asks: OpenTelemetry's `process.*`, `nodejs.*` and `v8js.*`. Delays
  * are those since the last time somebody asked.

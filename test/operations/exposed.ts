@@ -3,6 +3,15 @@ import { startList } from './list.ts';
 import { parseExposition } from './prometheus.ts';
 import { converse } from './raw.ts';
 
+/** A service on PostgreSQL. */
+export const OF_POOL = {
+  version: '0',
+  commit: 'c0ffee',
+  profile: 'shared-list',
+  schemaVersion: 3,
+  databaseSystem: 'postgresql',
+} as const;
+
 /** Those that Prometheus adds to each sample, and the metric that it adds for each target. */
 const OF_PROMETHEUS = ['job', 'instance'];
 const UP = ['up', new Set(OF_PROMETHEUS)] as const;
@@ -31,7 +40,7 @@ async function textOfList(): Promise<string> {
 }
 
 async function textOfPool(): Promise<string> {
-  using metrics = openMetrics({ version: '0', profile: 'shared-list', databaseSystem: 'postgresql' });
+  using metrics = openMetrics(OF_POOL);
   metrics.watchLog({ dropped: 0 });
   metrics.watchReadiness(async () => true);
   metrics.watchConnections(() => ({ used: 0, idle: 0, waiting: 0 }));

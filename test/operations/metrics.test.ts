@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openMetrics } from '../../src/observe/metrics.ts';
+import { OF_POOL } from './exposed.ts';
 import { type List, startList } from './list.ts';
 import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
 import { noPromtool, promtool } from './promtool.ts';
@@ -169,11 +171,23 @@ test('the process is described by the names of OpenTelemetry', async () => {
   }
 });
 
+test('build_info says which version, commit and schema run', async () => {
+  using metrics = openMetrics(OF_POOL);
+  const labels = { service_version: '0', vcs_ref_head_revision: 'c0ffee', schema_version: '3' };
+  assert.deepEqual(valuesOf(parseExposition((await metrics.read()).text), 'build_info', labels), [1]);
+  await using list = await startList(ADMIN);
+  const schema = new DatabaseSync(join(list.dataDir, 'todos.db'), { readOnly: true });
+  const { user_version } = schema.prepare('PRAGMA user_version').get() ?? {};
+  schema.close();
+  const running = { schema_version: String(user_version), service_version: '0.1.0' };
+  assert.deepEqual(valuesOf(await scrape(list), 'build_info', running), [1]);
+});
+
 test('promtool finds nothing to say about the metrics', { skip: noPromtool() }, async () => {
   await using list = await startList(ADMIN);
   await ask(list, 'GET', '/todos');
   const texts = [await (await fetch(`${list.adminUrl}/metrics`)).text()];
-  using pooled = openMetrics({ version: '0', profile: 'shared-list', databaseSystem: 'postgresql' });
+  using pooled = openMetrics(OF_POOL);
   pooled.watchConnections(() => ({ used: 1, idle: 0, waiting: 0 }));
   texts.push((await pooled.read()).text);
   for (const text of texts) assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, output: '' });

@@ -137,6 +137,11 @@ export async function schemaFault(connection: Connection): Promise<string | unde
   return `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`;
 }
 
+/** The version that this program makes and works with. */
+export function latestVersion(): number {
+  return MIGRATIONS.version;
+}
+
 /** 0 when there is no schema. */
 export async function schemaVersion(connection: Connection): Promise<number> {
   return (await find(connection, FIND_VERSION_TABLE)) ? versionOf(connection) : 0;

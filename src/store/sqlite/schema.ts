@@ -51,6 +51,11 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
+/** The version that this program makes and works with. */
+export function latestVersion(): number {
+  return new Migrations(MIGRATIONS).version;
+}
+
 /** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */
 export function checkSchema(database: DatabaseSync): void {
   const migrations = new Migrations(MIGRATIONS);
