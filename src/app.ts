@@ -68,7 +68,7 @@ function open(
   }
   return {
     routes: sharedListRoutes(profile.store, audit),
-    admit: admitWith(profile.authenticate, audit),
+    admit: admitWith(profile.authenticate, { log, audit }),
     fail: storeFault(log, audit, crash(log)),
   };
 }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { andThen } from '../and-then.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
@@ -15,13 +16,24 @@ export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
+/** Characters. A `kid` in the log is for people and may be anybody's text. */
+const MAX_LOGGED_KEY_ID = 100;
+
 /** The way in for callers with bearer tokens. */
-export function admitWith(authenticate: Authenticate, audit: Pick<Audit, 'writeRefused'>): Admit {
+export function admitWith(
+  authenticate: Authenticate,
+  { log, audit }: { readonly log: Logger; readonly audit: Pick<Audit, 'writeRefused'> },
+): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
     return andThen(authenticate(call.headers.authorization), (result) => {
       switch (result.outcome) {
         case 'refused':
+          if (result.code !== 'credentials-missing') {
+            const kid = result.keyId?.slice(0, MAX_LOGGED_KEY_ID);
+            const { traceId } = call;
+            log.debug({ event: 'token-refused', code: result.code, kid, traceId }, 'token refused');
+          }
           return { status: 401, headers: { 'www-authenticate': result.challenge } };
         case 'unavailable':
           return { status: 503, headers: { 'retry-after': String(result.retryAfter) } };

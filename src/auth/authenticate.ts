@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { andThen } from '../and-then.ts';
 import { RecentCache } from '../recent-cache.ts';
 import type { Authentication } from './authentication.ts';
@@ -28,9 +27,6 @@ interface Remembered {
   readonly validity: Validity;
 }
 
-/** Characters. A `kid` in the log is for people and may be anybody's text. */
-const MAX_LOGGED_KEY_ID = 100;
-
 /** RFC 6750 §2.1, the scheme in any letter case (contract A4). */
 const CREDENTIALS = /^bearer +(.+)$/is;
 
@@ -41,7 +37,7 @@ const MISSING: Authentication = {
 };
 
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
-export function authenticateWith(trust: Trust, log: Logger): Authenticate {
+export function authenticateWith(trust: Trust): Authenticate {
   const { keys, now } = trust;
   const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
     Math.max(authorization.length, LEAST_BYTES),
@@ -95,10 +91,8 @@ export function authenticateWith(trust: Trust, log: Logger): Authenticate {
     if (fault.code === 'keys-unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
     return refuse(fault, keyId);
   }
+}
 
-  function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
-    const kid = keyId?.slice(0, MAX_LOGGED_KEY_ID);
-    log.debug({ event: 'token-refused', code: refusal.code, kid }, 'token refused');
-    return { outcome: 'refused', code: refusal.code, challenge: invalidToken(refusal) };
-  }
+function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
+  return { outcome: 'refused', code: refusal.code, keyId, challenge: invalidToken(refusal) };
 }

@@ -19,7 +19,7 @@ export interface Authenticator extends AsyncDisposable {
 export async function openAuthenticator(settings: AuthSettings, parts: KeysParts): Promise<Authenticator> {
   const keys = await openKeys(settings, parts);
   return {
-    authenticate: authenticateWith({ ...settings, keys, now: Date.now }, parts.log),
+    authenticate: authenticateWith({ ...settings, keys, now: Date.now }),
     ready: () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`,
     describe: () => keys.describe(),
     [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),

@@ -4,7 +4,7 @@ import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { draft, forge, type Part } from './forge.ts';
 import { hostileTokens } from './hostile-tokens.ts';
-import { issuerKeys, secretKeys, silent, TRUST } from './trust.ts';
+import { issuerKeys, secretKeys, TRUST } from './trust.ts';
 
 const keys = { issuer: issuerKeys(), secret: secretKeys() };
 
@@ -30,7 +30,7 @@ async function lineOf(
 test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
   for (const row of hostileTokens()) {
     const trust = { ...TRUST, keys: keys[row.keys], now: Date.now };
-    const authenticate = authenticateWith(trust, silent);
+    const authenticate = authenticateWith(trust);
     for (const token of [row.twin, row.token]) {
       const { verdict, lines } = await examineToken(token, trust);
       const accepted = verdict === 'accepted';

@@ -5,7 +5,7 @@ import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Authentication } from '../../src/auth/authentication.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { type Draft, draft, forge, type KeyName } from './forge.ts';
-import { issuerKeys, silent, TRUST } from './trust.ts';
+import { issuerKeys, TRUST } from './trust.ts';
 
 /** Seconds since 1970; the clock of the test moves around it. */
 const NOW = Math.floor(Date.now() / 1000);
@@ -73,7 +73,7 @@ test('with and without memory, every verdict on every token is the same under a 
         const keys: Keys = { ...fixedKeys([], 'changing keys'), current: () => set };
         const trust = { ...TRUST, keys, now: () => now * 1000 };
         const answers = new Set<Authentication>();
-        const withMemory = authenticateWith(trust, silent);
+        const withMemory = authenticateWith(trust);
         for (const { which, mutate, seconds, missing } of steps) {
           now += seconds;
           if (missing !== 'as before') set = sets.get(missing);
@@ -82,7 +82,7 @@ test('with and without memory, every verdict on every token is the same under a 
           const answer = await verdict;
           if (answers.has(answer)) remembered += 1;
           if (answer.outcome === 'identified') answers.add(answer);
-          assert.deepEqual(answer, await authenticateWith(trust, silent)(authorization));
+          assert.deepEqual(answer, await authenticateWith(trust)(authorization));
         }
       },
     ),

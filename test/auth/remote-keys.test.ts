@@ -24,7 +24,7 @@ function open(source: RemoteSource, parts: Partial<RemoteKeysParts> = {}) {
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const keys = openRemoteKeys(source, { log, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
-  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now }, log);
+  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   const codeOf = async (token: string): Promise<string> => code(await authenticate(`Bearer ${token}`));
   return { keys, lines, codeOf };
 }

@@ -20,7 +20,7 @@ function only(...names: readonly KeyName[]): string {
 async function watch(path: string, lines: string[] = []) {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const keys: Keys = await openWatchedKeys(path, { log, intervalMs: 1e9 });
-  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now }, log);
+  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   return {
     keys,
     outcomeOf: async (name: KeyName) => (await authenticate(`Bearer ${forge(draft(name))}`)).outcome,

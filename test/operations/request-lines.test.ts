@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { temporaryFolder } from '../auth/folder.ts';
+import { AUDIENCE, draft, forge, ISSUER, jwks, STRANGERS, signer } from '../auth/forge.ts';
 import { startDemo } from './demo.ts';
 import { startList } from './list.ts';
 import { converse, problemOf } from './raw.ts';
@@ -70,3 +72,54 @@ for (const [fault, body, status] of [
     assert.equal(line()?.traceId, JSON.parse(answer?.body ?? '').traceId);
   });
 }
+
+/** Tokens that are refused, by what has to happen before. */
+const REFUSED_TOKENS: readonly (readonly [what: string, token: string, line: object])[] = [
+  ['nothing', 'x', { code: 'token-form' }],
+  [
+    'a signature is verified at once',
+    forge(draft('p256'), { sign: signer('ES256', STRANGERS.p256.privateKey) }),
+    { code: 'signature', kid: 'p256' },
+  ],
+  [
+    'another thread verifies a signature',
+    forge(draft('ed'), { sign: signer('EdDSA', STRANGERS.ed.privateKey) }),
+    { code: 'signature', kid: 'ed' },
+  ],
+  [
+    'the keys are read again for a kid',
+    forge(draft(), { header: { alg: 'ES256', kid: 'gone' } }),
+    { code: 'key-unknown', kid: 'gone' },
+  ],
+];
+
+test('the line of a refused token has the traceId of its 401, whatever the verdict waits for', async () => {
+  await using folder = await temporaryFolder();
+  const TODO_AUTH_KEYS_FILE = await folder.write('keys.json', JSON.stringify(jwks()));
+  const trust = { TODO_AUTH_ISSUER: ISSUER, TODO_AUTH_AUDIENCE: AUDIENCE };
+  const env = { ...trust, TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE: '' };
+  await using list = await startList({ logLevel: 'debug', env });
+  for (const [what, token, line] of REFUSED_TOKENS) {
+    const answer = await fetch(`${list.url}/todos`, { headers: { authorization: `Bearer ${token}` } });
+    const { status, traceId } = JSON.parse(await answer.text());
+    assert.equal(status, 401, what);
+    const lines = list.log.map((text) => JSON.parse(text)).filter(({ event }) => event === 'token-refused');
+    const { level, time: _, pid: _pid, hostname: _hostname, msg, ...fields } = lines.at(-1);
+    assert.deepEqual(
+      { level, msg, fields },
+      { level: 20, msg: 'token refused', fields: { event: 'token-refused', ...line, traceId } },
+      what,
+    );
+    assert.ok(!token.split('.').some((segment) => segment.length > 1 && list.log.join('').includes(segment)));
+  }
+  assert.equal((await fetch(`${list.url}/todos`)).status, 401);
+  assert.equal(list.log.filter((text) => text.includes('token-refused')).length, REFUSED_TOKENS.length);
+});
+
+test('a long key id is cut in the line of a refused token', async () => {
+  await using list = await startList({ logLevel: 'debug' });
+  const authorization = `Bearer ${forge(draft(), { header: { alg: 'ES256', kid: 'k'.repeat(5000) } })}`;
+  assert.equal((await fetch(`${list.url}/todos`, { headers: { authorization } })).status, 401);
+  const line = list.log.find((text) => text.includes('token-refused'));
+  assert.equal(JSON.parse(line ?? '').kid, 'k'.repeat(100));
+});
