@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { type Admit, admitWith } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
-import type { Environment } from './environment.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
 import { openCors } from './http/message/cors.ts';
 import type { Route } from './http/message/routes.ts';
@@ -12,6 +11,7 @@ import { type Audit, openAudit } from './observe/audit.ts';
 import type { Observer } from './observe/observer.ts';
 import { requestLines } from './observe/request-line.ts';
 import { openPipeline } from './pipeline.ts';
+import type { Environment } from './settings.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
 import { storeFault } from './shared-list/store-fault.ts';
 import type { TodoStore } from './store/store.ts';

@@ -1,18 +1,16 @@
-import { readAdmin } from './admin/settings.ts';
 import type { AuthSettings } from './auth/settings.ts';
-import { ENVIRONMENTS, type Environment } from './environment.ts';
 import { readServing, type Serving } from './http/settings.ts';
 import type { Address } from './http/transport/listeners.ts';
-import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
-import { type GivenFlags, readSettings, type Settings } from './settings.ts';
+import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
+import type { Environment, LogLevel } from './settings.ts';
 import { type Database, readDatabase, readServedDatabase, type ServedDatabase } from './store/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export interface Config {
   readonly environment: Environment;
   readonly host: string;
-  /** 0 to 65535; 0 picks a free port. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly logLevel: LogLevel;
   /** Whether the log says who changed what. */
@@ -37,29 +35,31 @@ export interface Faults {
   readonly faults: readonly string[];
 }
 
-/** Reads the settings of `serve` once and decides. */
+/** Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it. */
 export async function readConfig(
   flags: GivenFlags,
   env: NodeJS.ProcessEnv,
-): Promise<{ readonly config: Config } | Faults> {
+): Promise<{ readonly config: Config; readonly inForce: Settings['inForce'] } | Faults> {
   const settings = readSettings(env, flags);
-  const environment = readEnvironment(settings);
-  const name = settings.oneOf('TODO_PROFILE', ['shared-list', 'error-demo'], 'shared-list');
+  const { inForce } = settings;
+  const environment = settings.read('TODO_ENVIRONMENT');
+  const name = settings.read('TODO_PROFILE');
   const common = {
     environment,
-    host: settings.host('TODO_HOST', '127.0.0.1'),
-    port: settings.whole('TODO_PORT', { from: 0, to: 65_535, otherwise: 5080 }),
-    logLevel: settings.oneOf('TODO_LOG_LEVEL', LOG_LEVELS, environment === 'development' ? 'debug' : 'info'),
-    audit: settings.oneOf('TODO_AUDIT', ['on', 'off'], 'on') === 'on',
+    host: settings.read('TODO_HOST'),
+    port: settings.read('TODO_PORT'),
+    logLevel: settings.read('TODO_LOG_LEVEL', environment),
+    audit: settings.read('TODO_AUDIT') === 'on',
     serving: readServing(settings),
     admin: readAdmin(settings),
     tracing: readTracing(settings),
   };
-  if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } } });
-  const dataDir = readDataDir(settings);
+  if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } }, inForce });
+  const dataDir = settings.read('TODO_DATA_DIR');
   const database = readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
   const auth = await readAuthOf(settings, environment);
-  return orFaults(settings, auth && { config: { ...common, profile: { name, dataDir, database, auth } } });
+  const profile = auth && { name, dataDir, database, auth };
+  return orFaults(settings, profile && { config: { ...common, profile }, inForce });
 }
 
 /** Reads where the list is kept, for commands that work on it without serving. */
@@ -68,7 +68,7 @@ export function readDatabaseConfig(
   env: NodeJS.ProcessEnv,
 ): { readonly database: Database } | Faults {
   const settings = readSettings(env, flags);
-  return orFaults(settings, { database: readDatabase(settings, readDataDir(settings)) });
+  return orFaults(settings, { database: readDatabase(settings, settings.read('TODO_DATA_DIR')) });
 }
 
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */
@@ -77,7 +77,7 @@ export async function readAuthConfig(
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly auth: AuthSettings } | Faults> {
   const settings = readSettings(env, flags);
-  const auth = await readAuthOf(settings, readEnvironment(settings));
+  const auth = await readAuthOf(settings, settings.read('TODO_ENVIRONMENT'));
   return orFaults(settings, auth && { auth });
 }
 
@@ -108,7 +108,7 @@ export async function readSigningConfig(
   const settings = readSettings(env, flags);
   const { namesAnIssuer } = await import('./auth/settings.ts');
   return orFaults(settings, {
-    dataDir: readDataDir(settings),
+    dataDir: settings.read('TODO_DATA_DIR'),
     issuerNamed: namesAnIssuer(settings),
     production: settings.text('TODO_ENVIRONMENT') === 'production',
   });
@@ -119,16 +119,14 @@ function orFaults<T>({ faults }: Settings, read: T | undefined): T | Faults {
   return faults.length > 0 || read === undefined ? { faults } : read;
 }
 
-function readEnvironment(settings: Settings): Environment {
-  return settings.oneOf('TODO_ENVIRONMENT', ENVIRONMENTS, 'production');
-}
-
-function readDataDir(settings: Settings): string {
-  return settings.text('TODO_DATA_DIR') ?? 'data';
+/** Undefined when nobody asked for an admin listener. */
+function readAdmin(settings: Settings): Address | undefined {
+  const port = settings.read('TODO_ADMIN_PORT');
+  return port === undefined ? undefined : { host: settings.read('TODO_ADMIN_HOST'), port };
 }
 
 /** Imported only here, because the error demo has no use for it. */
 async function readAuthOf(settings: Settings, environment: Environment): Promise<AuthSettings | undefined> {
   const { readAuth } = await import('./auth/settings.ts');
-  return readAuth(settings, { environment, dataDir: readDataDir(settings) });
+  return readAuth(settings, { environment, dataDir: settings.read('TODO_DATA_DIR') });
 }

@@ -1,4 +1,4 @@
-import { meant } from './nearest.ts';
+import { meant, nearestTo } from './nearest.ts';
 import { print } from './print.ts';
 import { readCommit, readVersion } from './version.ts';
 
@@ -7,6 +7,7 @@ type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<numb
 /** Each command is imported only when it is called. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./commands/serve.ts')).serve],
+  ['config', async () => (await import('./commands/config.ts')).config],
   ['migrate', async () => (await import('./commands/migrate.ts')).migrate],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['check', async () => (await import('./commands/check.ts')).check],
@@ -20,6 +21,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 
 const LIST = `
   serve            serves the todo list or the error demo (the default)
+  config           prints the settings that the service would have, or all their faults
   healthcheck      asks the admin listener whether requests can be answered
   migrate          brings the schema of the database up to date
   check            looks for what is wrong with the database
@@ -64,7 +66,8 @@ async function run(argv: readonly string[]): Promise<number> {
     if (command !== undefined) return (await command())(words.slice(length), process.env);
   }
   const group = [...COMMANDS.keys()].filter((command) => command.startsWith(`${first} `));
-  if (group.length === 0) return notACommand(first, `is not a command${meant(first, COMMANDS.keys())}`, HELP);
+  if (group.length === 0)
+    return notACommand(first, `is not a command${meant(nearestTo(first, COMMANDS.keys()))}`, HELP);
   const help = groupHelp(first);
   if (asksForHelp(second)) {
     print(help);
@@ -75,7 +78,7 @@ async function run(argv: readonly string[]): Promise<number> {
     return notACommand(first, `is half of a command, which is ${whole}`, help);
   }
   const seconds = group.map((command) => command.slice(`${first} `.length));
-  return notACommand(`${first} ${second}`, `is not a command${meant(second, seconds)}`, help);
+  return notACommand(`${first} ${second}`, `is not a command${meant(nearestTo(second, seconds))}`, help);
 }
 
 function asksForHelp(word: string | undefined): boolean {

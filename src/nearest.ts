@@ -6,9 +6,8 @@ export function nearestTo(name: string, names: Iterable<string>): string | undef
   return near[0]?.known;
 }
 
-/** The nearest name as the end of a sentence for people; empty when none is near. */
-export function meant(name: string, names: Iterable<string>): string {
-  const nearest = nearestTo(name, names);
+/** What `nearestTo` found as the end of a sentence for people; empty when it found none. */
+export function meant(nearest: string | undefined): string {
   return nearest === undefined ? '' : `; "${nearest}" may be meant`;
 }
 

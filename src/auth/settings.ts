@@ -1,6 +1,6 @@
-import type { Environment } from '../environment.ts';
 import { quoteReceived } from '../quote-address.ts';
-import type { Settings, Variable } from '../settings.ts';
+import type { Settings } from '../read-settings.ts';
+import type { Environment } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
@@ -19,7 +19,7 @@ export interface AuthSettings {
   readonly audience: string;
   readonly source: KeySource;
   readonly claims: IdentityClaims;
-  /** 0 to 300. Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
+  /** Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
   readonly clockToleranceSeconds: number;
   /** Between two refetches that tokens with an unknown `kid` may cause. */
   readonly keysCooldownMs: number;
@@ -42,16 +42,17 @@ export async function readAuth(
   const trust = external
     ? await readExternalTrust(settings, environment)
     : await readDevelopmentTrust(settings, dataDir);
-  const seconds = (variable: Variable, from: number, to: number, otherwise: number) =>
-    settings.whole(variable, { from, to, otherwise, unit: 'seconds' });
   const tuning = {
     claims: {
       name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
       role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
     },
-    clockToleranceSeconds: seconds('TODO_AUTH_CLOCK_TOLERANCE', 0, 300, external ? 30 : 0),
-    keysCooldownMs: seconds('TODO_AUTH_KEYS_COOLDOWN_SECONDS', 1, 3_600, 30) * 1000,
-    keysRefreshMs: seconds('TODO_AUTH_KEYS_REFRESH_SECONDS', 1, 86_400, 600) * 1000,
+    clockToleranceSeconds: settings.read(
+      'TODO_AUTH_CLOCK_TOLERANCE',
+      external ? 'production' : 'development',
+    ),
+    keysCooldownMs: settings.read('TODO_AUTH_KEYS_COOLDOWN_SECONDS') * 1000,
+    keysRefreshMs: settings.read('TODO_AUTH_KEYS_REFRESH_SECONDS') * 1000,
   };
   return trust && { ...trust, ...tuning };
 }
@@ -70,8 +71,8 @@ async function readDevelopmentTrust(settings: Settings, dataDir: string): Promis
 }
 
 async function readExternalTrust(settings: Settings, environment: Environment): Promise<Trust | undefined> {
-  const issuer = settings.text('TODO_AUTH_ISSUER');
-  const audience = settings.text('TODO_AUTH_AUDIENCE');
+  const issuer = settings.read('TODO_AUTH_ISSUER');
+  const audience = settings.read('TODO_AUTH_AUDIENCE');
   if (issuer === undefined) {
     settings.fault(
       'TODO_AUTH_ISSUER must be the issuer of your tokens, like "https://login.example.org", received nothing',
@@ -110,8 +111,11 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
   }
 }
 
-function readClaim(variable: Variable, settings: Settings): ClaimPath | undefined {
-  const value = settings.text(variable);
+function readClaim(
+  variable: 'TODO_AUTH_NAME_CLAIM' | 'TODO_AUTH_ROLE_CLAIM',
+  settings: Settings,
+): ClaimPath | undefined {
+  const value = settings.read(variable);
   if (value === undefined) return undefined;
   const path = parseClaimPath(value);
   if (path === undefined) {

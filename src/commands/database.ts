@@ -3,15 +3,15 @@ import type { Database } from '../store/database.ts';
 import type { Operator } from '../store/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store/store.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
-import { type CommandLine, type Given, readFlags } from './flags.ts';
+import { type CommandLine, flagsFor, flagsHelp, type Given, readFlags } from './flags.ts';
 
 /** The flags of every command that works on the database. */
-const DATABASE_FLAGS = { database: { type: 'string' }, 'data-dir': { type: 'string' } } as const;
+const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
+const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 
 /** What `--help` says of them. */
 export const DATABASE_HELP = `\
-  --database sqlite:PATH|postgres://…     TODO_DATABASE     default sqlite:<data dir>/todos.db
-  --data-dir DIR                          TODO_DATA_DIR     default data
+${flagsHelp(DATABASE_VARIABLES)}
   -h, --help
 
 A flag beats its variable. Put a password into the variable: others can read a command line.`;

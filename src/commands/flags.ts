@@ -1,6 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { meant } from '../nearest.ts';
+import { meant, nearestTo } from '../nearest.ts';
 import { print } from '../print.ts';
+import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../settings.ts';
 
 /** What a command takes after its own words. */
 export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string = never> {
@@ -43,7 +44,7 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
     const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
     if (unknown === undefined) return wrongUsage(line.command, message);
     const known = Object.keys(options).map((name) => `--${name}`);
-    return wrongUsage(line.command, `There is no flag "${unknown}"${meant(unknown, known)}`);
+    return wrongUsage(line.command, `There is no flag "${unknown}"${meant(nearestTo(unknown, known))}`);
   }
 }
 
@@ -57,4 +58,56 @@ export function wrongUsage(command: string, sentence: string): 2 {
 function operandWanted(operand: string, { length }: readonly string[]): string {
   const received = ['nothing', '""'][length] ?? `${length} words; one with spaces needs quotes`;
   return `${operand} must be given, once, received ${received}`;
+}
+
+/** The flags that stand for variables, as `parseArgs` takes them. */
+export function flagsFor(...variables: readonly Variable[]): Record<string, { readonly type: 'string' }> {
+  const flags = variables.flatMap((variable) => flagOf(variable)?.slice('--'.length) ?? []);
+  return Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }]));
+}
+
+/** The flags of `serve`. */
+export const SERVE_FLAGS = { ...flagsFor(...VARIABLES), 'no-migrate': { type: 'boolean' } } as const;
+
+/** Columns of a terminal, and the one in which the second half of a line of help begins. */
+const COLUMNS = 118;
+const SECOND = 42;
+
+/** Lines of help: the flags of variables with their defaults, each with its sentence when `told`. */
+export function flagsHelp(variables: readonly Variable[], told = false): string {
+  return variables
+    .map((variable) => {
+      const flag = `${flagOf(variable)} ${settingOf(variable).flag}`;
+      const about = told ? `. ${settingOf(variable).about}` : '';
+      return helpLine(flag, `${variable}, default ${defaultOf(variable)}${about}`);
+    })
+    .join('\n');
+}
+
+/** Lines of help: variables with their values, defaults and sentences. */
+export function variablesHelp(variables: readonly Variable[]): string {
+  return variables
+    .map((variable) =>
+      helpLine(
+        variable,
+        `${valuesOf(variable)}; default ${defaultOf(variable)}. ${settingOf(variable).about}`,
+      ),
+    )
+    .join('\n');
+}
+
+/** Code without its marks, links with their addresses. */
+export function plain(markdown: string): string {
+  return markdown.replace(/\[([^\]]+)\]\(([^)]+)\)/g, '$1 (docs/$2)').replaceAll('`', '');
+}
+
+/** Two columns, the second of which may go on in the lines below. */
+function helpLine(first: string, markdown: string): string {
+  const lines = [`  ${first}`.padEnd(SECOND - 1)];
+  for (const word of plain(markdown).split(' ')) {
+    const last = lines.length - 1;
+    if (`${lines[last]} ${word}`.length <= COLUMNS) lines[last] += ` ${word}`;
+    else lines.push(`${' '.repeat(SECOND)}${word}`);
+  }
+  return lines.join('\n');
 }

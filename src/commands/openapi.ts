@@ -1,13 +1,16 @@
 import { readAsset } from '../assets.ts';
 import { print } from '../print.ts';
+import { SETTINGS } from '../settings.ts';
 import { readFlags, wrongUsage } from './flags.ts';
+
+const PROFILE = SETTINGS.TODO_PROFILE;
 
 const HELP = `Usage: todo-service openapi [flags]
 
 Prints the OpenAPI 3.1 document that the service serves in development, and only there. The npm package has the same
 documents as todo-service/openapi/shared-list.v1.json and todo-service/openapi/error-demo.v1.json.
 
-  --profile shared-list|error-demo    default shared-list
+  --profile ${PROFILE.flag}    default ${PROFILE.default}
   -h, --help
 
 Exit codes: 0 printed, 2 wrong usage.
@@ -27,7 +30,7 @@ const DOCUMENTS: ReadonlyMap<string, URL> = new Map([
 export async function openapi(argv: readonly string[]): Promise<number> {
   const flags = readFlags({ command: 'openapi', flags: { profile: { type: 'string' } }, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
-  const { profile = 'shared-list' } = flags;
+  const { profile = PROFILE.default } = flags;
   const document = DOCUMENTS.get(profile);
   if (document === undefined) {
     const received = JSON.stringify(profile);

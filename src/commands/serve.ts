@@ -1,54 +1,33 @@
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config.ts';
+import { meant } from '../nearest.ts';
 import { openLog } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
+import { unknownVariables } from '../read-settings.ts';
 import { openService, PortNotOpened, type Service } from '../service.ts';
+import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { shellWord } from '../shell-word.ts';
-import { unknownVariables } from '../unknown-variables.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
-import { readFlags } from './flags.ts';
+import { flagsHelp, readFlags, SERVE_FLAGS, variablesHelp } from './flags.ts';
+
+const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 
 const HELP = `Usage: todo-service serve [flags]
 
 Serves the todo list (profile shared-list) or the error demo (profile error-demo). Ends with SIGTERM or Ctrl-C.
 
-  --profile shared-list|error-demo        TODO_PROFILE      default shared-list
-  --environment development|production    TODO_ENVIRONMENT  default production
-  --host HOST                             TODO_HOST         default 127.0.0.1
-  --port PORT                             TODO_PORT         default 5080; 0 picks a free port and prints it
-  --database sqlite:PATH|postgres://…     TODO_DATABASE     default sqlite:<data dir>/todos.db
-  --data-dir DIR                          TODO_DATA_DIR     default data
+${flagsHelp(FLAGGED, true)}
   --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
   -h, --help
 
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
 
-  TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE    whose tokens are trusted, and for whom they must be made
-  TODO_AUTH_JWKS_URL                      where the issuer's keys are; default: found by OpenID discovery
-  TODO_AUTH_KEYS_FILE                     or a file: PEM public key, JWK or JWKS
-  TODO_AUTH_SECRET_FILE                   or an HMAC secret: the file's bytes, or base64: and its base64
-  TODO_AUTH_ROLE_CLAIM                    default the claims role and roles; a name, or a JSON Pointer such as
-                                          /realm_access/roles
-  TODO_AUTH_NAME_CLAIM                    default the claim name, else unique_name
-  TODO_AUTH_CLOCK_TOLERANCE               seconds, default 30, for development tokens 0
-  TODO_AUTH_KEYS_REFRESH_SECONDS          default 600: keys are fetched anew so often
-  TODO_AUTH_KEYS_COOLDOWN_SECONDS         default 30: at most one more fetch for tokens of unknown keys
-  TODO_CACHE_MB                           todos of the SQLite file to keep at hand, default 64; 0 keeps none
-  TODO_DATABASE_CONNECTIONS               connections to PostgreSQL for todos, default 10; the list has one more
-  TODO_DATABASE_PREPARE                   auto; false: no statement is prepared by name, for a pooler that is not
-                                          recognized as one
-  TODO_LOG_LEVEL                          trace, debug, info, warn, error, fatal or silent; default info,
-                                          in development debug
-  TODO_AUDIT                              on; off: the log does not say who changed what
-  TODO_CORS_ORIGINS                       origins of browser applications, comma-separated; default none
-  TODO_MAX_CONNECTIONS                    sockets at a time, default 1000; one more is closed at once
-  OTEL_EXPORTER_OTLP_ENDPOINT             where traces are sent by OTLP/HTTP; default nowhere
-  TODO_ADMIN_PORT, TODO_ADMIN_HOST        a second listener with /live, /ready, /metrics and /version; default
-                                          none, and 127.0.0.1
-  TODO_SHUTDOWN_SECONDS                   how long to wait for answers under way, default 10
-  TODO_SHUTDOWN_DELAY_SECONDS             how long to go on serving after readiness has turned, default 0
+${variablesHelp(VARIABLES.filter((variable) => !FLAGGED.includes(variable) && variable.startsWith('TODO_')))}
+${variablesHelp(['OTEL_EXPORTER_OTLP_ENDPOINT'])}
+
+What else OpenTelemetry's variables decide about traces is in docs/configuration.md.
 
 Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
 Development makes its own key.
@@ -67,19 +46,9 @@ Examples:
 /** What the store and the keys get to close after the last answer. */
 const CLOSING_MS = 5_000;
 
-const FLAGS = {
-  profile: { type: 'string' },
-  environment: { type: 'string' },
-  host: { type: 'string' },
-  port: { type: 'string' },
-  database: { type: 'string' },
-  'data-dir': { type: 'string' },
-  'no-migrate': { type: 'boolean' },
-} as const;
-
 /** `todo-service serve`: serves until a signal. The result is the exit code. */
 export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags({ command: 'serve', flags: FLAGS, help: HELP }, argv);
+  const flags = readFlags({ command: 'serve', flags: SERVE_FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
   if ('faults' in read) return printFaults('start', read.faults);
@@ -87,8 +56,10 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
   for (const { name, nearest } of unknownVariables(env)) {
-    const meant = nearest === undefined ? '' : `; "${nearest}" may be meant`;
-    log.warn({ event: 'unknown-variable', name, nearest }, `nothing reads the variable "${name}"${meant}`);
+    log.warn(
+      { event: 'unknown-variable', name, nearest },
+      `nothing reads the variable "${name}"${meant(nearest)}`,
+    );
   }
   const stop = signalled(log);
   const opened = await Promise.race([openService(config, opening).catch(printNotStarted), stop]);
@@ -150,6 +121,7 @@ async function greet(config: Config, service: Service, output: Output): Promise<
 function tokenLine(profile: Config['profile']): string[] {
   if (profile.name !== 'shared-list' || profile.auth.source.kind !== 'development') return [];
   const program = import.meta.url.endsWith('.ts') ? 'npm run -s token --' : 'todo-service token create';
-  const where = profile.dataDir === 'data' ? '' : ` --data-dir ${shellWord(profile.dataDir)}`;
+  const where =
+    profile.dataDir === SETTINGS.TODO_DATA_DIR.default ? '' : ` --data-dir ${shellWord(profile.dataDir)}`;
   return [`a token    ${program} --name ada --role editor${where}`];
 }

@@ -7,6 +7,7 @@ import {
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
 import { print } from '../print.ts';
+import { SETTINGS } from '../settings.ts';
 import { printCannot, printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
 
@@ -20,7 +21,7 @@ Production refuses it: there, tokens come from your identity provider.
   --lifetime 45s|30m|8h|7d default 8h, at most 3650d
   --claim KEY=VALUE        another claim, repeatable; a VALUE that begins with { or [ is JSON, any other is a string
   --output token|json      json adds the header and the claims; default token
-  --data-dir DIR           TODO_DATA_DIR, default data: where the development key is, or is made
+  --data-dir DIR           TODO_DATA_DIR, default ${SETTINGS.TODO_DATA_DIR.default}: where the development key is, or is made
   -h, --help
 
 Exit codes: 0 printed, 2 wrong usage, 78 no token can be made with this configuration.

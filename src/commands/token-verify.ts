@@ -8,15 +8,16 @@ import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
 import { print } from '../print.ts';
 import { printFaults, printNotOpened } from './faults.ts';
-import { readFlags } from './flags.ts';
+import { flagsFor, flagsHelp, readFlags } from './flags.ts';
+
+const VARIABLES = ['TODO_ENVIRONMENT', 'TODO_DATA_DIR'] as const;
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
 
 Says check by check what a service with this configuration makes of a token; "-" reads it from standard input, so
 that it stays out of the shell's history. The variables TODO_AUTH_* are those of "serve".
 
-  --environment development|production    TODO_ENVIRONMENT  default production
-  --data-dir DIR                          TODO_DATA_DIR     default data
+${flagsHelp(VARIABLES)}
   -h, --help
 
 Exit codes: 0 the service accepts the token, 1 it refuses it or has no keys, 2 wrong usage, 78 faults in the configuration.
@@ -33,7 +34,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const given = readFlags(
     {
       command: 'token verify',
-      flags: { environment: { type: 'string' }, 'data-dir': { type: 'string' } },
+      flags: flagsFor(...VARIABLES),
       operand: 'TOKEN',
       help: HELP,
     },

@@ -1,25 +1,24 @@
 import { quoteReceived } from '../quote-address.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../read-settings.ts';
 
 /** How connections are served and how serving ends. */
 export interface Serving {
   /** Exact origins whose browser applications are let in. */
   readonly corsOrigins: readonly string[];
-  /** Sockets at a time, 1 to 1,000,000. */
+  /** Sockets at a time. */
   readonly maxConnections: number;
-  /** Seconds, 0 to 3,600, from the start of draining until what is still open is cut off. */
+  /** From the start of draining until what is still open is cut off. */
   readonly shutdownSeconds: number;
-  /** Seconds, 0 to 3,600, for which a service that is no longer ready goes on as before. */
+  /** For which a service that is no longer ready goes on as before. */
   readonly shutdownDelaySeconds: number;
 }
 
 export function readServing(settings: Settings): Serving {
-  const seconds = { from: 0, to: 3_600, unit: 'seconds' } as const;
   return {
     corsOrigins: readOrigins(settings),
-    maxConnections: settings.whole('TODO_MAX_CONNECTIONS', { from: 1, to: 1_000_000, otherwise: 1_000 }),
-    shutdownSeconds: settings.whole('TODO_SHUTDOWN_SECONDS', { ...seconds, otherwise: 10 }),
-    shutdownDelaySeconds: settings.whole('TODO_SHUTDOWN_DELAY_SECONDS', { ...seconds, otherwise: 0 }),
+    maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
+    shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
+    shutdownDelaySeconds: settings.read('TODO_SHUTDOWN_DELAY_SECONDS'),
   };
 }
 

@@ -1,11 +1,7 @@
 import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
-import type { Environment } from '../environment.ts';
+import type { Environment, LogLevel } from '../settings.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
-
-/** Levels of `TODO_LOG_LEVEL`, from everything to nothing. */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../settings.ts';
 import type { WatchRequest } from './observer.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { areHosts, quoteAddress } from '../quote-address.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../read-settings.ts';
 
 interface Sqlite {
   readonly engine: 'sqlite';
@@ -34,7 +34,7 @@ export type ServedDatabase =
 /** Decides what the settings mean. Contacts nobody. */
 export function readDatabase(settings: Settings, dataDir: string): Database {
   const name = settings.nameOf('TODO_DATABASE');
-  const value = settings.text('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
+  const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
       settings.fault(
@@ -56,9 +56,9 @@ export function readDatabase(settings: Settings, dataDir: string): Database {
 
 /** The same for `serve`, whose other settings say nothing to a command that works on the database. */
 export function readServedDatabase(settings: Settings, dataDir: string, migrate: boolean): ServedDatabase {
-  const cacheMegabytes = settings.whole('TODO_CACHE_MB', { from: 0, to: 99_999, otherwise: 64 });
-  const connections = settings.whole('TODO_DATABASE_CONNECTIONS', { from: 1, to: 1_000, otherwise: 10 });
-  const prepare = settings.oneOf('TODO_DATABASE_PREPARE', ['auto', 'false'], 'auto') === 'auto';
+  const cacheMegabytes = settings.read('TODO_CACHE_MB');
+  const connections = settings.read('TODO_DATABASE_CONNECTIONS');
+  const prepare = settings.read('TODO_DATABASE_PREPARE') === 'auto';
   const database = readDatabase(settings, dataDir);
   if (database.engine === 'postgresql') return { ...database, migrate, connections, prepare };
   if (!migrate)

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDevelopmentKey } from '../../src/auth/development/key.ts';
 import { readAuth } from '../../src/auth/settings.ts';
-import { readSettings, type Variable } from '../../src/settings.ts';
+import { readSettings } from '../../src/read-settings.ts';
+import type { Variable } from '../../src/settings.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
 import { jwkOf, publicKey } from './forge.ts';
 

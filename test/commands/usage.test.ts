@@ -10,7 +10,7 @@ import { temporaryFolder } from '../storage/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
-const ALL = ['serve', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
+const ALL = ['serve', 'config', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
 
 for (const command of ALL) {
   test(`${command} -h has usage, exit codes and examples, and contacts no database`, async () => {

@@ -1,6 +1,6 @@
-import type { Environment } from '../../environment.ts';
 import { quoteReceived } from '../../quote-address.ts';
-import type { Settings } from '../../settings.ts';
+import type { Settings } from '../../read-settings.ts';
+import type { Environment } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development/key.ts';
 import { parseTrustedAddress } from './address.ts';
 import { readKeysFile } from './public-key-file.ts';

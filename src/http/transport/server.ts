@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../node-http.ts';
 import type { Problem } from '../../problem/problem.ts';
+import { SETTINGS } from '../../settings.ts';
 import { Connection, type Received } from './connection.ts';
 import { faultOf, MAX_FIELD_LINES } from './look.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
@@ -30,7 +31,7 @@ export const LIMITS: Limits = {
   connectionsCheckingInterval: 500,
   keepAliveTimeout: 75_000,
   answerTimeout: 60_000,
-  maxConnections: 1_000,
+  maxConnections: SETTINGS.TODO_MAX_CONNECTIONS.default,
 };
 
 /** Milliseconds. After an answer on the bare socket the client has so long to read it. */

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings } from './settings.ts';
-
-const PORT = { from: 0, to: 65_535, otherwise: 5080 };
+import { readSettings, unknownVariables } from './read-settings.ts';
 
 test('a flag beats its variable, and is what a fault names', () => {
   const settings = readSettings({ TODO_PORT: '1', TODO_DATA_DIR: 'a' }, { port: 'http', 'data-dir': 'b' });
   assert.equal(settings.text('TODO_DATA_DIR'), 'b');
   assert.equal(settings.nameOf('TODO_DATA_DIR'), '--data-dir');
-  assert.equal(settings.whole('TODO_PORT', PORT), 5080);
+  assert.equal(settings.read('TODO_PORT'), 5080);
   assert.deepEqual(settings.faults, ['--port must be a whole number from 0 to 65535, received "http"']);
 });
 
 test('an empty variable counts as not set, an empty flag is a fault', () => {
   const settings = readSettings({ TODO_HOST: '', TODO_PORT: '' }, { host: '' });
-  assert.equal(settings.whole('TODO_PORT', PORT), 5080);
+  assert.equal(settings.read('TODO_PORT'), 5080);
   assert.deepEqual(settings.faults, ['--host must have a value, received ""']);
 });
 
@@ -25,7 +23,7 @@ for (const [text, number] of [
 ] as const) {
   test(`${JSON.stringify(text)} is the number ${number}`, () => {
     const settings = readSettings({ TODO_PORT: text }, {});
-    assert.equal(settings.whole('TODO_PORT', PORT), number);
+    assert.equal(settings.read('TODO_PORT'), number);
     assert.deepEqual(settings.faults, []);
   });
 }
@@ -45,7 +43,7 @@ for (const text of [
 ]) {
   test(`${JSON.stringify(text)} is no port`, () => {
     const settings = readSettings({ TODO_PORT: text }, {});
-    settings.whole('TODO_PORT', PORT);
+    settings.read('TODO_PORT');
     assert.equal(settings.faults.length, 1);
   });
 }
@@ -53,7 +51,7 @@ for (const text of [
 for (const host of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'my_host', 'db-1.example.org.']) {
   test(`${JSON.stringify(host)} is a host`, () => {
     const settings = readSettings({ TODO_HOST: host }, {});
-    assert.equal(settings.host('TODO_HOST', '127.0.0.1'), host);
+    assert.equal(settings.read('TODO_HOST'), host);
     assert.deepEqual(settings.faults, []);
   });
 }
@@ -69,7 +67,7 @@ for (const [host, quoted] of [
 ] as const) {
   test(`${JSON.stringify(host)} is no host`, () => {
     const settings = readSettings({ TODO_HOST: host }, {});
-    settings.host('TODO_HOST', '127.0.0.1');
+    settings.read('TODO_HOST');
     assert.deepEqual(settings.faults, [
       'TODO_HOST must be the name or address of a host, like "localhost", "0.0.0.0" or "::1", ' +
         `received "${quoted}"`,
@@ -79,12 +77,73 @@ for (const [host, quoted] of [
 
 test('every fault is noted, in the order in which the settings are read', () => {
   const settings = readSettings({ TODO_PROFILE: 'todo', TODO_SHUTDOWN_SECONDS: 'soon' }, {});
-  assert.equal(settings.oneOf('TODO_PROFILE', ['shared-list', 'error-demo'], 'shared-list'), 'shared-list');
-  settings.whole('TODO_SHUTDOWN_SECONDS', { from: 0, to: 3_600, otherwise: 10, unit: 'seconds' });
+  assert.equal(settings.read('TODO_PROFILE'), 'shared-list');
+  settings.read('TODO_SHUTDOWN_SECONDS');
   settings.fault('TODO_HOST must be another');
   assert.deepEqual(settings.faults, [
     'TODO_PROFILE must be one of "shared-list", "error-demo", received "todo"',
     'TODO_SHUTDOWN_SECONDS must be a whole number of seconds from 0 to 3600, received "soon"',
     'TODO_HOST must be another',
   ]);
+});
+
+for (const [name, nearest] of [
+  ['TODO_PROT', 'TODO_PORT'],
+  ['TODO_DATABSE', 'TODO_DATABASE'],
+  ['TODO_AUTH_ISSUER_URL', 'TODO_AUTH_ISSUER'],
+  ['TODO_AUTH_JWKS_URI', 'TODO_AUTH_JWKS_URL'],
+  ['TODO_CORS_ORIGIN', 'TODO_CORS_ORIGINS'],
+  ['TODO_SHUTDOWN_SECOND', 'TODO_SHUTDOWN_SECONDS'],
+  ['TODO_colour_of_the_page', undefined],
+] as const) {
+  test(`${name} is none; the nearest is ${nearest ?? 'none'}`, () => {
+    assert.deepEqual(unknownVariables({ [name]: 's3cr3t' }), [{ name, nearest }]);
+  });
+}
+
+test('known variables, those of others and the links of Kubernetes to a service "todo" are not unknown', () => {
+  const names = [
+    'TODO_PORT',
+    'TODO_AUTH_ISSUER',
+    'OTEL_SERVICE_NAME',
+    'PATH',
+    'TODOS',
+    'TODO_SERVICE_HOST',
+    'TODO_SERVICE_PORT',
+    'TODO_SERVICE_PORT_HTTP',
+    'TODO_PORT_5080_TCP',
+    'TODO_PORT_5080_TCP_ADDR',
+    'TODO_SERVICE_PORT_5080_TCP_PROTO',
+    'TODO_SERVICE_SERVICE_HOST',
+    'TODO_DB_PORT',
+  ];
+  assert.deepEqual(
+    unknownVariables(Object.fromEntries(names.map((name) => [name, 'tcp://10.0.0.1:5080']))),
+    [],
+  );
+});
+
+test('a default may be another in development', () => {
+  const settings = readSettings({}, {});
+  assert.deepEqual(
+    [settings.read('TODO_LOG_LEVEL'), settings.read('TODO_LOG_LEVEL', 'development')],
+    ['info', 'debug'],
+  );
+});
+
+test('what was asked for is in force: as it was given, or its default', () => {
+  const settings = readSettings({ TODO_PORT: '0080', TODO_HOST: 'a', TODO_AUDIT: 'off' }, { host: 'b' });
+  settings.read('TODO_PORT');
+  settings.read('TODO_HOST');
+  settings.read('TODO_MAX_CONNECTIONS');
+  settings.text('TODO_CORS_ORIGINS');
+  assert.deepEqual(
+    [...settings.inForce],
+    [
+      ['TODO_PORT', 80],
+      ['TODO_HOST', 'b'],
+      ['TODO_MAX_CONNECTIONS', 1000],
+      ['TODO_CORS_ORIGINS', undefined],
+    ],
+  );
 });

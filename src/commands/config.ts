@@ -1,0 +1,64 @@
+import { type Config, readConfig } from '../config.ts';
+import { meant } from '../nearest.ts';
+import { print } from '../print.ts';
+import { quoteReceived } from '../quote-address.ts';
+import { type GivenFlags, unknownVariables } from '../read-settings.ts';
+import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
+import { nameOf } from './database.ts';
+import { printFaults, printNotOpened } from './faults.ts';
+import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
+
+const HELP = `Usage: todo-service config [flags]
+
+Prints the settings that "todo-service serve" would have with the same flags and variables, which it takes: the value of
+each, and where it comes from. Shows no user, password or query of an address. Looks into the files of keys as "serve"
+does, contacts neither database nor issuer, and changes nothing.
+
+Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration: all
+of them, a line each.
+
+Examples:
+  todo-service config --environment development
+  TODO_DATABASE=postgres://todo@db.example/todos todo-service config
+`;
+
+/** `todo-service config`. The result is the exit code. */
+export async function config(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const flags = readFlags({ command: 'config', flags: SERVE_FLAGS, help: HELP }, argv);
+  if (typeof flags === 'number') return flags;
+  const given: GivenFlags = flags;
+  const read = await readConfig(given, env);
+  if ('faults' in read) return printFaults('start', read.faults);
+  const database = await databaseOf(read.config).catch((error) => printNotOpened('start', error));
+  if (typeof database === 'number') return database;
+
+  function originOf(variable: Variable): string {
+    const flag = flagOf(variable);
+    if (flag !== undefined && given[flag.slice('--'.length)] !== undefined) return flag;
+    return env[variable] ? 'variable' : 'default';
+  }
+
+  const rows = VARIABLES.flatMap((variable) => {
+    const origin = originOf(variable);
+    if (!read.inForce.has(variable)) return origin === 'default' ? [] : [[variable, 'not used', origin]];
+    const value = variable === 'TODO_DATABASE' ? database : read.inForce.get(variable);
+    return [[variable, shown(value) ?? plain(defaultOf(variable)), origin]];
+  });
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));
+  for (const { name, nearest } of unknownVariables(env)) {
+    process.stderr.write(`Nothing reads the variable ${JSON.stringify(name)}${meant(nearest)}.\n`);
+  }
+  return 0;
+}
+
+/** @throws {StoreNotOpened} when the address of the database cannot be understood. */
+async function databaseOf({ profile }: Config): Promise<string> {
+  return profile.name === 'shared-list' ? nameOf(profile.database) : '';
+}
+
+/** Only an address may hold a password. */
+function shown(value: string | number | undefined): string | undefined {
+  if (typeof value !== 'string') return value?.toString();
+  return (value.includes('://') ? quoteReceived(value) : JSON.stringify(value)).slice(1, -1);
+}

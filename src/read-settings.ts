@@ -1,0 +1,109 @@
+import { nearestTo } from './nearest.ts';
+import { quoteReceived } from './quote-address.ts';
+import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './settings.ts';
+
+/** Reads settings, and notes every fault, so that three wrong settings cost one start. */
+export interface Settings {
+  /** The value as it was given; undefined when it is not set. An empty variable counts as not set. */
+  text(variable: Variable): string | undefined;
+  /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
+  read<V extends Variable>(variable: V, environment?: Environment): Value<V>;
+  /** The flag that was given in place of a variable, else the variable: for a message. */
+  nameOf(variable: Variable): string;
+  /** Notes what is wrong, as a line for people: what was received and what is wanted. Never any part of a secret. */
+  fault(line: string): void;
+  /** What was noted so far, in order. */
+  readonly faults: readonly string[];
+  /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
+  readonly inForce: ReadonlyMap<Variable, string | number | undefined>;
+}
+
+/** What was given on the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
+export type GivenFlags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** The reader of the variables and flags of one command. Flags without a value are faults. */
+export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Settings {
+  const faults: string[] = [];
+  const inForce = new Map<Variable, string | number | undefined>();
+  // Most likely an unset variable of the shell, which must not fall back to a default.
+  for (const [flag, value] of Object.entries(flags)) {
+    if (value === '') faults.push(`--${flag} must have a value, received ""`);
+  }
+
+  function given(variable: Variable): string | undefined {
+    const value = flags[flagOf(variable)?.slice('--'.length) ?? ''];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  function nameOf(variable: Variable): string {
+    return (given(variable) !== undefined && flagOf(variable)) || variable;
+  }
+
+  function text(variable: Variable): string | undefined {
+    const value = given(variable) ?? (env[variable] || undefined);
+    inForce.set(variable, value);
+    return value;
+  }
+
+  return {
+    faults,
+    inForce,
+    text,
+    nameOf,
+    fault: (line) => faults.push(line),
+    read<V extends Variable>(variable: V, environment: Environment = 'production') {
+      const setting = settingOf(variable);
+      const received = text(variable);
+      const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
+      const read = received === undefined ? { value: otherwise } : parse(variable, received);
+      if ('wanted' in read) {
+        faults.push(`${nameOf(variable)} must be ${read.wanted}, received ${quoteReceived(received ?? '')}`);
+      }
+      // What stands for a fault is never served with.
+      const value = 'wanted' in read ? (otherwise ?? 0) : read.value;
+      inForce.set(variable, value);
+      // The row of the table, of which the type is made, has decided what it is.
+      return value as Value<V>;
+    },
+  };
+}
+
+/** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */
+const HOST = /^[\w.:%-]{1,253}$/;
+
+/** What a text is by its row of the table, or what is wanted in its place. */
+function parse(variable: Variable, text: string): { value: string | number } | { wanted: string } {
+  const setting = settingOf(variable);
+  if ('oneOf' in setting) {
+    if (setting.oneOf.includes(text)) return { value: text };
+    return { wanted: `one of ${setting.oneOf.map((one) => `"${one}"`).join(', ')}` };
+  }
+  if ('host' in setting && !HOST.test(text)) {
+    return { wanted: 'the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
+  }
+  if (!('from' in setting)) return { value: text };
+  const { from, to, unit } = setting;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= from && number <= to) return { value: number };
+  return { wanted: `a whole number ${unit === undefined ? '' : `of ${unit} `}from ${from} to ${to}` };
+}
+
+/** A variable that looks like one of this service, and is none. */
+interface UnknownVariable {
+  readonly name: string;
+  /** The one that was meant, most likely; undefined when none is near. */
+  readonly nearest: string | undefined;
+}
+
+/** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+
+/** The variables `TODO_…` that nothing reads: no fault, and most likely misspelled. */
+export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariable[] {
+  const known: readonly string[] = VARIABLES;
+  return Object.entries(env)
+    .filter(([name]) => name.startsWith('TODO_') && !known.includes(name))
+    .filter(([name, value = '']) => !SERVICE_LINK.test(name) && !SERVICE_ADDRESS.test(value))
+    .map(([name]) => ({ name, nearest: nearestTo(name, VARIABLES) }));
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram } from '../start.ts';
+
+const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
+
+/** The lines of `todo-service config`, by their variables. */
+function settingsIn(stdout: string): ReadonlyMap<string, readonly string[]> {
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trimEnd().split(/ {2,}/));
+  return new Map(lines.map(([name = '', ...cells]) => [name, cells]));
+}
+
+test('config prints what is in force, and whether it is a flag, a variable or a default', async () => {
+  const env = { ...ISSUER, TODO_PORT: '1', TODO_CACHE_MB: '0008', TODO_ADMIN_HOST: '::1' };
+  const { code, stdout, stderr } = await runProgram(['config', '--port', '0', '--data-dir', 'lists'], {
+    env,
+  });
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const settings = settingsIn(stdout);
+  assert.deepEqual(settings.get('TODO_PORT'), ['0', '--port']);
+  assert.deepEqual(settings.get('TODO_CACHE_MB'), ['8', 'variable']);
+  assert.deepEqual(settings.get('TODO_LOG_LEVEL'), ['info', 'default']);
+  assert.deepEqual(settings.get('TODO_DATABASE'), ['sqlite:lists/todos.db', 'default']);
+  assert.deepEqual(settings.get('TODO_AUTH_ROLE_CLAIM'), ['the claims role and roles', 'default']);
+  assert.deepEqual(settings.get('TODO_ADMIN_HOST'), ['not used', 'variable']);
+  assert.equal(settings.get('OTEL_BSP_SCHEDULE_DELAY'), undefined);
+});
+
+test('config shows no user, no password and no query', async () => {
+  const env = {
+    ...ISSUER,
+    TODO_DATABASE: 'postgres://somebody:s3cr3t@db.example/todos?application_name=s3cr3t',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://somebody:s3cr3t@collector.example/?key=s3cr3t',
+  };
+  const { code, stdout, stderr } = await runProgram(['config'], { env });
+  assert.equal(code, 0);
+  assert.doesNotMatch(stdout + stderr, /s3cr3t|somebody/);
+  const settings = settingsIn(stdout);
+  assert.deepEqual(settings.get('TODO_DATABASE'), ['postgres://db.example:5432/todos', 'variable']);
+  assert.deepEqual(settings.get('OTEL_EXPORTER_OTLP_ENDPOINT'), [
+    'http://…@collector.example/?…',
+    'variable',
+  ]);
+});
+
+test('config has the faults of serve, all of them, with 78', async () => {
+  const flags = ['--port', 'http', '--no-migrate'];
+  const env = { TODO_LOG_LEVEL: 'loud', TODO_AUTH_CLOCK_TOLERANCE: 'x' };
+  const { code, stdout, stderr } = await runProgram(['config', ...flags], { env });
+  assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+  assert.equal(stderr.match(/^ {2}/gm)?.length, 6);
+  assert.deepEqual(await runProgram(['serve', ...flags], { env }), { code, stdout, stderr });
+});
+
+test('config says what serve would refuse of the address of a database, with 69', async () => {
+  const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos?target_session_attrs=standby' };
+  const { code, stderr } = await runProgram(['config'], { env });
+  assert.equal(code, 69);
+  assert.match(stderr, /^Cannot start: .*"target_session_attrs" must be /);
+});
+
+test('config names the variables that nothing reads, with the nearest', async () => {
+  const env = { TODO_MAX_CONECTIONS: '5' };
+  const { code, stderr } = await runProgram(['config', '--profile', 'error-demo'], { env });
+  assert.equal(code, 0);
+  assert.equal(
+    stderr,
+    'Nothing reads the variable "TODO_MAX_CONECTIONS"; "TODO_MAX_CONNECTIONS" may be meant.\n',
+  );
+});
