@@ -257,7 +257,7 @@ test('while a trigger is off, the list is read whole each time, and check says s
     await isTrue(list);
     assert.equal(list.wholeReads(), round);
   }
-  assert.match(await faultsOf(list.url), /"todo_changed".* must be "ENABLE ALWAYS"/);
+  assert.match(await faultsOf(list.url), /must be "ENABLE ALWAYS".* TRIGGER todo_changed$/);
 });
 
 for (const when of ['before the first list', 'after it'] as const) {

@@ -51,6 +51,89 @@ test('an inspection says that a server does not sync', async () => {
   assert.deepEqual(faults, ['"fsync" must be "on", received "off": a power cut may lose answered writes']);
 });
 
+/** What `check` finds in a database of this version after a statement, but that this server does not sync. */
+async function faultsAfter(url: string, statement: string): Promise<readonly string[]> {
+  await server.execute(url, statement);
+  await using operator = await openPostgresOperator(url);
+  const { faults } = await operator.inspect();
+  return faults.filter((fault) => !fault.startsWith('"fsync"'));
+}
+
+/** A fault ends with what mends it. */
+function mendOf(fault = ''): string {
+  return fault.slice(fault.indexOf('ALTER TABLE'));
+}
+
+test('a table that a crash of the server empties is a fault and refuses a start, and its line mends it', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  const [fault, ...others] = await faultsAfter(
+    url,
+    'ALTER TABLE idempotency_keys SET UNLOGGED; ALTER TABLE todos SET UNLOGGED; ALTER TABLE categories SET UNLOGGED',
+  );
+  assert.deepEqual(others, []);
+  const wanted =
+    'its tables must not be "UNLOGGED", because a crash of the server empties them: ALTER TABLE categories SET LOGGED; ' +
+    'ALTER TABLE idempotency_keys SET LOGGED; ALTER TABLE todos SET LOGGED';
+  assert.equal(fault, wanted);
+  for (const migrate of [true, false]) {
+    await assert.rejects(openPostgresStore(url, { migrate }), (error: Error) => {
+      assert.equal(error.name, 'StoreNotOpened');
+      assert.ok(error.message.endsWith(`": ${wanted}`), error.message);
+      return true;
+    });
+  }
+  assert.deepEqual(await faultsAfter(url, mendOf(fault)), []);
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+});
+
+for (const [how, statement] of [
+  ['that are off', 'ALTER TABLE todos DISABLE TRIGGER USER'],
+  [
+    'as "pg_restore --disable-triggers" leaves them',
+    'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE todos ENABLE TRIGGER ALL',
+  ],
+] as const) {
+  test(`triggers ${how} are a fault, and its line mends them`, async () => {
+    const url = await server.makeDatabase();
+    await migratePostgres(url);
+    const [fault, ...others] = await faultsAfter(url, statement);
+    assert.deepEqual(others, []);
+    assert.equal(
+      fault,
+      'its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: ' +
+        'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed; ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_removed; ' +
+        'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_renumbered',
+    );
+    assert.deepEqual(await faultsAfter(url, mendOf(fault)), []);
+    await using store = await openPostgresStore(url);
+    await addedTo(store, 'a');
+  });
+}
+
+test('a foreign key whose triggers are off is a fault, and its line mends it', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  const off = 'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE categories DISABLE TRIGGER ALL';
+  const faults = await faultsAfter(url, off);
+  assert.equal(faults.length, 2);
+  const fault = faults.find((each) => each.includes('foreign key'));
+  assert.match(
+    fault ?? '',
+    /^the triggers of its foreign keys must be on, else a todo may name a category that is not there: (?:ALTER TABLE (?:todos|categories) ENABLE TRIGGER "RI_ConstraintTrigger_[ac]_\d+"(?:; )?){4}$/,
+  );
+  assert.deepEqual(await faultsAfter(url, faults.map(mendOf).join('; ')), []);
+});
+
+test('a trigger that is missing is a fault', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  assert.deepEqual(await faultsAfter(url, 'DROP TRIGGER todo_removed ON todos'), [
+    'its trigger "todo_removed" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does',
+  ]);
+});
+
 test('a database whose commits do not wait for the disk is refused', async () => {
   const url = await server.makeDatabase();
   const database = new URL(url).pathname.slice(1);

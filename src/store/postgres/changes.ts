@@ -18,9 +18,12 @@ export const MOST_CHANGES = 10_000;
 /** How many todos of the whole list come with one statement: a few milliseconds of work. */
 export const PART_SIZE = 2_048;
 
-/** Whether the triggers work that write changes down. */
+/** They write changes down. */
+export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
+
+/** Whether these triggers work. */
 export const TRACKED = `SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
-    AND tgname IN ('todo_changed', 'todo_removed', 'todo_renumbered')`;
+    AND tgname IN (${TRIGGERS})`;
 
 // Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
 // tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.

@@ -5,7 +5,7 @@ import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { PostgresList } from './list.ts';
-import { migrate, rightsFault, schemaFault, serverFault } from './schema.ts';
+import { migrate, rightsFault, schemaFault, serverFault, unloggedFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
@@ -50,7 +50,10 @@ export async function openPostgresStore(
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,
     strictMs: FOR_ONE_TODO.statementMs,
     faultOf: async (opened) =>
-      (await serverFault(opened)) ?? (await rightsFault(opened)) ?? (await schema(opened)),
+      (await serverFault(opened)) ??
+      (await rightsFault(opened)) ??
+      (await schema(opened)) ??
+      (await unloggedFault(opened)),
   });
   // What goes wrong with it now is done an hour later.
   await connection.run({ text: PURGE }, { withinMs: FOR_ONE_TODO.answerMs }).catch(() => {});

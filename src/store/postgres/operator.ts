@@ -15,6 +15,8 @@ import {
   schemaVersion,
   serverFault,
   TO_ADD_CATEGORY,
+  triggerFaults,
+  unloggedFault,
 } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
@@ -62,9 +64,11 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
       const looked = inTransaction(connection, async () => ({
         facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
         invalid: await run<{ name: string }>(connection, INVALID),
+        unlogged: await unloggedFault(connection),
+        triggers: await triggerFaults(connection),
         changes: await changesFault(connection),
       }));
-      const { facts, invalid, changes } = await asStoreError('read', looked);
+      const { facts, invalid, unlogged, triggers, changes } = await asStoreError('read', looked);
       const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
       return {
         facts,
@@ -73,7 +77,8 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
             (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
           ),
           ...invalid.map(({ name }) => `${name} is not valid`),
-          ...(changes === undefined ? [] : [changes]),
+          ...triggers,
+          ...[unlogged, changes].filter((fault) => fault !== undefined),
         ],
       };
     },

@@ -1,5 +1,5 @@
 import { Migrations } from '../migrations.ts';
-import { TRACKED } from './changes.ts';
+import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { isPrivilegeRefusal, isProtocolViolation, messageOf } from './error.ts';
@@ -19,6 +19,21 @@ const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS fou
 const READ_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM todo_schema';
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
+
+/** In an order in which they can be logged again: `todos` refers to `categories`. */
+const UNLOGGED = `SELECT string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname) AS mend
+  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY
+    ['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']) AS own (name))`;
+
+/** Those of foreign keys have names that the server gives them. "O" is how they are made. */
+const TRIGGERS_OFF = `SELECT tgisinternal AS "ofForeignKey",
+    string_agg(format('ALTER TABLE %s ENABLE %sTRIGGER %I', tgrelid::regclass,
+      CASE WHEN tgisinternal THEN '' ELSE 'ALWAYS ' END, tgname), '; ' ORDER BY tgname) AS mend
+  FROM pg_trigger WHERE tgrelid IN ('todos'::regclass, 'categories'::regclass)
+    AND CASE WHEN tgisinternal THEN tgenabled IN ('D', 'R') ELSE tgname IN (${TRIGGERS}) AND tgenabled <> 'A' END
+  GROUP BY tgisinternal ORDER BY tgisinternal`;
+const TRIGGERS_MISSING = `SELECT name FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
+  WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgname = name)`;
 
 /** Whether there are ids that no transaction of this server can have had: those of a restored dump. */
 const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS id)
@@ -116,10 +131,32 @@ export async function migrate(connection: Connection): Promise<string | undefine
   }
 }
 
+/** Which tables lose their rows in a crash of the server, for people, with what mends them; or undefined. */
+export async function unloggedFault(connection: Connection): Promise<string | undefined> {
+  const [row] = await run<{ mend: string | null }>(connection, UNLOGGED);
+  if (!row?.mend) return undefined;
+  return `its tables must not be "UNLOGGED", because a crash of the server empties them: ${row.mend}`;
+}
+
+/** Which triggers are off or missing, for people, with what mends them. */
+export async function triggerFaults(connection: Connection): Promise<readonly string[]> {
+  const off = await run<{ ofForeignKey: boolean; mend: string }>(connection, TRIGGERS_OFF);
+  const missing = await run<{ name: string }>(connection, TRIGGERS_MISSING);
+  return [
+    ...off.map(({ ofForeignKey, mend }) =>
+      ofForeignKey
+        ? `the triggers of its foreign keys must be on, else a todo may name a category that is not there: ${mend}`
+        : `its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: ${mend}`,
+    ),
+    ...missing.map(
+      ({ name }) =>
+        `its trigger "${name}" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does`,
+    ),
+  ];
+}
+
 /** What makes every list a read of all todos, for people, or undefined. */
 export async function changesFault(connection: Connection): Promise<string | undefined> {
-  if (!(await find(connection, `SELECT (${TRACKED}) AS found`)))
-    return 'its triggers "todo_changed", "todo_removed" and "todo_renumbered" must be "ENABLE ALWAYS": every list reads all todos';
   if (!(await find(connection, FOREIGN_IDS))) return undefined;
   return 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"';
 }
