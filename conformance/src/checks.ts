@@ -14,20 +14,16 @@ import { routes } from './chapters/routes.ts';
 import { sharedList } from './chapters/shared-list.ts';
 import { tokens } from './chapters/tokens.ts';
 import { transport } from './chapters/transport.ts';
-import { type Check, collect } from './check.ts';
+import { leftOut } from './check.ts';
 import type { Target } from './target.ts';
 
 /**
- * Every check that this service can be held to, in the order in which they must run; `target.leftOut` tells of what
- * it cannot. What they make is deleted by `leaveAsFound`.
+ * States every check that this service can be held to, in the order in which they must run, and what it cannot be held
+ * to. What they make is deleted by `leaveAsFound`.
  */
-export function checksFor(target: Target): readonly Check[] {
-  return collect(() => chapters(target));
-}
-
-function chapters(target: Target): void {
+export function stateChecks(target: Target): void {
   if (target.fresh) firstStart(target);
-  else target.leftOut.push('D2, D5 (ids used up), D7 (a service just started)');
+  else leftOut('D2, D5 (ids used up), D7 (a service just started)');
   if (target.profile === 'error-demo') errorDemo(target);
   routes(target);
   transport(target);
@@ -35,22 +31,21 @@ function chapters(target: Target): void {
   negotiation(target);
   if (target.profile === 'shared-list') {
     authentication(target);
-    if (target.sign === undefined) target.leftOut.push('A2, A5 to A10 (tokens made at will)');
+    if (target.sign === undefined) leftOut('A2, A5 to A10 (tokens made at will)');
     else tokens(target, target.sign);
-    if (target.makeToken === undefined)
-      target.leftOut.push('Authentication 6 to 8 (several tokens of each kind)');
+    if (target.makeToken === undefined) leftOut('Authentication 6 to 8 (several tokens of each kind)');
     else issuedTokens(target, target.makeToken);
     orderOfChecks(target);
     bodies(target);
     members(target);
     sharedList(target);
     repeatedCreates(target);
-    if (target.sign === undefined) target.leftOut.push('I1, I5 (callers of other subjects, and of none)');
+    if (target.sign === undefined) leftOut('I1, I5 (callers of other subjects, and of none)');
     else repeatingCallers(target, target.sign);
   }
-  if (target.log === undefined) target.leftOut.push('P5 and Errors 3 (the log)');
+  if (target.log === undefined) leftOut('P5 and Errors 3 (the log)');
   else log(target, target.log);
-  if (target.environment === undefined) target.leftOut.push('D3, Versioning 1 (the environment is unknown)');
+  if (target.environment === undefined) leftOut('D3, Versioning 1 (the environment is unknown)');
   else development(target, target.environment);
   everyResponse(target);
 }

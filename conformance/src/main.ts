@@ -1,17 +1,13 @@
 #!/usr/bin/env node
-import { checksFor } from './checks.ts';
-import { clausesOf } from './clause.ts';
+import { run as runTests } from 'node:test';
+import { junit, spec, tap } from 'node:test/reporters';
+import { endChecks } from './check.ts';
 import { type CommandLine, HELP, readCommandLine, type Tokens } from './command-line.ts';
-import { hold, type Outcome } from './hold.ts';
+import { holdTarget } from './held.ts';
 import { header } from './http.ts';
 import { holdTo } from './problem.ts';
-import { junitReport } from './report/junit.ts';
-import { tapReport } from './report/tap.ts';
-import { textReport } from './report/text.ts';
 import { leaveAsFound, type SharedList, send, type Target } from './target.ts';
 import { TokenCommandFailed, tokensBy } from './token-command.ts';
-
-const REPORTS = { text: textReport, tap: tapReport, junit: junitReport };
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -38,30 +34,29 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 /** Holds the service to everything asked for, and leaves it as it was found. */
-async function run({ law, output }: CommandLine, target: Target): Promise<0 | 1> {
+async function run({ law, output }: CommandLine, target: Target): Promise<number> {
   holdTo(law);
-  for (const [signal, code] of [
+  let code: number = 0;
+  for (const [signal, ofSignal] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    process.once(signal, () => leaveAsFound(target).finally(() => process.exit(code)));
+    process.once(signal, () => {
+      code = ofSignal;
+      endChecks();
+    });
   }
-  const all = checksFor(target);
-  const checks = law === 'contract' ? all : all.filter(({ name }) => clausesOf(name).some(isSpecified));
-  const report = REPORTS[output](`${target.profile} at ${target.baseUrl}`, law);
-  const outcomes: Outcome[] = [];
-  process.stdout.write(report.begin(checks.length));
-  for await (const outcome of hold(target, checks)) {
-    process.stdout.write(report.outcome(outcome, outcomes.length));
-    outcomes.push(outcome);
-  }
+  holdTarget(target);
+  // `.ts` in a clone, `.js` in the package.
+  const files = [import.meta.filename.replace(/main(?=\.\w+$)/, 'suite')];
+  const stream = runTests({ files, isolation: 'none' });
+  stream.on('test:fail', () => {
+    code ||= 1;
+  });
+  const report = { text: new spec(), tap, junit }[output];
+  for await (const text of stream.compose(report)) process.stdout.write(text);
   await leaveAsFound(target);
-  process.stdout.write(report.end(outcomes, target.leftOut));
-  return outcomes.some(({ failure }) => failure !== undefined) ? 1 : 0;
-}
-
-function isSpecified({ law }: { readonly law: string }): boolean {
-  return law === 'specification';
+  return code;
 }
 
 async function targetOf({ baseUrl, environment, fresh, profile }: CommandLine): Promise<Target> {
@@ -71,7 +66,6 @@ async function targetOf({ baseUrl, environment, fresh, profile }: CommandLine): 
     fresh,
     seen: [],
     created: new Set<string>(),
-    leftOut: [],
   };
   if (profile.name === 'error-demo') return { profile: 'error-demo', ...common };
   return { profile: 'shared-list', ...common, ...(await identities(profile.tokens)) };

@@ -18,8 +18,6 @@ interface AnyTarget {
   readonly created: Set<string>;
   /** Asserts that the service's OpenAPI document describes every one of these exchanges with its operations. */
   readonly assertDescribed?: (document: OpenApi, exchanges: readonly Exchange[]) => void;
-  /** Clauses that this target cannot be held to, and why. */
-  readonly leftOut: string[];
 }
 
 /** A service of profile A. */
@@ -97,9 +95,17 @@ export function write(target: Target, line: string, request: Request = {}): Buff
   return Buffer.concat([head, Buffer.from(content ?? request.framed ?? '')]);
 }
 
+let last: Exchange | undefined;
+
+/** Of this process, whatever the target. */
+export function lastExchange(): Exchange | undefined {
+  return last;
+}
+
 /** Notes a reply for the tests of what holds of every response, and the todo that it says was made. */
 export function remember(target: Target, exchange: Exchange): void {
   target.seen.push(exchange);
+  last = exchange;
   const location = header(exchange.reply, 'location');
   if (exchange.reply.status === 201 && location !== undefined) target.created.add(location);
   if (exchange.reply.status === 204 && exchange.method === 'DELETE') target.created.delete(exchange.path);

@@ -1,5 +1,5 @@
-import { after, describe, test } from 'node:test';
-import { checksFor } from '../../conformance/src/checks.ts';
+import { after, describe } from 'node:test';
+import { stateChecks } from '../../conformance/src/checks.ts';
 import { leaveAsFound, type Target } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
@@ -22,14 +22,10 @@ for (const environment of ['development', 'production'] as const) {
   hold(`error-demo, ${environment}`, errorDemoOf(demo, environment));
 }
 
-/** Every check of the conformance suite as a test of its own. */
+/** The conformance suite. */
 function hold(name: string, target: Target): void {
   describe(name, () => {
     after(() => leaveAsFound(target));
-    for (const [group, checks] of Map.groupBy(checksFor(target), (check) => check.group)) {
-      describe(group, () => {
-        for (const { name: sentence, run } of checks) test(sentence, run);
-      });
-    }
+    stateChecks(target);
   });
 }

@@ -33,6 +33,5 @@ function common(service: Running, environment: 'development' | 'production') {
     seen: [],
     created: new Set<string>(),
     assertDescribed,
-    leftOut: [],
   };
 }

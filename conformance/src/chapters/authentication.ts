@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { header, type Reply } from '../http.ts';
 import { assertProblem, holdsToContract } from '../problem.ts';
 import { makeTodo, type SharedList, send } from '../target.ts';

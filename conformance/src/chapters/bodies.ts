@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import { makeTodo, readTodo, type SharedList, send, type Todo } from '../target.ts';

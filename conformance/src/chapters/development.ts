@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { leftOut, test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { type OpenApi, operationsOf } from '../open-api.ts';
 import { assertProblem } from '../problem.ts';
@@ -112,7 +113,7 @@ export function development(target: Target, environment: 'development' | 'produc
     }
 
     const { assertDescribed } = target;
-    if (assertDescribed === undefined) target.leftOut.push('D3 (every response is one of the document)');
+    if (assertDescribed === undefined) leftOut('D3 (every response is one of the document)');
     else {
       test('D3 · every response seen by these tests is one that the document describes', async () => {
         const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { leftOut, test } from '../check.ts';
 import { header, json, type Reply } from '../http.ts';
 import { assertBody, assertErrorHeaders, assertProblem } from '../problem.ts';
 import { type ErrorDemo, send } from '../target.ts';
@@ -11,7 +12,7 @@ const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stac
 export function errorDemo(target: ErrorDemo): void {
   describe('Error demo', () => {
     if (target.fresh) transitions(target);
-    else target.leftOut.push('D2 and States of profile B (they change a todo that cannot be changed back)');
+    else leftOut('D2 and States of profile B (they change a todo that cannot be changed back)');
 
     test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
       const reply = await send(target, 'GET /todos/1');

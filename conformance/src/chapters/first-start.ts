@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { assertBody, assertProblem } from '../problem.ts';
 import { send, type Target } from '../target.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, test } from '../check.ts';
+import { test } from '../check.ts';
 import { assertProblem } from '../problem.ts';
 import { send, type Target } from '../target.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { assertErrorHeaders, assertProblem, mediaType } from '../problem.ts';
 import { provocations } from '../provoke.ts';

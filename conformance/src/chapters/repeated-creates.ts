@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { header, json, type Reply } from '../http.ts';
 import { assertBody, assertProblem } from '../problem.ts';
 import type { Sign } from '../sign.ts';

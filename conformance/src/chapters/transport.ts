@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from '../check.ts';
+import { describe } from 'node:test';
+import { test } from '../check.ts';
 import { exchange, type Reply } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import { remember, send, type Target, write } from '../target.ts';
