@@ -5,6 +5,7 @@ import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { Observer } from './observe/observer.ts';
 import type { ServedDatabase } from './store/database.ts';
+import type { Migrated } from './store/operator.ts';
 import type { FileNews } from './store/sqlite/health.ts';
 import type { TodoStore } from './store/store.ts';
 
@@ -83,6 +84,8 @@ async function openStore(
   observers: readonly Observer[],
   log: Logger,
 ): Promise<{ readonly store: TodoStore; readonly name: string }> {
+  const onMigrated = ({ from, to }: Migrated) =>
+    log.info({ event: 'schema-migrated', from, to }, `brought the schema from version ${from} to ${to}`);
   if (database.engine === 'sqlite') {
     const { openSqliteStore } = await import('./store/sqlite/open.ts');
     const { path, cacheBytes } = database;
@@ -91,6 +94,7 @@ async function openStore(
     const store = await openSqliteStore(path, {
       cacheBytes,
       waiting,
+      onMigrated,
       onLogMoved: (to) => log.warn({ event: 'log-moved', path: to }, LOG_MOVED),
       onFileNews: (news) => logFileNews(log, path, news),
       ...onCommit(observers),
@@ -104,6 +108,7 @@ async function openStore(
     migrate,
     connections,
     prepare,
+    onMigrated,
     onConnectionLost: ({ message }) =>
       log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
   });

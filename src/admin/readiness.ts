@@ -10,13 +10,13 @@ const PATIENCE_MS = 800;
 
 /**
  * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when
- * readiness turns, not one per probe.
+ * readiness turns, not one per probe; a first answer that is a reason is a turn.
  */
 export function watchReadiness(conditions: readonly Condition[], log: Logger): () => Promise<true | string> {
-  let known: true | string | undefined;
+  let known: true | string = true;
   return async () => {
     const answer = await firstReason(conditions);
-    if (known !== undefined && (answer === true) !== (known === true)) {
+    if ((answer === true) !== (known === true)) {
       if (answer === true) log.info({ event: 'ready' }, 'ready again');
       else log.warn({ event: 'not-ready', reason: answer }, `not ready: ${answer}`);
     }

@@ -85,6 +85,23 @@ function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): 
     });
   });
 
+  test('a start that migrates says from which version to which, and the next start nothing of it', async () => {
+    const database = await make();
+    const lines: unknown[] = [];
+    for (let start = 1; start <= 2; start += 1) {
+      await using service = await serve(database);
+      for (const line of service.stdout().trimEnd().split('\n')) {
+        const { level, event, from, to } = JSON.parse(line);
+        lines.push([level, event, from, to]);
+      }
+    }
+    assert.deepEqual(lines, [
+      ['info', 'schema-migrated', 0, schemaVersion],
+      ['info', 'started', undefined, undefined],
+      ['info', 'started', undefined, undefined],
+    ]);
+  });
+
   for (const words of [['migrate'], ['check'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
     test(`${words.join(' ')} refuses a newer schema with 69`, async () => {
       const database = await make();

@@ -92,7 +92,8 @@ test('production starts with one JSON line, and ends on SIGTERM with exit code 0
 test('the line of a start has the database and the source of keys as fields, without words for people', async () => {
   const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
   await using service = await startService({ auth });
-  const { database, keys, about } = JSON.parse(service.stdout());
+  const lines = service.stdout().trimEnd().split('\n');
+  const { database, keys, about } = JSON.parse(lines.at(-1) ?? '');
   assert.deepEqual(
     { database, keys, about },
     {

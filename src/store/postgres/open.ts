@@ -1,8 +1,10 @@
+import type { Migrated } from '../operator.ts';
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
 import { PURGE } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
+import type { Connection } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { PostgresList } from './list.ts';
 import { migrate, rightsFault, schemaFault, serverFault, unloggedFault } from './schema.ts';
@@ -31,6 +33,8 @@ export interface PostgresOptions {
   readonly prepare?: boolean;
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
+  /** Called when the schema was made or brought up to date. */
+  readonly onMigrated?: (versions: Migrated) => void;
   /** Hears why an idle connection ended. The message holds no password. */
   readonly onConnectionLost?: (error: Error) => void;
 }
@@ -44,7 +48,8 @@ export async function openPostgresStore(
   connectionString: string,
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
-  const schema = options.migrate === false ? schemaFault : migrate;
+  const schema = (opened: Connection) =>
+    options.migrate === false ? schemaFault(opened) : migrate(opened, options.onMigrated);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,

@@ -1,4 +1,5 @@
 import { Migrations } from '../migrations.ts';
+import type { Migrated } from '../operator.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
@@ -105,26 +106,32 @@ export async function rightsFault(connection: Connection, needed = NEEDED): Prom
  * where there is none (contract D7). One transaction under one lock: of several instances that start
  * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
  *
+ * @param onMigrated Called when the schema was made or brought up to date.
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
-export async function migrate(connection: Connection): Promise<string | undefined> {
+export async function migrate(
+  connection: Connection,
+  onMigrated: (versions: Migrated) => void = () => {},
+): Promise<string | undefined> {
   const before = await schemaVersion(connection);
   if (before === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
   try {
-    return await inTransaction(connection, async () => {
+    const from = await inTransaction(connection, async () => {
       await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
       // A session may remember from before the lock that there is no table; to make it is to look again.
       if (!(await find(connection, FIND_VERSION_TABLE))) await run(connection, MAKE_VERSION);
       const version = await versionOf(connection);
-      if (version > MIGRATIONS.version) return MIGRATIONS.faultOf(version);
+      if (version > MIGRATIONS.version) return version;
       for (const sql of MIGRATIONS.from(version)) await run(connection, sql);
       if (version < MIGRATIONS.version) {
         await run(connection, 'DELETE FROM todo_schema');
         await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [MIGRATIONS.version]);
       }
       await run(connection, FIRST_CATEGORIES);
-      return undefined;
+      return version;
     });
+    if (from < MIGRATIONS.version) onMigrated({ from, to: MIGRATIONS.version });
+    return MIGRATIONS.faultOf(from);
   } catch (error) {
     if (isPrivilegeRefusal(error)) return `${messageOf(error)}. ${await rightsToMigrate(connection, before)}`;
     throw error;

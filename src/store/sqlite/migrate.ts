@@ -1,7 +1,6 @@
 import type { Migrated } from '../operator.ts';
 import { notOpened } from './error.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
-import { pragma } from './schema.ts';
 
 /**
  * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
@@ -15,7 +14,7 @@ export async function migrateSqlite(
 ): Promise<Migrated> {
   try {
     using owned = await openOwned(path, { ...options, patienceMs: 0 });
-    return { from: owned.from, to: pragma(owned.database, 'user_version') };
+    return owned.versions;
   } catch (error) {
     throw notOpened(path, error);
   }

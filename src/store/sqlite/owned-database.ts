@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Migrated } from '../operator.ts';
 import { makeDurable } from './durability.ts';
 import { checkFile, checkWritable, resolvePath } from './file.ts';
 import { existing } from './known-file.ts';
@@ -17,6 +18,8 @@ export interface OwnedOptions {
   readonly waiting?: (owner: string) => void;
   /** Called for a log without its database, with its new path: the file that it belongs to was deleted. */
   readonly onLogMoved?: (path: string) => void;
+  /** Called when the schema was made or brought up to date. */
+  readonly onMigrated?: (versions: Migrated) => void;
 }
 
 /** A database that this process alone serves until it is disposed of. */
@@ -25,8 +28,8 @@ export interface OwnedDatabase extends Disposable {
   readonly path: string;
   /** Up to date, and durable. */
   readonly database: DatabaseSync;
-  /** The version of the schema before; 0 when there was no file. */
-  readonly from: number;
+  /** Of the schema; before, 0 when there was no file. */
+  readonly versions: Migrated;
 }
 
 /**
@@ -47,7 +50,9 @@ export async function openOwned(name: string, options: OwnedOptions): Promise<Ow
   const from = isNew ? 0 : pragma(database, 'user_version');
   checkLibrary(libraryVersion(database));
   migrate(database);
+  const to = pragma(database, 'user_version');
+  if (from !== to) options.onMigrated?.({ from, to });
   makeDurable(database);
   const owned = parts.move();
-  return { path, database, from, [Symbol.dispose]: () => owned.dispose() };
+  return { path, database, versions: { from, to }, [Symbol.dispose]: () => owned.dispose() };
 }
