@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startDemo } from './demo.ts';
 import { Connection, converse, problemOf } from './raw.ts';
 
@@ -8,6 +9,7 @@ after(() => demo[Symbol.asyncDispose]());
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\n';
+const NOPE = 'POST /nope HTTP/1.1\r\nHost: a\r\n';
 const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n`;
 const LAST = `${GET}Connection: close\r\n\r\n`;
 
@@ -57,8 +59,31 @@ const refused: readonly (readonly [name: string, bytes: string])[] = [
   ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['CONNECT with a path', 'CONNECT /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a method in lower case', 'get /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['GET of RTSP/1.0', 'GET /todos/1 RTSP/1.0\r\nHost: a\r\n\r\n'],
+  ['GET of RTSP/1.1', 'GET /todos/1 RTSP/1.1\r\nHost: a\r\n\r\n'],
+  ['GET of RTSP behind several spaces', 'GET  /todos/1  RTSP/1.1\r\nHost: a\r\n\r\n'],
+  ['GET of RTSP behind empty lines', '\r\n\r\n\r\nGET /todos/1 RTSP/1.1\r\nHost: a\r\n\r\n'],
+  ['POST of RTSP', `${POST.replace('HTTP', 'RTSP')}Content-Length: 2\r\n\r\n{}`],
+  ['OPTIONS of RTSP', 'OPTIONS * RTSP/1.0\r\nHost: a\r\n\r\n'],
+  ['an expectation of RTSP', 'GET /todos/1 RTSP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+  ['DESCRIBE of RTSP', 'DESCRIBE /todos/1 RTSP/1.0\r\nHost: a\r\n\r\n'],
+  ['DESCRIBE of HTTP', 'DESCRIBE /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['SOURCE of ICE', 'SOURCE /todos/1 ICE/1.0\r\nHost: a\r\n\r\n'],
+  ['SOURCE of HTTP', 'SOURCE /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 ];
+
+/** Writes each piece when the one before it has left, and gives the answers that came until the service closed it. */
+async function converseInTurns(url: string, ...pieces: readonly string[]) {
+  await using connection = await Connection.open(url);
+  connection.socket.setNoDelay();
+  for (const piece of pieces) {
+    connection.socket.write(piece);
+    await pause(1);
+  }
+  await connection.closed();
+  return connection.answers();
+}
 
 describe('The strict look', { concurrency: true }, () => {
   for (const [name, bytes] of refused) {
@@ -89,6 +114,27 @@ describe('The strict look', { concurrency: true }, () => {
     });
   }
 
+  for (const before of [
+    '',
+    GET.concat('\r\n'),
+    `${NOPE}Content-Length: 10\r\n\r\n{"a":"\r\n"}`,
+    `${NOPE}Transfer-Encoding: chunked\r\n\r\n4\r\n\r\n\r\n\r\n0\r\nX: y\r\n\r\n`,
+  ]) {
+    test(`a line of RTSP is refused wherever packets cut it · behind ${JSON.stringify(before)}`, async () => {
+      const bytes = `${before}GET /todos/1 RTSP/1.0\r\nHost: a\r\n\r\n`;
+      const cuts = Array.from({ length: bytes.length - 1 }, (_, at) => at + 1);
+      const conversations = cuts.map((at) => converseInTurns(demo.url, bytes.slice(0, at), bytes.slice(at)));
+      const statuses = (await Promise.all(conversations)).map((answers) => answers.at(-1)?.status);
+      assert.deepEqual(
+        statuses,
+        cuts.map(() => 400),
+      );
+      const inBytes = await converseInTurns(demo.url, ...bytes);
+      assert.equal(inBytes.at(-1)?.status, 400);
+      assert.equal(inBytes.length, before === '' ? 1 : 2);
+    });
+  }
+
   for (const method of ['BREW', 'get', 'GETX']) {
     test(`a method that Node.js does not know is said to be the fault · ${method}`, async () => {
       const [answer] = await converse(demo.url, `${method} /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -114,6 +160,9 @@ describe('The strict look', { concurrency: true }, () => {
     ['TRACE of an unknown path', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['OPTIONS of the asterisk', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['empty lines before the request', '\r\n\r\nGET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['RTSP in a header', `${GET}X: GET / RTSP/1.0\r\n\r\n`, 200],
+    ['RTSP in a path', 'GET /RTSP/1.0 HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['RTSP in a body', `${NOPE}Content-Length: 25\r\n\r\n\r\n\r\nGET / RTSP/1.0\r\n\r\n\r\n{`, 404],
     ['100 header lines', `${GET}${'a:\r\n'.repeat(99)}\r\n`, 200],
     ['100 trailer lines', `${CHUNKED}\r\n0\r\n${'a:\r\n'.repeat(100)}\r\n`, 409],
   ];

@@ -1,17 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_FIELD_LINES } from '../transport/look.ts';
+import { MAX_FIELD_LINES } from '../transport/framing.ts';
 
 /** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;
 
 /** How a body ended: whole, or with the status that refuses it: too large, or too many trailers. */
 export type BodyEnd = 'complete' | 413 | 431;
-
-/** Whether a body follows the head (RFC 9112 §6.3). */
-export function announcesBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
-}
 
 /**
  * The body that a request announces. It is read to its end before anything is answered: an answer that overtakes

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Identity } from '../../auth/identity.ts';
 import { setTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import type { Connection } from '../transport/connection.ts';
-import { announcesBody, IncomingBody } from './body.ts';
+import { announcesBody } from '../transport/framing.ts';
+import { IncomingBody } from './body.ts';
 import type { Found } from './routes.ts';
 
 /** A request on its way to its answer. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Problem } from '../../problem/problem.ts';
 import { Intake } from './intake.ts';
+import { NOT_HTTP } from './look.ts';
 
 /** Requests of one connection that are under way or whose answers are queued (contract D10). */
 const MAX_OPEN = 16;
@@ -46,12 +47,15 @@ export class Connection {
     return this.#latest;
   }
 
-  receive(request: IncomingMessage, response: ServerResponse, problem?: Problem): void {
+  /** @param known What Node.js has found to be wrong with the request. */
+  receive(request: IncomingMessage, response: ServerResponse, known?: Problem): void {
     if (this.#closing) {
       this.intake.stop();
       return;
     }
     this.#latest = response;
+    this.intake.framing.received(request);
+    const problem = this.intake.framing.isHttp ? known : NOT_HTTP;
     this.#forgetAnswered();
     if (this.#open.length >= MAX_OPEN) this.#waiting.push({ request, response, problem });
     else this.#start({ request, response, problem });

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
 import { within } from '../../within.ts';
+import { Framing } from './framing.ts';
 
-/**
- * Bytes that Node.js parses at a time. It parses whatever it is given in one go, and 1 KiB holds at most 57 requests,
- * where one packet holds 3,600.
- */
+/** Bytes that Node.js parses at a time, at most. It parses whatever it is given in one go. */
 const SLICE_BYTES = 1024;
 
 /** Bytes of one connection that are parsed in one turn of the event loop: the turn is everybody's. */
@@ -21,6 +19,7 @@ type Chunk = Buffer<ArrayBuffer>;
  * What is not read stays with the client: TCP makes it wait.
  */
 export class Intake {
+  readonly framing = new Framing();
   readonly #socket: Socket;
   /** The parser's own listener for `data`. */
   readonly #parse: (slice: Chunk) => void;
@@ -124,12 +123,13 @@ export class Intake {
         this.#socket.pause();
         return chunk.subarray(from);
       }
-      const until = Math.min(from + SLICE_BYTES, chunk.length);
+      const isWhole = from === 0 && chunk.length <= SLICE_BYTES;
+      const slice = this.framing.sliceOf(isWhole ? chunk : chunk.subarray(from, from + SLICE_BYTES));
       this.#parsing = true;
-      this.#parse(from === 0 && until === chunk.length ? chunk : chunk.subarray(from, until));
+      this.#parse(slice);
       this.#parsing = false;
       this.#pausedByNode = this.#socket.isPaused();
-      from = until;
+      from += slice.length;
     }
     if (this.held) this.#pause();
     return undefined;

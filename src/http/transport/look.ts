@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../../problem/problem.ts';
+import { MAX_FIELD_LINES } from './framing.ts';
 import { readTarget } from './target.ts';
-
-/** Header lines of one request, and as many trailer lines; the number that ASP.NET Core's server has (contract, Order of checks 1). */
-export const MAX_FIELD_LINES = 100;
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */
 const HOST =
@@ -20,7 +18,8 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
 }
 
 function malformationOf(request: IncomingMessage): string | undefined {
-  if (request.httpVersionMajor !== 1) return 'The HTTP version must be 1.0 or 1.1.';
+  if (request.httpVersionMajor !== 1) return NOT_HTTP.detail;
+  if (request.method === 'SOURCE') return 'The method SOURCE is for ICE.';
   const repeated = repeatedField(request.rawHeaders);
   if (repeated !== undefined) {
     return repeated === 'host' ? HOST_FAULT : `The header ${repeated} must not be repeated.`;
@@ -36,6 +35,9 @@ function malformationOf(request: IncomingMessage): string | undefined {
   request.url = target.path;
   return undefined;
 }
+
+/** What a request line of another protocol gets. */
+export const NOT_HTTP = { status: 400, detail: 'The HTTP version must be 1.0 or 1.1.' } as const;
 
 const HOST_FAULT = 'The request must have exactly one valid Host header.';
 

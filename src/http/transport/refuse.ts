@@ -4,8 +4,8 @@ import { reasonPhrase } from '../../problem/catalogue.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
 import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import { within } from '../../within.ts';
-import { announcesBody } from '../message/body.ts';
 import type { Connection } from './connection.ts';
+import { announcesBody } from './framing.ts';
 import { LINGER_BYTES, LINGER_MS } from './intake.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */

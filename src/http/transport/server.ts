@@ -5,7 +5,8 @@ import { createServer } from '../../node-http.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { SETTINGS } from '../../settings.ts';
 import { Connection, type Received } from './connection.ts';
-import { faultOf, MAX_FIELD_LINES } from './look.ts';
+import { MAX_FIELD_LINES } from './framing.ts';
+import { faultOf } from './look.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
 
 /** How long and how many: what keeps slow, silent and numerous clients from holding the service. */

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Header lines of one request, and as many trailer lines; the number that ASP.NET Core's server has (contract, Order of checks 1). */
+export const MAX_FIELD_LINES = 100;
+
+/** Whether a body follows the head (RFC 9112 §6.3). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}
+
+type Bytes = Buffer<ArrayBuffer>;
+
+const CR = 13;
+const LF = 10;
+const EMPTY_LINE = Buffer.from('\r\n\r\n');
+
+/** Of `HTTP/1.1` and the CR behind it. */
+const PROTOCOL_BYTES = 9;
+
+/**
+ * Where the messages of one connection begin and end (RFC 9112 §2.1 and §6.3). Slices end behind each empty line and at
+ * the end of a body of known length, so that every message begins a slice, and one call of the parser makes at most one
+ * request. Where a slice ends never changes what the parser says, only when.
+ */
+export class Framing {
+  /** The message whose body is still to come. */
+  #message: IncomingMessage | undefined;
+  /** Bytes of its body that are still to come, when its head told the length. */
+  #bodyLeft = 0;
+  /** How much of an empty line, CR LF CR LF, the last slice ended with. */
+  #matched = 0;
+  /** The end of the request line, as far as it was cut. */
+  #line = '';
+  #isHttp: boolean | undefined;
+
+  /**
+   * Whether the latest request line names HTTP. The parser of Node.js takes RTSP and ICE too, and tells neither
+   * (contract, Order of checks 1).
+   */
+  get isHttp(): boolean {
+    return this.#isHttp === true;
+  }
+
+  /** The slice that `bytes` begin with: it holds the end of at most one head and of at most one body. */
+  sliceOf(bytes: Bytes): Bytes {
+    if (this.#message?.complete) this.#next();
+    const length = this.#bodyLeft > 0 ? this.#bodyLeft : this.#endOfLines(bytes);
+    const slice = length < bytes.length ? bytes.subarray(0, length) : bytes;
+    if (this.#bodyLeft > 0) this.#bodyLeft -= slice.length;
+    else if (this.#message === undefined && this.#isHttp === undefined) this.#readRequestLine(slice);
+    return slice;
+  }
+
+  /** The parser has found a head at the end of the slice that it was given. */
+  received(message: IncomingMessage): void {
+    this.#message = message;
+    const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
+    this.#bodyLeft = coding === undefined ? Number(length ?? 0) : 0;
+  }
+
+  #next(): void {
+    this.#message = undefined;
+    this.#matched = 0;
+    this.#line = '';
+    this.#isHttp = undefined;
+  }
+
+  /** How many of these bytes there are up to the end of an empty line; all of them when there is none. */
+  #endOfLines(bytes: Buffer): number {
+    let at = 0;
+    for (; this.#matched > 0 && at < bytes.length; at += 1) {
+      this.#match(bytes[at]);
+      if (this.#matched === EMPTY_LINE.length) {
+        this.#matched = 0;
+        return at + 1;
+      }
+    }
+    const found = bytes.indexOf(EMPTY_LINE, at);
+    if (found !== -1) return found + EMPTY_LINE.length;
+    for (at = Math.max(at, bytes.length - EMPTY_LINE.length + 1); at < bytes.length; at += 1) {
+      this.#match(bytes[at]);
+    }
+    return bytes.length;
+  }
+
+  #match(byte: number | undefined): void {
+    if (byte === EMPTY_LINE[this.#matched]) this.#matched += 1;
+    else this.#matched = byte === CR ? 1 : 0;
+  }
+
+  /** Empty lines before it do not count (RFC 9112 §2.2). */
+  #readRequestLine(slice: Buffer): void {
+    for (let from = 0; from < slice.length; ) {
+      const end = slice.indexOf(LF, from);
+      const until = end === -1 ? slice.length : end;
+      const line = this.#line + slice.toString('latin1', Math.max(from, until - PROTOCOL_BYTES), until);
+      this.#line = end === -1 ? line.slice(-PROTOCOL_BYTES) : '';
+      if (end === -1) return;
+      from = end + 1;
+      if (/^\r*$/.test(line)) continue;
+      this.#isHttp = line.slice(-PROTOCOL_BYTES).startsWith('HTTP/');
+      return;
+    }
+  }
+}
