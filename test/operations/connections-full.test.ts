@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { sayFull } from '../../src/observe/connections-full.ts';
-import { startList } from './list.ts';
+import { type List, startList } from './list.ts';
 import { parseExposition, valuesOf } from './prometheus.ts';
 import { Connection } from './raw.ts';
+
+/** The lines about connections: event and listener. */
+function toldBy({ log }: List): unknown[] {
+  const lines = log.map((line) => JSON.parse(line)).filter(({ event }) => event.startsWith('connections-'));
+  return lines.map(({ event, listener }) => [event, listener]);
+}
 
 test('D13 · a connection beyond the limit is counted for its listener, and said once', async () => {
   await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_MAX_CONNECTIONS: '2' } });
@@ -20,11 +26,7 @@ test('D13 · a connection beyond the limit is counted for its listener, and said
   assert.deepEqual(figures('todo_open_connections'), [2, 1]);
   assert.deepEqual(figures('todo_connections_limit'), [2, 100]);
   assert.deepEqual(figures('todo_connections_refused_total'), [3, 0]);
-  const full = list.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'connections-full');
-  assert.deepEqual(
-    full.map(({ listener }) => listener),
-    ['public'],
-  );
+  assert.deepEqual(toldBy(list), [['connections-full', 'public']]);
 });
 
 test('D13 · the admin listener counts and says for itself', async () => {
@@ -32,11 +34,7 @@ test('D13 · the admin listener counts and says for itself', async () => {
   const crowd = await Promise.all(Array.from({ length: 101 }, () => Connection.open(list.adminUrl)));
   await Promise.race(crowd.map((one) => one.closed()));
   for (const one of crowd) await one[Symbol.asyncDispose]();
-  const events = list.log.map((line) => JSON.parse(line));
-  assert.deepEqual(
-    events.map(({ event, listener }) => [event, listener]),
-    [['connections-full', 'admin']],
-  );
+  assert.deepEqual(toldBy(list), [['connections-full', 'admin']]);
   let counted: number | undefined;
   while (counted === undefined) {
     const reply = await fetch(`${list.adminUrl}/metrics`).catch(() => undefined);
