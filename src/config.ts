@@ -1,5 +1,5 @@
 import type { AuthSettings } from './auth/settings.ts';
-import { readServing, type Serving } from './http/settings.ts';
+import { readOrigins } from './http/message/cors.ts';
 import type { Address } from './http/transport/listeners.ts';
 import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
 import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
@@ -15,7 +15,14 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Whether the log says who changed what. */
   readonly audit: boolean;
-  readonly serving: Serving;
+  /** Exact origins whose browser applications are let in. */
+  readonly corsOrigins: readonly string[];
+  /** Sockets at a time. */
+  readonly maxConnections: number;
+  /** From the start of draining until what is still open is cut off. */
+  readonly shutdownSeconds: number;
+  /** For which a service that is no longer ready goes on as before. */
+  readonly shutdownDelaySeconds: number;
   /** Undefined: no admin listener. */
   readonly admin: Address | undefined;
   /** Undefined: no traces. */
@@ -50,7 +57,10 @@ export async function readConfig(
     port: settings.read('TODO_PORT'),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
     audit: settings.read('TODO_AUDIT') === 'on',
-    serving: readServing(settings),
+    corsOrigins: readOrigins(settings),
+    maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
+    shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
+    shutdownDelaySeconds: settings.read('TODO_SHUTDOWN_DELAY_SECONDS'),
     admin: readAdmin(settings),
     tracing: readTracing(settings),
   };
@@ -87,7 +97,7 @@ export function readAdminConfig(env: NodeJS.ProcessEnv): { readonly admin: Addre
   const admin = readAdmin(settings);
   if (settings.faults.length === 0 && !admin?.port) {
     const received = admin === undefined ? 'nothing: there is no admin listener' : '"0": any port';
-    settings.fault(`TODO_ADMIN_PORT must name a port, received ${received}`);
+    settings.refuse('TODO_ADMIN_PORT', 'must name a port', received);
   }
   return orFaults(settings, admin && { admin });
 }

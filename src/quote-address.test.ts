@@ -38,6 +38,7 @@ for (const text of [
   'https://*.app.example:*',
   'ftp://app.example',
   '[::1]',
+  'urn:todo-service:development',
   'http://[::1]:8080/',
   'a\nb',
   ' ',

@@ -19,15 +19,16 @@ export function quoteAddress(text: string): string {
   return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
 }
 
+const URN = /^urn:[^@?#=]*$/i;
+const MAY_HOLD_PASSWORD = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/;
+
 /**
  * What was received for a setting, for a message: as it stands where it cannot hold a credential, else as
- * `quoteAddress` shows it. In a text without `@`, `?`, `#` and `=`, a password would follow a colon that begins no port.
+ * `quoteAddress` shows it. Without `@`, `?`, `#` and `=`, only a colon that begins no port may begin a password.
  */
 export function quoteReceived(text: string): string {
-  const mayHoldPassword = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/.test(
-    text.replace(/\[[0-9a-f:.%]+\]/gi, ''),
-  );
-  return mayHoldPassword ? quoteAddress(text) : JSON.stringify(text);
+  const open = URN.test(text) || !MAY_HOLD_PASSWORD.test(text.replace(/\[[0-9a-f:.%]+\]/gi, ''));
+  return open ? JSON.stringify(text) : quoteAddress(text);
 }
 
 /** Whether a text is hosts, separated by commas, each with a port or without. */

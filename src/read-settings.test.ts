@@ -5,7 +5,6 @@ import { readSettings, unknownVariables } from './read-settings.ts';
 test('a flag beats its variable, and is what a fault names', () => {
   const settings = readSettings({ TODO_PORT: '1', TODO_DATA_DIR: 'a' }, { port: 'http', 'data-dir': 'b' });
   assert.equal(settings.text('TODO_DATA_DIR'), 'b');
-  assert.equal(settings.nameOf('TODO_DATA_DIR'), '--data-dir');
   assert.equal(settings.read('TODO_PORT'), 5080);
   assert.deepEqual(settings.faults, ['--port must be a whole number from 0 to 65535, received "http"']);
 });

@@ -8,9 +8,13 @@ export interface Settings {
   text(variable: Variable): string | undefined;
   /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
   read<V extends Variable>(variable: V, environment?: Environment): Value<V>;
-  /** The flag that was given in place of a variable, else the variable: for a message. */
-  nameOf(variable: Variable): string;
-  /** Notes what is wrong, as a line for people: what was received and what is wanted. Never any part of a secret. */
+  /**
+   * Notes that a variable, or the flag that was given in its place, must be another.
+   *
+   * @param received what it is, as it may be shown; else it is shown without what may be a credential.
+   */
+  refuse(variable: Variable, wanted: string, received?: string): void;
+  /** Notes any other fault, as a line for people. Never any part of a secret. */
   fault(line: string): void;
   /** What was noted so far, in order. */
   readonly faults: readonly string[];
@@ -35,30 +39,29 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
     return typeof value === 'string' ? value : undefined;
   }
 
-  function nameOf(variable: Variable): string {
-    return (given(variable) !== undefined && flagOf(variable)) || variable;
-  }
-
   function text(variable: Variable): string | undefined {
     const value = given(variable) ?? (env[variable] || undefined);
     inForce.set(variable, value);
     return value;
   }
 
+  function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
+    const name = (given(variable) !== undefined && flagOf(variable)) || variable;
+    faults.push(`${name} ${wanted}, received ${received}`);
+  }
+
   return {
     faults,
     inForce,
     text,
-    nameOf,
+    refuse,
     fault: (line) => faults.push(line),
     read<V extends Variable>(variable: V, environment: Environment = 'production') {
       const setting = settingOf(variable);
       const received = text(variable);
       const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
       const read = received === undefined ? { value: otherwise } : parse(variable, received);
-      if ('wanted' in read) {
-        faults.push(`${nameOf(variable)} must be ${read.wanted}, received ${quoteReceived(received ?? '')}`);
-      }
+      if ('wanted' in read) refuse(variable, `must be ${read.wanted}`);
       // What stands for a fault is never served with.
       const value = 'wanted' in read ? (otherwise ?? 0) : read.value;
       inForce.set(variable, value);
@@ -66,6 +69,10 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
       return value as Value<V>;
     },
   };
+}
+
+function quoted(text: string | undefined): string {
+  return text === undefined ? 'nothing' : quoteReceived(text);
 }
 
 /** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */

@@ -17,7 +17,7 @@ import { readCommit, readVersion } from './version.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
- * delay and the deadline of `serving` and what the store needs to close.
+ * delay and the deadline of the configuration and what the store needs to close.
  */
 export interface Service extends AsyncDisposable, Pick<OpenProfile, 'database' | 'keys'> {
   /** For example `http://127.0.0.1:5080`. */
@@ -58,7 +58,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
 
   const opened = await openProfile(config.profile, { observers, metrics }, log, parts);
   conditions.push(...opened.conditions);
-  const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config.serving;
+  const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
   const refused: Refused = (problem, traceId) => {
     metrics?.refused(problem.status);
     logRefused(log, problem, traceId);
@@ -76,7 +76,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
     profile: opened.profile,
     listeners,
     observers,
-    corsOrigins: config.serving.corsOrigins,
+    corsOrigins: config.corsOrigins,
   });
   const url = await listen(listeners, receive, config, '--port or TODO_PORT');
   phase = 'serving';

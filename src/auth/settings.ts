@@ -1,4 +1,3 @@
-import { quoteReceived } from '../quote-address.ts';
 import type { Settings } from '../read-settings.ts';
 import type { Environment } from '../settings.ts';
 import {
@@ -74,24 +73,20 @@ async function readExternalTrust(settings: Settings, environment: Environment): 
   const issuer = settings.read('TODO_AUTH_ISSUER');
   const audience = settings.read('TODO_AUTH_AUDIENCE');
   if (issuer === undefined) {
-    settings.fault(
-      'TODO_AUTH_ISSUER must be the issuer of your tokens, like "https://login.example.org", received nothing',
+    settings.refuse(
+      'TODO_AUTH_ISSUER',
+      'must be the issuer of your tokens, like "https://login.example.org"',
     );
   } else {
     checkIssuer(settings, issuer, environment);
   }
   if (audience === undefined) {
-    settings.fault(
-      'TODO_AUTH_AUDIENCE must be the "aud" of tokens for this service, like "todo-service", received nothing',
-    );
+    const wanted = 'must be the "aud" of tokens for this service, like "todo-service"';
+    settings.refuse('TODO_AUTH_AUDIENCE', wanted);
   }
-  for (const [name, value, quote] of [
-    ['TODO_AUTH_ISSUER', issuer, quoteReceived],
-    ['TODO_AUTH_AUDIENCE', audience, JSON.stringify],
-  ] as const) {
-    if (value !== undefined && value !== value.trim()) {
-      settings.fault(`${name} must not begin or end with white space, received ${quote(value)}`);
-    }
+  for (const variable of ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE'] as const) {
+    const value = settings.text(variable);
+    if (value !== value?.trim()) settings.refuse(variable, 'must not begin or end with white space');
   }
   const source = await readKeySource(settings, environment);
   if (issuer === undefined || audience === undefined || source === undefined) return undefined;
@@ -100,14 +95,10 @@ async function readExternalTrust(settings: Settings, environment: Environment): 
 
 function checkIssuer(settings: Settings, issuer: string, environment: Environment): void {
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
-    settings.fault(
-      `TODO_AUTH_ISSUER must not be the issuer of development tokens in production, received "${DEVELOPMENT_ISSUER}"`,
-    );
+    settings.refuse('TODO_AUTH_ISSUER', 'must not be the issuer of development tokens in production');
   }
   if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
-    settings.fault(
-      `TODO_AUTH_ISSUER must begin with "https:", or be on loopback, received ${quoteReceived(issuer)}`,
-    );
+    settings.refuse('TODO_AUTH_ISSUER', 'must begin with "https:", or be on loopback');
   }
 }
 
@@ -119,9 +110,7 @@ function readClaim(
   if (value === undefined) return undefined;
   const path = parseClaimPath(value);
   if (path === undefined) {
-    settings.fault(
-      `${variable} must be the name of a claim, or a JSON Pointer like "/realm_access/roles", received ${JSON.stringify(value)}`,
-    );
+    settings.refuse(variable, 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"');
   }
   return path;
 }

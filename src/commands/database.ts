@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import type { Operator } from '../store/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store/store.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
-import { type CommandLine, flagsFor, flagsHelp, type Given, readFlags } from './flags.ts';
+import { type CommandLine, flagsFor, type Given, readFlags, settingsHelp } from './flags.ts';
 
 /** The flags of every command that works on the database. */
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
@@ -11,10 +11,10 @@ const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 
 /** What `--help` says of them. */
 export const DATABASE_HELP = `\
-${flagsHelp(DATABASE_VARIABLES)}
+${settingsHelp(DATABASE_VARIABLES)}
   -h, --help
 
-A flag beats its variable. Put a password into the variable: others can read a command line.`;
+A flag beats its variable.`;
 
 /** A command that works on the database. */
 interface DatabaseCommand<Operand extends string>

@@ -73,27 +73,15 @@ export const SERVE_FLAGS = { ...flagsFor(...VARIABLES), 'no-migrate': { type: 'b
 const COLUMNS = 118;
 const SECOND = 42;
 
-/** Lines of help: the flags of variables with their defaults, each with its sentence when `told`. */
-export function flagsHelp(variables: readonly Variable[], told = false): string {
-  return variables
-    .map((variable) => {
-      const flag = `${flagOf(variable)} ${settingOf(variable).flag}`;
-      const about = told ? `. ${settingOf(variable).about}` : '';
-      return helpLine(flag, `${variable}, default ${defaultOf(variable)}${about}`);
-    })
-    .join('\n');
-}
-
-/** Lines of help: variables with their values, defaults and sentences. */
-export function variablesHelp(variables: readonly Variable[]): string {
-  return variables
-    .map((variable) =>
-      helpLine(
-        variable,
-        `${valuesOf(variable)}; default ${defaultOf(variable)}. ${settingOf(variable).about}`,
-      ),
-    )
-    .join('\n');
+/** Lines of help: flags with their variables, variables with their values; each with its default and its sentence. */
+export function settingsHelp(variables: readonly Variable[]): string {
+  const lines = variables.map((variable) => {
+    const { flag, about } = settingOf(variable);
+    const told = `default ${defaultOf(variable)}. ${about}`;
+    if (flag === undefined) return helpLine(variable, `${valuesOf(variable)}; ${told}`);
+    return helpLine(`${flagOf(variable)} ${flag}`, `${variable}, ${told}`);
+  });
+  return lines.join('\n');
 }
 
 /** Code without its marks, links with their addresses. */

@@ -10,22 +10,24 @@ import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { printCannot, printFaults, printNotOpened } from './faults.ts';
-import { flagsHelp, readFlags, SERVE_FLAGS, variablesHelp } from './flags.ts';
+import { readFlags, SERVE_FLAGS, settingsHelp } from './flags.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
+const OTHERS = VARIABLES.filter(
+  (variable) => !FLAGGED.includes(variable) && /^TODO_|^OTEL_EXPORTER_OTLP_ENDPOINT$/.test(variable),
+);
 
 const HELP = `Usage: todo-service serve [flags]
 
 Serves the todo list (profile shared-list) or the error demo (profile error-demo). Ends with SIGTERM or Ctrl-C.
 
-${flagsHelp(FLAGGED, true)}
+${settingsHelp(FLAGGED)}
   --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
   -h, --help
 
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
 
-${variablesHelp(VARIABLES.filter((variable) => !FLAGGED.includes(variable) && variable.startsWith('TODO_')))}
-${variablesHelp(['OTEL_EXPORTER_OTLP_ENDPOINT'])}
+${settingsHelp(OTHERS)}
 
 What else OpenTelemetry's variables decide about traces is in docs/configuration.md.
 
@@ -74,7 +76,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   else await greet(config, service, output);
   const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
   log.info({ event: 'stopping', reason }, 'stopping');
-  const { shutdownSeconds, shutdownDelaySeconds } = config.serving;
+  const { shutdownSeconds, shutdownDelaySeconds } = config;
   const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS, log);
   await service[Symbol.asyncDispose]();
   closed();

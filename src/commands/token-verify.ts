@@ -8,7 +8,7 @@ import { readAuthConfig } from '../config.ts';
 import { personLine } from '../observe/log.ts';
 import { print } from '../print.ts';
 import { printFaults, printNotOpened } from './faults.ts';
-import { flagsFor, flagsHelp, readFlags } from './flags.ts';
+import { flagsFor, readFlags, settingsHelp } from './flags.ts';
 
 const VARIABLES = ['TODO_ENVIRONMENT', 'TODO_DATA_DIR'] as const;
 
@@ -17,7 +17,7 @@ const HELP = `Usage: todo-service token verify TOKEN|- [flags]
 Says check by check what a service with this configuration makes of a token; "-" reads it from standard input, so
 that it stays out of the shell's history. The variables TODO_AUTH_* are those of "serve".
 
-${flagsHelp(VARIABLES)}
+${settingsHelp(VARIABLES)}
   -h, --help
 
 Exit codes: 0 the service accepts the token, 1 it refuses it or has no keys, 2 wrong usage, 78 faults in the configuration.

@@ -1,4 +1,3 @@
-import { quoteReceived } from '../quote-address.ts';
 import type { Settings } from '../read-settings.ts';
 
 /** Which requests are recorded: of those without a sampled flag from their caller, or of all. */
@@ -28,9 +27,8 @@ export function readTracing(settings: Settings): TracingSettings | undefined {
   const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase() === 'true';
   if (disabled || settings.read('OTEL_TRACES_EXPORTER') === 'none') return undefined;
   for (const variable of given) {
-    const value = settings.text(variable) ?? '';
-    if (/^https?:$/.test(URL.parse(value)?.protocol ?? '')) continue;
-    settings.fault(`${variable} must begin with "http://" or "https://", received ${quoteReceived(value)}`);
+    if (/^https?:$/.test(URL.parse(settings.text(variable) ?? '')?.protocol ?? '')) continue;
+    settings.refuse(variable, 'must begin with "http://" or "https://"');
   }
   // Read for its faults: the other one is for traces alone, and beats it.
   if (settings.read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') === undefined)
@@ -49,11 +47,7 @@ function readSampling(settings: Settings): Sampling {
   const parentBased = sampler.startsWith('parentbased_');
   if (sampler.endsWith('always_off')) return { parentBased, ratio: 0 };
   if (sampler.endsWith('always_on')) return { parentBased, ratio: 1 };
-  const argument = settings.read('OTEL_TRACES_SAMPLER_ARG');
-  const ratio = Number(argument);
-  if (!(ratio >= 0 && ratio <= 1)) {
-    const received = quoteReceived(argument);
-    settings.fault(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, received ${received}`);
-  }
+  const ratio = Number(settings.read('OTEL_TRACES_SAMPLER_ARG'));
+  if (!(ratio >= 0 && ratio <= 1)) settings.refuse('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1');
   return { parentBased, ratio };
 }

@@ -33,23 +33,22 @@ export type ServedDatabase =
 
 /** Decides what the settings mean. Contacts nobody. */
 export function readDatabase(settings: Settings, dataDir: string): Database {
-  const name = settings.nameOf('TODO_DATABASE');
   const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
-      settings.fault(
-        `${name} must be like "postgres://todo@localhost/todos", with "@", "/", "?" and "#" of a user or password as "%40", ` +
-          `"%2F", "%3F" and "%23", received ${quoteAddress(value)}`,
-      );
+      const wanted =
+        'must be like "postgres://todo@localhost/todos", with "@", "/", "?" and "#" of a user or password as "%40", ' +
+        '"%2F", "%3F" and "%23"';
+      settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
     }
     return { engine: 'postgresql', connectionString: value };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
   if (path === undefined) {
-    settings.fault(
-      `${name} must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ` +
-        `"postgres://todo@localhost/todos", received ${quoteAddress(value)}`,
-    );
+    const wanted =
+      'must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ' +
+      '"postgres://todo@localhost/todos"';
+    settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
   }
   return { engine: 'sqlite', path: path ?? '' };
 }

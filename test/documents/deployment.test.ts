@@ -18,8 +18,8 @@ const IMAGE = Object.fromEntries(
 );
 
 /** Seconds from the signal until the process has ended, at the most. */
-function longestStop({ serving }: Config): number {
-  return serving.shutdownDelaySeconds + serving.shutdownSeconds + 5;
+function longestStop({ shutdownDelaySeconds, shutdownSeconds }: Config): number {
+  return shutdownDelaySeconds + shutdownSeconds + 5;
 }
 
 /** What the service makes of variables. Every name must be one that it reads, or one of libpq's. */

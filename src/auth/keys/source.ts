@@ -58,7 +58,7 @@ function chooseSource(settings: Settings): KeySource | undefined {
   const url = parseTrustedAddress(value);
   if (url !== undefined) return { kind: 'jwks-url', url };
   const wanted = 'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
-  settings.fault(`TODO_AUTH_JWKS_URL ${wanted}, received ${quoteReceived(value)}`);
+  settings.refuse('TODO_AUTH_JWKS_URL', wanted);
   return undefined;
 }
 
@@ -69,10 +69,8 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   if (url !== undefined && url.search === '') return { kind: 'discovery', issuer };
   const saidAlready = url === undefined && /^http:/i.test(issuer);
   if (!saidAlready) {
-    settings.fault(
-      `TODO_AUTH_ISSUER must be an "https:" address without query and fragment to find its keys from it, received ` +
-        `${quoteReceived(issuer)}; or set one of ${SOURCES}`,
-    );
+    const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
+    settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteReceived(issuer)}; or set one of ${SOURCES}`);
   }
   return undefined;
 }

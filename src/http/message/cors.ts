@@ -1,3 +1,5 @@
+import { quoteReceived } from '../../quote-address.ts';
+import type { Settings } from '../../read-settings.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 
@@ -49,4 +51,20 @@ export function openCors(origins: readonly string[]): Cors {
       };
     },
   };
+}
+
+/** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
+export function readOrigins(settings: Settings): readonly string[] {
+  const value = settings.read('TODO_CORS_ORIGINS') ?? '';
+  const origins = value.split(',').map((origin) => origin.trim());
+  const given = origins.filter((origin) => origin !== '');
+  for (const origin of given) {
+    const url = URL.parse(origin);
+    if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
+    // A password may have commas, too.
+    const received = quoteReceived(value.includes('@') ? value : origin);
+    const wanted = 'must list origins like "https://app.example", comma-separated';
+    settings.refuse('TODO_CORS_ORIGINS', wanted, received);
+  }
+  return given;
 }
