@@ -3,6 +3,7 @@ import { CHECKS, type CheckName, type Trust } from './checks.ts';
 import {
   explainAudience,
   explainForm,
+  explainHeader,
   explainIssuer,
   explainMissingKey,
   explainMissingRole,
@@ -36,7 +37,9 @@ const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', '
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const read = readToken(compact);
   if (read.outcome === 'refused') {
-    const detail = `${describeRefusal(read.refusal)}. ${explainForm(compact)}`.trim();
+    const { refusal, header } = read;
+    const explained = header === undefined ? explainForm(compact) : explainHeader(header, refusal.code);
+    const detail = `${describeRefusal(refusal)}. ${explained}`.trim();
     return { verdict: 'refused', lines: [failed('form', detail), ...AFTER_FORM.map(unknown)] };
   }
   const { token } = read;
@@ -63,7 +66,7 @@ type Explain = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust
 const EXPLANATIONS: Readonly<Record<CheckName, Explain>> = {
   signature: explainSignature,
   issuer: (fault, token, trust) => [lineOf('issuer', fault, explainIssuer(token, trust))],
-  audience: (fault, token, trust) => [lineOf('audience', fault, explainAudience(token, trust))],
+  audience: (fault, token, trust) => [lineOf('audience', fault, explainAudience(fault, token, trust))],
   times: explainTimes,
 };
 
@@ -102,7 +105,7 @@ function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolea
   const rolesDetail = roles === '' ? `none in ${nameRoleClaims(trust)}` : roles;
   return [
     ok('name', identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name)),
-    ok('roles', editor ? rolesDetail : `${rolesDetail}${explainMissingRole(token, identity.roles)}`),
+    ok('roles', editor ? rolesDetail : `${rolesDetail}${explainMissingRole(token)}`),
     accepted
       ? ok('may write', editor ? 'yes' : 'no, only the role "editor" may; reading is allowed')
       : failed('may write', 'no, the token is refused'),

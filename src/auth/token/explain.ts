@@ -2,8 +2,8 @@ import { DEVELOPMENT_ISSUER } from '../development/key.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Trust } from './checks.ts';
 import { claimAt } from './claim-path.ts';
-import type { UnverifiedToken } from './read-token.ts';
-import type { RefusalCode } from './refusal.ts';
+import { type Header, REFUSED_PARAMETERS, type UnverifiedToken } from './read-token.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
 
@@ -18,6 +18,22 @@ export function explainForm(compact: string): string {
   if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
   if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
   return '';
+}
+
+/** What in a header is not accepted; empty when nothing is wrong with it. */
+export function explainHeader(header: Header, code: RefusalCode): string {
+  switch (code) {
+    case 'header-parameter': {
+      const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
+      return `It is ${refused.map(quote).join(', ')}.`;
+    }
+    case 'header-type':
+      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quote(header.typ)}.`;
+    case 'algorithm':
+      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quote(header.alg)}.`;
+    default:
+      return '';
+  }
 }
 
 /** Which keys there are, where none fits. */
@@ -47,11 +63,16 @@ export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Trust): s
   return detail;
 }
 
-export function explainAudience({ claims }: UnverifiedToken, { audience }: Trust): string {
-  const received = quoteClaim(claimAt(claims, ['aud']));
-  return received === quote(audience)
-    ? received
-    : `must be or contain ${quote(audience)}, received ${received}`;
+export function explainAudience(
+  fault: Refusal | undefined,
+  { claims }: UnverifiedToken,
+  { audience }: Trust,
+): string {
+  const aud = claimAt(claims, ['aud']);
+  if (fault === undefined) return quoteClaim(aud);
+  const detail = `must be or contain ${quote(audience)}, received ${quoteClaim(aud)}`;
+  const isMixed = Array.isArray(aud) && aud.includes(audience);
+  return isMixed ? `${detail}: a list may hold strings only` : detail;
 }
 
 /** Where roles are looked for. */
@@ -60,13 +81,14 @@ export function nameRoleClaims({ claims }: Trust): string {
   return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
 }
 
-/** Looks where else `editor` stands: the usual reason why a right token may not write. */
-export function explainMissingRole({ claims }: UnverifiedToken, roles: readonly string[]): string {
-  const almost = roles.find((role) => role.trim().toLowerCase() === 'editor');
-  if (almost !== undefined) return `; roles are compared exactly, ${quote(almost)} is not "editor"`;
+/** Looks where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
+export function explainMissingRole({ claims }: UnverifiedToken): string {
   const elsewhere = findRole(claims, []);
-  if (elsewhere === undefined) return '';
-  return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quote(toPointer(elsewhere))} would read it`;
+  if (elsewhere !== undefined) {
+    return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quote(toPointer(elsewhere))} would read it`;
+  }
+  const shape = findShape(claims, []);
+  return shape === undefined ? '' : `; ${shape}`;
 }
 
 function findRole(value: unknown, path: readonly string[]): readonly string[] | undefined {
@@ -78,6 +100,36 @@ function findRole(value: unknown, path: readonly string[]): readonly string[] | 
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Levels of claims. Roles stand in one to three. */
+const MAX_SHAPE_DEPTH = 8;
+
+/** Says where a claim means `editor` and does not say it as a string of its own, as identity providers do. */
+function findShape(value: unknown, path: readonly string[]): string | undefined {
+  if (typeof value === 'string') return explainShape(value, quote(toPointer(path)));
+  if (typeof value !== 'object' || value === null || path.length === MAX_SHAPE_DEPTH) return undefined;
+  if (!Array.isArray(value) && Object.hasOwn(value, 'editor')) {
+    return `"editor" is the name of a member of ${quote(toPointer(path))}: ${ROLES_ARE}`;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const found = findShape(member, [...path, name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const ROLES_ARE = 'roles are strings, one or a list of them';
+
+function explainShape(text: string, pointer: string): string | undefined {
+  const said = `${quote(text)} in ${pointer}`;
+  const role = text.trim().toLowerCase();
+  if (text === 'editor') return `"editor" stands in ${pointer}: ${ROLES_ARE}`;
+  if (/[:/]editor$/.test(role) || role === 'editor')
+    return `${said} is not "editor": roles are compared exactly`;
+  return role.split(/[\s,;]+/).includes('editor')
+    ? `${said} is one role: a string is never split, a list has several`
+    : undefined;
 }
 
 /** RFC 6901 §3. */

@@ -16,7 +16,15 @@ export interface UnverifiedToken {
 
 export type ReadToken =
   | { readonly outcome: 'read'; readonly token: UnverifiedToken }
-  | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly keyId: string | undefined };
+  | {
+      readonly outcome: 'refused';
+      readonly refusal: Refusal;
+      readonly keyId: string | undefined;
+      /** The JOSE header, if it could be read: anybody's, so for no answer. */
+      readonly header: Header | undefined;
+    };
+
+export type Header = Readonly<Record<string, unknown>>;
 
 /** Bytes. Contract A5. */
 export const MAX_TOKEN_LENGTH = 12 * 1024;
@@ -25,7 +33,7 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
  * Header parameters that change what is signed or bring their own key: RFC 7515 §4.1.2 to §4.1.6 and §4.1.11,
  * RFC 7797, RFC 7516 §4.1.3. A token that needs one of them was not made for this service (contract A5).
  */
-const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
+export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
 /** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
 const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
@@ -45,21 +53,21 @@ export function readToken(compact: string): ReadToken {
   if (Object.hasOwn(parameters, 'kid') && typeof parameters.kid !== 'string') return refuse('header-form');
   const keyId = typeof parameters.kid === 'string' ? parameters.kid : undefined;
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name))) {
-    return refuse('header-parameter', keyId);
+    return refuse('header-parameter', keyId, parameters);
   }
   if (Object.hasOwn(parameters, 'typ') && !isAcceptedType(parameters.typ))
-    return refuse('header-type', keyId);
+    return refuse('header-type', keyId, parameters);
   const algorithm = Object.hasOwn(parameters, 'alg') ? readAlgorithm(parameters.alg) : undefined;
-  if (algorithm === undefined) return refuse('algorithm', keyId);
+  if (algorithm === undefined) return refuse('algorithm', keyId, parameters);
 
   const claims = readObject(payload);
-  if (claims === undefined) return refuse('claims-form', keyId);
+  if (claims === undefined) return refuse('claims-form', keyId, parameters);
   const signingInput = compact.slice(0, compact.lastIndexOf('.'));
   return { outcome: 'read', token: { signingInput, signature, algorithm, keyId, claims } };
 }
 
-function refuse(code: RefusalCode, keyId?: string): ReadToken {
-  return { outcome: 'refused', refusal: { code }, keyId };
+function refuse(code: RefusalCode, keyId?: string, header?: Header): ReadToken {
+  return { outcome: 'refused', refusal: { code }, keyId, header };
 }
 
 /**
