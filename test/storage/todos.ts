@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { piecesOf } from '../../src/http/message/answer.ts';
 import type { ListRepresentation } from '../../src/store/list/version.ts';
 import type { TodoRepresentation } from '../../src/store/representation.ts';
-import type { TodoStore } from '../../src/store/store.ts';
+import type { Once, TodoStore } from '../../src/store/store.ts';
 import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/store/todo.ts';
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
@@ -17,8 +17,13 @@ export function replacement(title: string, done: boolean, categoryId: number): R
 }
 
 /** Adds a todo to a category that exists. */
-export async function addedTo(store: TodoStore, title: string, categoryId = 1): Promise<TodoRepresentation> {
-  const outcome = await store.add(newTodo(title, categoryId));
+export async function addedTo(
+  store: TodoStore,
+  title: string,
+  categoryId = 1,
+  once?: Once,
+): Promise<TodoRepresentation> {
+  const outcome = await store.add(newTodo(title, categoryId), once);
   assert.ok(
     typeof outcome === 'object' && 'id' in outcome,
     `adding to category ${categoryId} gave ${outcome}`,

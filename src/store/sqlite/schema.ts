@@ -9,6 +9,16 @@ const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
 
+/**
+ * SQLite itself gives out no id that a row has, or that it gave out before; where somebody has set that back by hand, the
+ * last key may still know of a todo that is gone (contract D12).
+ */
+const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
+    SELECT 'todos', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos');
+  WITH known AS (
+    SELECT max(todo_id) AS id FROM idempotency_keys WHERE at = (SELECT max(at) FROM idempotency_keys)
+  ) UPDATE sqlite_sequence SET seq = known.id FROM known WHERE name = 'todos' AND seq < known.id`;
+
 /** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
 const OLDEST_LIBRARY = '3.51.3';
 
@@ -44,7 +54,7 @@ export function migrate(database: DatabaseSync): void {
     if (version < migrations.version) {
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
     }
-    database.exec(`${FIRST_CATEGORIES}; COMMIT`);
+    database.exec(`${FIRST_CATEGORIES}; ${RAISE_IDS}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

@@ -9,7 +9,9 @@ import type { SqliteList } from './list.ts';
 import { prepareFind } from './row.ts';
 import type { Writer } from './writer.ts';
 
-const HIGHEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'todos'";
+/** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
+const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
+  coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
 
 /** Of a write that the store adds nothing to. */
 const asItIs = <T>(outcome: T): T => outcome;
@@ -47,7 +49,7 @@ export function sqliteStore(
   }
 
   function look(id: number): Known {
-    if (cache.wantsHighest) cache.setHighest(Number(highestId.get()?.seq ?? 0));
+    if (cache.wantsHighest) cache.setHighest(Number(highestId.get()?.highest));
     const todo = findRow(id);
     const known = todo === undefined ? 'missing' : represent(todo);
     cache.set(id, known);
