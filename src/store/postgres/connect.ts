@@ -70,9 +70,12 @@ export function run<Row extends QueryResultRow>(
   return connection.run({ text, values }, { withinMs: STATEMENT_WAIT_MS });
 }
 
-/** Runs `work` in one transaction, which may take long whatever the role's own limits are. */
+/**
+ * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees what
+ * others have committed before it.
+ */
 export async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  await run(connection, connection.beginOf(STATEMENT_WAIT_MS));
+  await run(connection, connection.beginOf(STATEMENT_WAIT_MS, 'ISOLATION LEVEL READ COMMITTED'));
   try {
     const made = await work();
     await run(connection, 'COMMIT');

@@ -246,7 +246,7 @@ export class Connection {
    *
    * @param statementMs For each statement, its wait for a lock included, and between two.
    */
-  beginOf(statementMs: number, mode = ''): string {
+  beginOf(statementMs: number, mode: string): string {
     return [
       `BEGIN ${mode}`,
       `SET LOCAL statement_timeout = ${statementMs}`,
