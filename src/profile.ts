@@ -111,6 +111,12 @@ async function openStore(
     onMigrated,
     onConnectionLost: ({ message }) =>
       log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
+    onSchema: (fault) => {
+      if (fault === undefined)
+        log.info({ event: 'schema-mended' }, 'what the database lacked is there again');
+      else
+        log.error({ event: 'schema-broken', reason: fault }, 'the database lacks something that is needed');
+    },
   });
   return { store, name: addressOf(connectionString).name };
 }

@@ -17,7 +17,7 @@ export function storeFault(log: Logger, audit: Pick<Audit, 'outcomeUnknown'>, ot
       log.warn({ event: 'store-unavailable', traceId: call.traceId, reason: error.message }, NOT_DONE);
       return { status: 503, headers: { 'retry-after': RETRY_AFTER } };
     }
-    // The log has one line for the file, not one for each request.
+    // The log has one line for the file or the schema, not one for each request.
     if (error instanceof StoreBroken) return { status: 503 };
     if (error instanceof OutcomeUnknown) {
       audit.outcomeUnknown(call);

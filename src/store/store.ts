@@ -84,8 +84,8 @@ export class StoreUnavailable extends Error {
 export class StoreNotWritable extends StoreUnavailable {}
 
 /**
- * The file was deleted, replaced or damaged: nothing was changed, and trying again does not help (contract D11). An
- * operator has to look after it.
+ * The file was deleted, replaced or damaged, or the schema lacks something: nothing was changed, and trying again does not
+ * help (contract D11, D12). An operator has to look after it.
  */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';

@@ -137,6 +137,49 @@ test('/ready says that the database takes no writes', async () => {
   while ((await fetch(`${list.adminUrl}/ready`)).status !== 200) await pause(20);
 });
 
+test('D11 · what needs a table that is gone is a 503 without Retry-After, not ready, and one line in the log', async () => {
+  const database = await server.makeDatabase();
+  await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
+  const headers = { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' };
+  const create = (key: Record<string, string> = {}) =>
+    fetch(`${list.url}/todos`, {
+      method: 'POST',
+      headers: { ...headers, ...key },
+      body: '{"title":"a","categoryId":1}',
+    });
+  await server.execute(database, 'ALTER TABLE idempotency_keys RENAME TO kept');
+  for (let time = 0; time < 3; time += 1) {
+    const reply = await create({ 'idempotency-key': 'abc' });
+    const { traceId: _traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
+    assert.equal(reply.headers.get('retry-after'), null);
+    assert.deepEqual(problem, {
+      type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
+      title: 'Service Unavailable',
+      status: 503,
+    });
+  }
+  assert.equal((await create()).status, 201);
+  assert.equal((await fetch(`${list.url}/todos`, { headers })).status, 200);
+  const ready = await fetch(`${list.adminUrl}/ready`);
+  assert.equal(ready.status, 503);
+  assert.equal(
+    ((await ready.json()) as { detail: string }).detail,
+    'The database does not answer as it should: its table "idempotency_keys" is missing.',
+  );
+  await server.execute(database, 'ALTER TABLE kept RENAME TO idempotency_keys');
+  while ((await fetch(`${list.adminUrl}/ready`)).status !== 200) await pause(20);
+  assert.equal((await create({ 'idempotency-key': 'abc' })).status, 201);
+  const lines = list.log.map((line) => JSON.parse(line));
+  const told = lines.filter(({ event }) => !event.startsWith('todo-') && !event.includes('ready'));
+  assert.deepEqual(
+    told.map(({ event, level, reason }) => ({ event, level, reason })),
+    [
+      { event: 'schema-broken', level: 50, reason: 'its table "idempotency_keys" is missing' },
+      { event: 'schema-mended', level: 30, reason: undefined },
+    ],
+  );
+});
+
 test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most', async () => {
   const database = await server.makeDatabase();
   const env = { TODO_DATABASE: database, TODO_DATABASE_CONNECTIONS: '2' };

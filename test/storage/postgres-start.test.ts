@@ -136,7 +136,10 @@ test('a role that may not change the schema of an older version is told to let t
   await (await openPostgresStore(database))[Symbol.asyncDispose]();
   await server.execute(database, 'UPDATE todo_schema SET version = 1');
   const { role, url } = await server.makeRole(database);
-  await server.execute(database, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  await server.execute(
+    database,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}; GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+  );
   assert.match(
     await faultOf(url),
     /: must be owner of table todos\. To migrate, its role needs the ownership of the tables; else run /,

@@ -12,6 +12,9 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const PROTOCOL_VIOLATION = '08P01';
 
+/** A table, a column or a function is missing, a right, or what the path of schemas names. */
+const SCHEMA_REFUSALS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000'];
+
 /** Among others: a plan that a change of a table has made useless. */
 const FEATURE_NOT_SUPPORTED = '0A000';
 
@@ -51,11 +54,21 @@ export function isForeignKeyRefusal(error: unknown): boolean {
 
 /** The statement brings a key that is there. */
 export function isKeyTaken(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError &&
-    error.code === UNIQUE_VIOLATION &&
-    error.constraint === 'idempotency_keys_pkey'
-  );
+  return isTaken(error, 'idempotency_keys_pkey');
+}
+
+/** The sequence gave out an id that is there: it is behind (contract D12). */
+export function isIdTaken(error: unknown): boolean {
+  return isTaken(error, 'todos_pkey') || isTaken(error, 'categories_pkey');
+}
+
+function isTaken(error: unknown, constraint: string): boolean {
+  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
+}
+
+/** Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). */
+export function isSchemaRefusal(error: unknown): boolean {
+  return SCHEMA_REFUSALS.includes(codeOf(error));
 }
 
 /** What a statement was refused with waited too long for a lock. */

@@ -6,8 +6,10 @@ import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
+import { type OnSchema, SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
-import { migrate, rightsFault, schemaFault, serverFault, unloggedFault } from './schema.ts';
+import { needsFault, rightsFault } from './needs.ts';
+import { migrate, schemaFault, serverFault, unloggedFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
@@ -37,6 +39,8 @@ export interface PostgresOptions {
   readonly onMigrated?: (versions: Migrated) => void;
   /** Hears why an idle connection ended. The message holds no password. */
   readonly onConnectionLost?: (error: Error) => void;
+  /** Hears of what is missing (contract D11, D12). */
+  readonly onSchema?: OnSchema;
 }
 
 /**
@@ -49,7 +53,7 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const schema = (opened: Connection) =>
-    options.migrate === false ? schemaFault(opened) : migrate(opened, options.onMigrated);
+    options.migrate === false ? onlyLook(opened) : migrate(opened, options.onMigrated);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,
@@ -69,5 +73,10 @@ export async function openPostgresStore(
   const quick = parts.use(new ConnectionPool(cluster, limits, lost));
   const patient = parts.use(new ConnectionPool(cluster, FOR_THE_LIST, lost));
   const list = parts.use(new PostgresList(quick, patient));
-  return new PostgresTodoStore(quick, list, parts.move());
+  const health = parts.use(new SchemaHealth(quick, options.onSchema ?? (() => {})));
+  return new PostgresTodoStore(quick, list, health, parts.move());
+}
+
+async function onlyLook(connection: Connection): Promise<string | undefined> {
+  return (await schemaFault(connection)) ?? (await needsFault(connection));
 }

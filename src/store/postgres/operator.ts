@@ -4,17 +4,16 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import { errorOf, isPrivilegeRefusal, messageOf } from './error.ts';
+import { errorOf, isIdTaken, isPrivilegeRefusal, messageOf } from './error.ts';
+import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_ADD_CATEGORY, TO_CHECK } from './needs.ts';
 import {
   changesFault,
   LOCK,
   migrate,
   renewChanges,
-  rightsFault,
   schemaFault,
   schemaVersion,
   serverFault,
-  TO_ADD_CATEGORY,
   triggerFaults,
   unloggedFault,
 } from './schema.ts';
@@ -54,13 +53,20 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
         return run<Category>(connection, ADD_CATEGORY, [name]);
       });
       const [category] = await asStoreError('write', added).catch(async (error: Error) => {
-        const fault = isPrivilegeRefusal(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
+        const fault = isIdTaken(error.cause)
+          ? 'run "todo-service migrate"'
+          : isPrivilegeRefusal(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
         throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
       });
       return category ?? 'name-taken';
     },
 
     async inspect() {
+      const lacks = await asStoreError('read', lacksOf(connection, TO_CHECK));
+      const denied = rightsFaultOf(lacks);
+      if (denied !== undefined) throw new StoreUnavailable(denied);
+      // What is missing cannot be counted.
+      if (lacks.some(({ found }) => !found)) return { facts: {}, faults: faultsOf(lacks) };
       const looked = inTransaction(connection, async () => ({
         facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
         invalid: await run<{ name: string }>(connection, INVALID),
@@ -79,6 +85,7 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
           ...invalid.map(({ name }) => `${name} is not valid`),
           ...triggers,
           ...[unlogged, changes].filter((fault) => fault !== undefined),
+          ...faultsOf(lacks),
         ],
       };
     },

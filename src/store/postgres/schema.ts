@@ -4,6 +4,7 @@ import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { isPrivilegeRefusal, isProtocolViolation, messageOf } from './error.ts';
+import { grants, raiseSequences, TO_SERVE } from './needs.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -50,22 +51,6 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
   DELETE FROM todo_tombstones;
   UPDATE todo_purged SET changed = pg_current_xact_id()`;
 
-interface Right {
-  readonly table: string;
-  readonly right: string;
-}
-
-/** What an instance does with each table, and needs a right for. */
-const NEEDED: readonly Right[] = Object.entries({
-  todos: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-  categories: ['SELECT'],
-  todo_schema: ['SELECT'],
-  todo_tombstones: ['SELECT'],
-  todo_purged: ['SELECT'],
-  idempotency_keys: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
-}).flatMap(([table, rights]) => rights.map((right) => ({ table, right })));
-const MISSING_RIGHTS = `SELECT "table", "right" FROM unnest($1::text[], $2::text[]) AS needed ("table", "right")
-  WHERE NOT has_table_privilege(to_regclass("table"), "right")`;
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
@@ -90,21 +75,11 @@ async function settingsFault(connection: Connection): Promise<string | undefined
     : undefined;
 }
 
-/** What adding a category needs. */
-export const TO_ADD_CATEGORY = ['SELECT', 'INSERT'].map((right) => ({ table: 'categories', right }));
-
-/** Which rights an instance lacks on the tables that are there, for people, with what grants them; or undefined. */
-export async function rightsFault(connection: Connection, needed = NEEDED): Promise<string | undefined> {
-  const values = [needed.map(({ table }) => table), needed.map(({ right }) => right)];
-  const missing = await run<Right>(connection, MISSING_RIGHTS, values);
-  if (missing.length === 0) return undefined;
-  return `its role lacks rights: ${grants(missing, (await whoAmI(connection)).role)}`;
-}
-
 /**
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
  * where there is none (contract D7). One transaction under one lock: of several instances that start
  * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
+ * Sequences that are behind are put above every id that is known (contract D12).
  *
  * @param onMigrated Called when the schema was made or brought up to date.
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
@@ -112,6 +87,13 @@ export async function rightsFault(connection: Connection, needed = NEEDED): Prom
 export async function migrate(
   connection: Connection,
   onMigrated: (versions: Migrated) => void = () => {},
+): Promise<string | undefined> {
+  return (await makeSchema(connection, onMigrated)) ?? (await raiseSequences(connection));
+}
+
+async function makeSchema(
+  connection: Connection,
+  onMigrated: (versions: Migrated) => void,
 ): Promise<string | undefined> {
   const before = await schemaVersion(connection);
   if (before === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
@@ -202,16 +184,8 @@ async function rightsToMigrate(connection: Connection, version: number): Promise
   const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
   return (
     `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
-    `and serve with --no-migrate, which needs less: ${grants(NEEDED, role)}`
+    `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, role)}`
   );
-}
-
-/** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
-function grants(rights: readonly Right[], role: string): string {
-  const byTable = Object.entries(Object.groupBy(rights, ({ table }) => table));
-  return byTable
-    .map(([table, of = []]) => `GRANT ${of.map(({ right }) => right).join(', ')} ON ${table} TO ${role}`)
-    .join('; ');
 }
 
 async function whoAmI(connection: Connection): Promise<{ readonly role: string; readonly schema: string }> {

@@ -9,6 +9,7 @@ import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';
 import { findTogether } from './find.ts';
+import type { SchemaHealth } from './health.ts';
 import type { PostgresList } from './list.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
 
@@ -25,11 +26,13 @@ export class PostgresTodoStore implements TodoStore {
   readonly #find: ReturnType<typeof findTogether>;
   readonly #list: PostgresList;
   readonly #addOnce: ReturnType<typeof addingOnce>;
+  readonly #health: SchemaHealth;
   readonly #owned: AsyncDisposable;
 
   /** @param owned What ends with the store, its pool included. */
-  constructor(pool: ConnectionPool, list: PostgresList, owned: AsyncDisposable) {
+  constructor(pool: ConnectionPool, list: PostgresList, health: SchemaHealth, owned: AsyncDisposable) {
     this.#pool = pool;
+    this.#health = health;
     this.#find = findTogether(pool);
     this.#list = list;
     this.#addOnce = addingOnce(pool);
@@ -37,16 +40,19 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async list(wish: ListWish = { gzip: false }): Promise<ListRepresentation> {
-    const version = await this.#list.current();
+    const version = await this.#health.watch(this.#list.current());
     return version.select(wish);
   }
 
   find(id: number): Promise<TodoRepresentation | undefined> {
-    return this.#find(id);
+    return this.#health.watch(this.#find(id));
   }
 
-  async add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
-    if (once !== undefined) return this.#addOnce(todo, once);
+  add(todo: NewTodo, once?: Once): Promise<CreateOutcome> {
+    return this.#health.watch(once === undefined ? this.#add(todo) : this.#addOnce(todo, once));
+  }
+
+  async #add(todo: NewTodo): Promise<CreateOutcome> {
     try {
       const values = [...valuesOf({ ...todo, done: false })];
       const [added] = await this.#pool.write<{ id: number }>({ name: 'add', text: ADD, values });
@@ -58,7 +64,11 @@ export class PostgresTodoStore implements TodoStore {
     }
   }
 
-  async replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
+  replace(id: number, replacement: Replacement, preconditions: Preconditions = {}) {
+    return this.#health.watch(this.#replace(id, replacement, preconditions));
+  }
+
+  async #replace(id: number, replacement: Replacement, preconditions: Preconditions) {
     const write = (version: string | null) =>
       this.#change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
@@ -77,7 +87,11 @@ export class PostgresTodoStore implements TodoStore {
     }
   }
 
-  async remove(id: number, preconditions: Preconditions = {}) {
+  remove(id: number, preconditions: Preconditions = {}) {
+    return this.#health.watch(this.#remove(id, preconditions));
+  }
+
+  async #remove(id: number, preconditions: Preconditions) {
     const write = (version: string | null) =>
       this.#change({ name: 'remove', text: REMOVE, values: [id, version] });
     if (asksNothing(preconditions)) return (await write(null)) ? 'removed' : 'todo-missing';
@@ -91,6 +105,7 @@ export class PostgresTodoStore implements TodoStore {
 
   async check(): Promise<void> {
     await this.#pool.check();
+    await this.#health.check();
   }
 
   connections(): Connections {
