@@ -137,13 +137,14 @@ function logFileNews(log: Logger, path: string, news: FileNews): void {
     case 'damaged':
       log.error(
         { event: 'database-damaged', reason: news.reason, path },
-        'the database file is damaged, or its disk does not read it: nothing is written. Run "todo-service check"',
+        'the database file is damaged, or its disk did not read it: it is read whole, and not used until a restart ' +
+          'unless it is sound. Run "todo-service check"',
       );
       break;
     case 'recovered':
       log.info(
         { event: 'database-recovered', path },
-        'the database file was read to its end and is sound: it is written again',
+        'the database file was read whole and is sound: it is used again',
       );
   }
 }

@@ -4,7 +4,8 @@
  *   DISK_KEPT        a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
  *   DISK_DELAY_US    microseconds that each sync takes longer
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
- *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
+ *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds; behind a
+ *                    blank it may hold how many reads fail: then it goes
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -71,12 +72,19 @@ int fdatasync(int fd) { return synced(fd, "fdatasync"); }
 ssize_t pread64(int fd, void *buffer, size_t size, off64_t at) {
   ssize_t (*real)(int, void *, size_t, off64_t) = (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
   const char *unreadable = getenv("DISK_UNREADABLE");
-  char path[4096], number[8] = "";
+  char path[4096], text[32] = "";
   int broken = unreadable == NULL ? -1 : open(unreadable, O_RDONLY);
   if (broken < 0) return real(fd, buffer, size, at);
-  ssize_t length = read(broken, number, sizeof number - 1);
+  ssize_t length = read(broken, text, sizeof text - 1);
   close(broken);
+  int number, left = 0;
   if (length <= 0 || watched(fd, path, sizeof path) == NULL) return real(fd, buffer, size, at);
-  errno = atoi(number);
+  if (sscanf(text, "%d %d", &number, &left) == 2) {
+    int fresh = open(unreadable, O_WRONLY | O_TRUNC);
+    if (left == 1) unlink(unreadable);
+    else dprintf(fresh, "%d %d", number, left - 1);
+    close(fresh);
+  }
+  errno = number;
   return -1;
 }

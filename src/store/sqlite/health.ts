@@ -1,101 +1,69 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { errorOf, type Failure } from './failure.ts';
 import { changeOf, type KnownFile } from './known-file.ts';
 import { Thread } from './thread.ts';
 
-/** What an operator must know about the file. */
+/** What an operator must know about the file. Nothing is read or written until it has recovered, or until a restart. */
 export type FileNews =
-  /** Deleted, moved or replaced. Nothing is read or written until a restart. */
+  /** Deleted, moved or replaced. */
   | { readonly kind: 'gone'; readonly reason: string }
-  /** Corrupt, or the disk does not read it. Nothing is written; the file is examined. */
+  /** Corrupt, or the disk did not read it. It is being read whole. */
   | { readonly kind: 'damaged'; readonly reason: string }
-  /** The examination found a sound file: the fault has passed. */
+  /** It was read whole, and is sound. */
   | { readonly kind: 'recovered' };
 
 const EXAMINER = new URL('./examine-thread.ts', import.meta.url);
 
-/** Between two looks at the names of the file. */
-const LOOK_INTERVAL_MS = 1_000;
-
-/** How often a damaged file is examined before only a restart helps, and the time before each. */
-const EXAMINATIONS = 5;
-const EXAMINATION_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Whether a file that is served can be used (contract D11). What is gone stays gone until a restart. What is
- * damaged is examined a few times, because a disk may fail for a moment, and then stays damaged as well.
+ * Whether a file that is served can be used (contract D11). One that is gone cannot until a restart, and neither can
+ * one that is damaged; a file that seems so is read whole, once, because a disk may fail for a moment.
  */
 export class FileHealth implements AsyncDisposable {
   readonly #file: KnownFile;
   readonly #onNews: (news: FileNews) => void;
-  readonly #looking: NodeJS.Timeout;
-  readonly #closing = new AbortController();
-  #examining: Promise<void> = Promise.resolve();
+  readonly #polling: NodeJS.Timeout;
+  #examining: Promise<void> | undefined;
   #fault: Failure | undefined;
-  #final = false;
 
   constructor(file: KnownFile, onNews: (news: FileNews) => void) {
     this.#file = file;
     this.#onNews = onNews;
-    this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+    this.#polling = setInterval(() => {
+      const change = changeOf(file);
+      if (change !== undefined) this.note({ failure: 'broken', trouble: 'gone', message: change });
+    }, POLL_INTERVAL_MS).unref();
   }
 
-  /** Why nothing is written, or undefined. */
-  get writeFault(): Failure | undefined {
+  /** Why the file cannot be used, or undefined. */
+  get fault(): Failure | undefined {
     return this.#fault;
   }
 
-  /** Throws when nothing is read. While a damaged file is examined, what can be read of it is. */
-  assertReadable(): void {
-    if (this.#final && this.#fault !== undefined) throw errorOf(this.#fault);
+  /** Throws when the file cannot be used. */
+  assertUsable(): void {
+    if (this.#fault !== undefined) throw errorOf(this.#fault);
   }
 
   /** Draws the conclusions from a failure that somebody met. */
   note({ trouble, message }: Failure): void {
-    if (trouble === 'gone') this.#setGone(message);
-    else if (trouble === 'damaged' && this.#fault === undefined) {
-      this.#fault = { failure: 'broken', message };
-      this.#onNews({ kind: 'damaged', reason: message });
-      this.#examining = this.#examine();
-    }
+    if (trouble === undefined || this.#fault !== undefined) return;
+    this.#fault = { failure: 'broken', message };
+    this.#onNews({ kind: trouble, reason: message });
+    if (trouble === 'damaged') this.#examining = this.#examine();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#looking);
-    this.#closing.abort();
+    clearInterval(this.#polling);
     await this.#examining;
   }
 
-  #look(): void {
-    const change = changeOf(this.#file);
-    if (change !== undefined) this.#setGone(change);
-  }
-
-  #setGone(reason: string): void {
-    if (this.#final) return;
-    this.#final = true;
-    this.#fault = { failure: 'broken', message: reason };
-    this.#onNews({ kind: 'gone', reason });
-  }
-
+  /** In a thread, and by a connection of its own, which has no page at hand. */
   async #examine(): Promise<void> {
-    const { signal } = this.#closing;
-    for (let left = EXAMINATIONS; left > 0; left -= 1) {
-      await pause(EXAMINATION_INTERVAL_MS, undefined, { ref: false, signal }).catch(() => {});
-      if (signal.aborted) return;
-      const sound = await isSound(this.#file);
-      if (this.#final) return;
-      if (!sound) continue;
-      this.#fault = undefined;
-      this.#onNews({ kind: 'recovered' });
-      return;
-    }
-    this.#final = true;
+    await using examiner = new Thread<'examine', boolean>(EXAMINER, this.#file);
+    const sound = await examiner.ask('examine').catch(() => false);
+    if (!sound) return;
+    this.#fault = undefined;
+    this.#onNews({ kind: 'recovered' });
   }
-}
-
-/** Reads the whole file, in a thread and by a connection of its own, which has no page at hand. */
-async function isSound(file: KnownFile): Promise<boolean> {
-  await using examiner = new Thread<'examine', boolean>(EXAMINER, file);
-  return examiner.ask('examine').catch(() => false);
 }

@@ -58,13 +58,13 @@ export function sqliteStore(
 
   return {
     list(wish: ListWish = { gzip: false }) {
-      health.assertReadable();
+      health.assertUsable();
       const version = list.current();
       return version instanceof Promise ? version.then((built) => built.select(wish)) : version.select(wish);
     },
 
     find(id) {
-      health.assertReadable();
+      health.assertUsable();
       const known = cache.get(id) ?? read(() => look(id));
       return known === 'missing' ? undefined : known;
     },
@@ -85,7 +85,7 @@ export function sqliteStore(
     remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }, asItIs),
 
     async check() {
-      health.assertReadable();
+      health.assertUsable();
       read(() => highestId.get());
       await writer.probe();
     },

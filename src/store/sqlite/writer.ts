@@ -93,8 +93,7 @@ export class Writer implements AsyncDisposable {
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
-    const proven = performance.now() - this.#committedAt < PROOF_MS;
-    if (proven && this.#health.writeFault === undefined) return;
+    if (performance.now() - this.#committedAt < PROOF_MS) return;
     await this.write({ kind: 'probe' }, () => {});
   }
 
@@ -121,7 +120,7 @@ export class Writer implements AsyncDisposable {
     const changes = writes.filter((write) => write.kind !== 'probe');
     const from = performance.now();
     for (const watcher of this.#watchers) watcher.batchSent(changes);
-    const result = await (this.#health.writeFault ??
+    const result = await (this.#health.fault ??
       this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown')));
     const until = performance.now();
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
