@@ -22,14 +22,17 @@ export interface Outcome {
 const { port, opensEveryMs, bytes, reads }: Orders = workerData;
 const answers: Record<string, number> = {};
 const sockets: Socket[] = [];
+let over = false;
 
 parentPort?.once('message', () => {
+  over = true;
   const outcome: Outcome = { answers, open: sockets.filter(({ destroyed }) => !destroyed).length };
   parentPort?.postMessage(outcome);
   for (const socket of sockets) socket.destroy();
 });
 
 for (const each of bytes) {
+  if (over) break;
   sockets.push(open(each));
   if (opensEveryMs > 0) await pause(opensEveryMs);
 }
