@@ -43,7 +43,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   checkAccess(profile, routes);
   if (environment === 'development') {
     const { documentRoutes } = await import('./openapi/serve.ts');
-    routes.push(...documentRoutes(profile.name, own, log));
+    routes.push(...documentRoutes(profile.name, log));
   }
   const lines = requestLines(log, environment);
   const watchers = observers.map(({ watchRequest }) => watchRequest);

@@ -1,4 +1,4 @@
-import { readAsset } from '../assets.ts';
+import { isDocumented, readDocument } from '../openapi/documents.ts';
 import { print } from '../print.ts';
 import { SETTINGS } from '../settings.ts';
 import { readFlags, wrongUsage } from './flags.ts';
@@ -20,22 +20,15 @@ Examples:
   todo-service openapi --profile error-demo > demo.json
 `;
 
-/** What the build of the single executable brings along: it finds these expressions. */
-const DOCUMENTS: ReadonlyMap<string, URL> = new Map([
-  ['shared-list', new URL('../openapi/shared-list.v1.json', import.meta.url)],
-  ['error-demo', new URL('../openapi/error-demo.v1.json', import.meta.url)],
-]);
-
 /** `todo-service openapi`. The result is the exit code. */
 export async function openapi(argv: readonly string[]): Promise<number> {
   const flags = readFlags({ command: 'openapi', flags: { profile: { type: 'string' } }, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const { profile = PROFILE.default } = flags;
-  const document = DOCUMENTS.get(profile);
-  if (document === undefined) {
+  if (!isDocumented(profile)) {
     const received = JSON.stringify(profile);
     return wrongUsage('openapi', `--profile must be shared-list or error-demo, received ${received}`);
   }
-  print(`${readAsset(document)}\n`);
+  print(readDocument(profile));
   return 0;
 }

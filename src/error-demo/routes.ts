@@ -1,7 +1,6 @@
 import { json } from '../http/message/answer.ts';
 import type { Route } from '../http/message/routes.ts';
 import type { Audit } from '../observe/audit.ts';
-import * as document from './document.ts';
 
 interface Todo {
   readonly id: number;
@@ -17,7 +16,6 @@ export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route
       method: 'GET',
       path: '/todos/:id',
       access: 'open',
-      operation: document.getTodo,
       handle({ id }) {
         const todo = todos.get(id);
         return todo === undefined ? { status: 404 } : json(todo);
@@ -27,7 +25,6 @@ export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route
       method: 'POST',
       path: '/todos/:id/complete',
       access: 'open',
-      operation: document.completeTodo,
       handle(call) {
         const { id } = call;
         const todo = todos.get(id);
@@ -46,7 +43,6 @@ export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route
       method: 'GET',
       path: '/crash',
       access: 'open',
-      operation: document.crash,
       handle() {
         throw new Error('This endpoint always fails: its message and its stack belong in the log alone');
       },

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import * as errorDemo from '../error-demo/document.ts';
-import { type Answer, json } from '../http/message/answer.ts';
+import { type Answer, JSON_UTF_8 } from '../http/message/answer.ts';
 import type { Route } from '../http/message/routes.ts';
-import * as sharedList from '../shared-list/document.ts';
-import { composeDocument } from './compose.ts';
+import { type Documented, readDocument } from './documents.ts';
 import {
   ICON,
   ICON_PATH,
@@ -15,22 +13,15 @@ import {
   SCRIPT_PATH,
 } from './page.ts';
 
-const OVERVIEWS = { 'shared-list': sharedList.overview, 'error-demo': errorDemo.overview };
-
 /** Specification, Versioning 1. */
 const DOCUMENT_PATH = '/openapi/v1.json';
 
 /**
- * The routes of the OpenAPI document of `routes` and of the reference page (contract D3). Without the package of the page
+ * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the page
  * there is a line in the log, and no page.
  */
-export function documentRoutes(
-  profile: keyof typeof OVERVIEWS,
-  routes: readonly Route[],
-  log: Logger,
-): readonly Route[] {
-  const overview = OVERVIEWS[profile];
-  const document = serve(DOCUMENT_PATH, () => json(composeDocument(overview, routes)));
+export function documentRoutes(profile: Documented, log: Logger): readonly Route[] {
+  const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
   if (!isScalarInstalled()) {
     log.warn(
       { event: 'no-reference-page' },
@@ -38,13 +29,14 @@ export function documentRoutes(
     );
     return [document];
   }
-  const page = referencePage(overview.title, DOCUMENT_PATH);
   let script: Promise<Buffer> | undefined;
   return [
     document,
-    serve(PAGE_PATH, () =>
-      file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY }),
-    ),
+    serve(PAGE_PATH, () => {
+      const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
+      const page = referencePage(info.title, DOCUMENT_PATH);
+      return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
+    }),
     serve(ICON_PATH, () => file('image/svg+xml', ICON)),
     serve(SCRIPT_PATH, async () => {
       script ??= readScalarScript();

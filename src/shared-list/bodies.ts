@@ -1,34 +1,34 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { XStatic } from 'typebox/schema';
 import type { Parsed } from '../http/message/read-json.ts';
-import {
-  type CategoryId,
-  MAX_ID,
-  type NewTodo,
-  type Replacement,
-  TITLE_MAX_LENGTH,
-  type Title,
-} from '../store/todo.ts';
-import { CreateTodo, ReplaceTodo } from './schemas.ts';
+import { readDocument } from '../openapi/documents.ts';
+import { MAX_ID, MEMBERS, type NewTodo, type Replacement, TITLE_MAX_LENGTH } from '../store/todo.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Nothing is coerced, filled in or removed: a body is accepted as it is or refused. */
+/** The members of the document itself: for the validator the root of all its schemas. */
+const OPENAPI = ['openapi', 'info', 'servers', 'tags', 'paths', 'components'];
+
+/**
+ * The schemas of the document. Nothing is coerced, filled in or removed: a body is accepted as it is or refused.
+ */
 function compile() {
   const { Ajv2020 }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
-    strictTypes: false,
     formats: { int32: true },
-    // The schemas are ours: no start looks at them, nor compiles the meta-schema for it.
+    // The document is ours and a test holds it against the standard: no start does, nor compiles the meta-schema for it.
     meta: false,
     validateSchema: false,
   });
+  ajv.addVocabulary(OPENAPI);
+  ajv.addSchema(JSON.parse(readDocument('shared-list')), 'document');
   return {
-    isCreateTodo: ajv.compile<XStatic<typeof CreateTodo>>(CreateTodo),
-    isReplaceTodo: ajv.compile<XStatic<typeof ReplaceTodo>>(ReplaceTodo),
+    isCreateTodo: ajv.compile<NewTodo>({ $ref: 'document#/components/schemas/CreateTodo' }),
+    isReplaceTodo: ajv.compile<NewTodo & Partial<Replacement>>({
+      $ref: 'document#/components/schemas/ReplaceTodo',
+    }),
   };
 }
 
@@ -53,27 +53,27 @@ export function prepareBodies(): void {
 /** Parses the body of `POST /todos`; unknown members are left behind (contract B6). */
 export function parseCreateTodo(body: object): Parsed<NewTodo> {
   const { isCreateTodo } = validators();
-  if (!isCreateTodo(body)) return { errors: sentences(isCreateTodo, CreateTodo.properties, body) };
-  return { value: { title: body.title as Title, categoryId: body.categoryId as CategoryId } };
+  if (!isCreateTodo(body)) return { errors: sentences(isCreateTodo, body) };
+  const { title, categoryId } = body;
+  return { value: { title, categoryId } };
 }
 
 /** Parses the body of `PUT /todos/{id}`; an omitted `done` is false (contract B11). */
 export function parseReplaceTodo(body: object): Parsed<Replacement> {
   const { isReplaceTodo } = validators();
-  if (!isReplaceTodo(body)) return { errors: sentences(isReplaceTodo, ReplaceTodo.properties, body) };
+  if (!isReplaceTodo(body)) return { errors: sentences(isReplaceTodo, body) };
   const { title, done = false, categoryId } = body;
-  return { value: { title: title as Title, done, categoryId: categoryId as CategoryId } };
+  return { value: { title, done, categoryId } };
 }
 
-/** The `errors` of a validation failure (contract B12): all failing members, in the order of the schema. */
+/** The `errors` of a validation failure (contract B12): all failing members, in the order of the specification. */
 function sentences(
   { errors }: Pick<ValidateFunction, 'errors'>,
-  properties: object,
   body: object,
 ): Record<string, readonly string[]> {
-  const byMember = Object.keys(properties).map((member) => {
-    const own = (errors ?? []).filter((error) => memberOf(error) === member).toSorted(patternFirst);
-    return [member, [...new Set(own.map((error) => sentence(error, member, body)))]] as const;
+  const byMember = MEMBERS.map(({ name }) => {
+    const own = (errors ?? []).filter((error) => memberOf(error) === name).toSorted(patternFirst);
+    return [name, [...new Set(own.map((error) => sentence(error, name, body)))]] as const;
   });
   return Object.fromEntries(byMember.filter(([, list]) => list.length > 0));
 }
@@ -86,16 +86,22 @@ function memberOf({ keyword, instancePath, params }: ErrorObject): string {
   return keyword === 'required' ? String(params.missingProperty) : instancePath.slice(1);
 }
 
-function sentence({ keyword }: ErrorObject, member: string, body: object): string {
+/** What each member must be, by the keyword of its schema that it breaks. */
+const RULES: Readonly<Record<keyof Replacement, (keyword: string, value: unknown) => string>> = {
+  title(keyword, value) {
+    if (keyword === 'type') return 'title must be a string.';
+    if (keyword === 'maxLength') return `title must have at most ${TITLE_MAX_LENGTH} characters.`;
+    if (/^\p{White_Space}*$/u.test(String(value))) return 'title must not be empty or only white space.';
+    return 'title must be well-formed Unicode text without U+0000.';
+  },
+  done: () => 'done must be true or false.',
+  categoryId: () => `categoryId must be an integer from 1 to ${MAX_ID}.`,
+};
+
+function sentence({ keyword }: ErrorObject, member: keyof Replacement, body: object): string {
   if (keyword === 'required') return `${member} is required${misspelling(member, body)}.`;
-  if (member === 'categoryId') return `categoryId must be an integer from 1 to ${MAX_ID}.`;
-  if (member === 'done') return 'done must be true or false.';
-  if (keyword === 'type') return 'title must be a string.';
-  if (keyword === 'maxLength') return `title must have at most ${TITLE_MAX_LENGTH} characters.`;
-  if ('title' in body && /^\p{White_Space}*$/u.test(String(body.title))) {
-    return 'title must not be empty or only white space.';
-  }
-  return 'title must be well-formed Unicode text without U+0000.';
+  const sent: { readonly [Member in keyof Replacement]?: unknown } = body;
+  return RULES[member](keyword, sent[member]);
 }
 
 /** Contract B8: a member in another letter case is named where the right one is missing. */

@@ -7,7 +7,7 @@ import {
   type Preconditions,
   parseEntityTags,
 } from '../store/entity-tag.ts';
-import { PRECONDITION_MALFORMED } from './document.ts';
+import { PRECONDITION_MALFORMED } from './answers.ts';
 
 /** A shared cache keeps nothing, a private one asks before each use. */
 const PRIVATE = 'private, no-cache';

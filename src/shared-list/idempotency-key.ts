@@ -2,7 +2,7 @@ import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { type CreateKey, createKey } from '../store/create-key.ts';
 import type { NewTodo } from '../store/todo.ts';
-import { KEY_MALFORMED, SUBJECT_MISSING } from './document.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
 /** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */
 const KEY = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128}))$/;

@@ -9,10 +9,10 @@ import type { ListRepresentation } from '../store/list/version.ts';
 import type { TodoRepresentation } from '../store/representation.ts';
 import type { CreateOutcome, Once, TodoStore } from '../store/store.ts';
 import type { NewTodo } from '../store/todo.ts';
+import * as answers from './answers.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
 import { createOnce } from './create-once.ts';
-import * as document from './document.ts';
 import { withIdempotencyKey } from './idempotency-key.ts';
 
 /** The endpoints of Profile A. */
@@ -32,7 +32,6 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       method: 'GET',
       path: '/me',
       access: 'authenticated',
-      operation: document.me,
       // It has no tag: there is nothing that a precondition could be about.
       handle: ({ identity: { name }, headers }) => withPreconditions(headers, () => json({ name })),
     },
@@ -40,7 +39,6 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       method: 'GET',
       path: '/todos',
       access: 'authenticated',
-      operation: document.listTodos,
       handle: ({ headers }) =>
         withPreconditions(headers, (preconditions) => {
           const gzip = admitsGzip(headers['accept-encoding']);
@@ -52,57 +50,49 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       method: 'GET',
       path: '/todos/:id',
       access: 'authenticated',
-      operation: document.getTodo,
       handle: ({ headers, id }) =>
         withPreconditions(headers, (preconditions) =>
           andThen(store.find(id), (todo) => answerTodo(preconditions, todo)),
         ),
     },
-    withBody(
-      { method: 'POST', path: '/todos', access: 'CanWriteTodos', operation: document.createTodo },
-      parseCreateTodo,
-      (call, body) =>
-        withPreconditions(call.headers, ({ ifMatch, ifNoneMatch }) =>
-          withIdempotencyKey(call, body, async (key) => {
-            if (ifMatch !== undefined || ifNoneMatch !== undefined) return document.PRECONDITION_NOT_TAKEN;
-            const add = (once?: Once) => addAudited(call, body, once);
-            const created = await (key === undefined ? add() : addOnce(key, add));
-            switch (created) {
-              case 'key-reused':
-                return document.KEY_REUSED;
-              case 'in-progress':
-                return { ...document.KEY_IN_PROGRESS, headers: { 'retry-after': '1' } };
-              case 'category-missing':
-                return document.CATEGORY_NOT_FOUND;
-              default:
-                return answerCreated('repeated' in created ? created.repeated : created);
-            }
-          }),
-        ),
-    ),
-    withBody(
-      { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos', operation: document.replaceTodo },
-      parseReplaceTodo,
-      (call, body) =>
-        withPreconditions(call.headers, async (preconditions) => {
-          switch (await store.replace(call.id, body, preconditions)) {
-            case 'replaced':
-              audit.replaced(call);
-              return { status: 204 };
-            case 'todo-missing':
-              return { status: 404 };
+    withBody({ method: 'POST', path: '/todos', access: 'CanWriteTodos' }, parseCreateTodo, (call, body) =>
+      withPreconditions(call.headers, ({ ifMatch, ifNoneMatch }) =>
+        withIdempotencyKey(call, body, async (key) => {
+          if (ifMatch !== undefined || ifNoneMatch !== undefined) return answers.PRECONDITION_NOT_TAKEN;
+          const add = (once?: Once) => addAudited(call, body, once);
+          const created = await (key === undefined ? add() : addOnce(key, add));
+          switch (created) {
+            case 'key-reused':
+              return answers.KEY_REUSED;
+            case 'in-progress':
+              return answers.KEY_IN_PROGRESS;
             case 'category-missing':
-              return document.CATEGORY_NOT_FOUND;
-            case 'precondition-failed':
-              return { status: 412 };
+              return answers.CATEGORY_NOT_FOUND;
+            default:
+              return answerCreated('repeated' in created ? created.repeated : created);
           }
         }),
+      ),
+    ),
+    withBody({ method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos' }, parseReplaceTodo, (call, body) =>
+      withPreconditions(call.headers, async (preconditions) => {
+        switch (await store.replace(call.id, body, preconditions)) {
+          case 'replaced':
+            audit.replaced(call);
+            return { status: 204 };
+          case 'todo-missing':
+            return { status: 404 };
+          case 'category-missing':
+            return answers.CATEGORY_NOT_FOUND;
+          case 'precondition-failed':
+            return answers.PRECONDITION_FAILED;
+        }
+      }),
     ),
     {
       method: 'DELETE',
       path: '/todos/:id',
       access: 'CanWriteTodos',
-      operation: document.deleteTodo,
       handle: (call) =>
         withPreconditions(call.headers, async (preconditions) => {
           switch (await store.remove(call.id, preconditions)) {
@@ -112,7 +102,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
             case 'todo-missing':
               return { status: 404 };
             case 'precondition-failed':
-              return { status: 412 };
+              return answers.PRECONDITION_FAILED;
           }
         }),
     },
@@ -126,7 +116,7 @@ function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
 
 function answerList(preconditions: Preconditions, { body, coding, etag }: ListRepresentation): Answer {
   const status = decideRead(preconditions, etag);
-  if (status === 412) return { status };
+  if (status === 412) return answers.PRECONDITION_FAILED;
   const headers: Record<string, string> = { ...tagged(etag), vary: 'Accept-Encoding' };
   if (status === 304) return { status, headers };
   if (coding === 'gzip') headers['content-encoding'] = 'gzip';
@@ -137,7 +127,7 @@ function answerList(preconditions: Preconditions, { body, coding, etag }: ListRe
 function answerTodo(preconditions: Preconditions, todo: TodoRepresentation | undefined): Answer {
   if (todo === undefined) return { status: 404 };
   const status = decideRead(preconditions, todo.etag);
-  if (status === 412) return { status };
+  if (status === 412) return answers.PRECONDITION_FAILED;
   const headers = tagged(todo.etag);
   if (status === 304) return { status, headers };
   return { status, headers: { ...headers, 'content-type': JSON_UTF_8 }, body: todo.json };

@@ -2,10 +2,7 @@ import type { Logger } from 'pino';
 import type { Fail } from '../http/message/to-problem.ts';
 import type { Audit } from '../observe/audit.ts';
 import { OutcomeUnknown, StoreBroken, StoreUnavailable } from '../store/store.ts';
-import { OUTCOME_UNKNOWN } from './document.ts';
-
-/** Seconds until a client may try again: a database is back, or free, sooner than a person notices. */
-const RETRY_AFTER = '1';
+import { BROKEN, OUTCOME_UNKNOWN, UNAVAILABLE } from './answers.ts';
 
 /**
  * Tells a database in trouble from a bug: 503, with `Retry-After` where nothing was changed and trying again
@@ -15,10 +12,10 @@ export function storeFault(log: Logger, audit: Pick<Audit, 'outcomeUnknown'>, ot
   return (error, call) => {
     if (error instanceof StoreUnavailable) {
       log.warn({ event: 'store-unavailable', traceId: call.traceId, reason: error.message }, NOT_DONE);
-      return { status: 503, headers: { 'retry-after': RETRY_AFTER } };
+      return UNAVAILABLE;
     }
     // The log has one line for the file or the schema, not one for each request.
-    if (error instanceof StoreBroken) return { status: 503 };
+    if (error instanceof StoreBroken) return BROKEN;
     if (error instanceof OutcomeUnknown) {
       audit.outcomeUnknown(call);
       log.warn({ event: 'outcome-unknown', traceId: call.traceId, reason: error.message }, NOT_DONE);

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { COLUMNS } from './columns.ts';
-import type { NewTodo } from './todo.ts';
+import { MEMBERS, type NewTodo } from './todo.ts';
 
 /** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
 export interface CreateKey {
@@ -23,7 +22,7 @@ export function createKey(
 }
 
 /** Title and category: what a create says of a todo. */
-const CREATED = COLUMNS.map(([member]) => member).filter((member) => member !== 'done');
+const CREATED = MEMBERS.map(({ name }) => name).filter((name) => name !== 'done');
 
 /** 43 characters. JSON keeps the parts apart, and escapes what UTF-8 cannot say. */
 function digest(parts: readonly (string | number)[]): string {

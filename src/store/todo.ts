@@ -6,31 +6,60 @@ export const MAX_ID = 2_147_483_647;
 
 declare const parsed: unique symbol;
 
-/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `bodies.ts`. */
+/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/bodies.ts`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
 /** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. */
 export type CategoryId = number & { readonly [parsed]: 'CategoryId' };
 
-/** The read shape `TodoResponse`, members in the specification's order. Made only by a store. */
-export interface Todo {
-  readonly id: number;
-  readonly title: string;
-  readonly done: boolean;
-  readonly categoryId: number;
+/** What a member of a todo is, and its column holds. */
+interface Kinds {
+  readonly text: string;
+  readonly boolean: boolean;
+  readonly integer: number;
 }
 
-/** The `TodoResponse` as JSON text. It depends on the todo alone, so every instance and every start makes the same. */
-export function todoJson({ id, title, done, categoryId }: Todo): string {
-  return JSON.stringify({ id, title, done, categoryId });
+/**
+ * The members of a todo that a write sets, in the order of the specification, and their columns. The rows, the JSON and
+ * what is compared of a create follow from this list.
+ */
+export const MEMBERS = [
+  { name: 'title', column: 'title', kind: 'text' },
+  { name: 'done', column: 'done', kind: 'boolean' },
+  { name: 'categoryId', column: 'category_id', kind: 'integer' },
+] as const satisfies readonly {
+  readonly name: string;
+  readonly column: string;
+  readonly kind: keyof Kinds;
+}[];
+
+type Members = { readonly [Member in (typeof MEMBERS)[number] as Member['name']]: Kinds[Member['kind']] };
+
+/** The read shape `TodoResponse`. Made only by a store. */
+export interface Todo extends Members {
+  readonly id: number;
 }
 
 /** A parsed `ReplaceTodo`: what is stored afterwards, whole. */
-export interface Replacement {
+export interface Replacement extends Members {
   readonly title: Title;
-  readonly done: boolean;
   readonly categoryId: CategoryId;
 }
 
 /** A parsed `CreateTodo`. A todo always begins with `done` false. */
 export type NewTodo = Omit<Replacement, 'done'>;
+
+/** The columns of `MEMBERS`, for a list in SQL. */
+export const COLUMN_NAMES = MEMBERS.map(({ column }) => column);
+
+/** In the order of `MEMBERS`. */
+export function valuesOf(todo: Replacement) {
+  return MEMBERS.map(({ name }) => todo[name]);
+}
+
+/** The `TodoResponse` as JSON text. It depends on the todo alone, so every instance and every start makes the same. */
+export function todoJson(todo: Todo): string {
+  const json: { -readonly [Member in keyof Todo]?: Todo[keyof Todo] } = { id: todo.id };
+  for (const { name } of MEMBERS) json[name] = todo[name];
+  return JSON.stringify(json);
+}

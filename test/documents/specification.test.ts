@@ -49,7 +49,7 @@ test('docs/specification.md has every row of the contract', async () => {
 for (const pattern of [
   '../conformance/src/chapters/*.ts',
   'shared-list/*.test.ts',
-  'openapi/{document,error-demo,page,shared-list}.test.ts',
+  'openapi/{document,error-demo,files,page,shared-list}.test.ts',
 ]) {
   test(`docs/specification.md cites every test in test/${pattern}`, async () => {
     const cited = new Set(citationsIn(await readFile(page, 'utf8')).map(({ title }) => title));

@@ -8,11 +8,11 @@ const todo = {
   required: ['id'],
   properties: { id: { type: 'integer', format: 'int32' }, title: { type: 'string' } },
 };
-const etag = { description: 'Tag.', required: true, schema: { type: 'string', pattern: '^"' } };
+const ETag = { description: 'Tag.', required: true, schema: { type: 'string', pattern: '^"' } };
 const answers = {
   200: {
     description: 'Here.',
-    headers: { ETag: etag },
+    headers: { ETag: { $ref: '#/components/headers/ETag' } },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Todo' } } },
   },
   404: { $ref: '#/components/responses/Missing' },
@@ -26,6 +26,7 @@ const check = responseChecker({
   },
   components: {
     schemas: { Todo: todo },
+    headers: { ETag },
     responses: { Missing: { content: { 'text/plain': { schema: { const: 'Missing' } } } } },
   },
 } as Parameters<typeof responseChecker>[0]);

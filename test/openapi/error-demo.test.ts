@@ -3,14 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import { type Running, startService } from '../start.ts';
 import { ask } from './ask.ts';
 import { responseChecker } from './check-response.ts';
-import { type OpenApiDocument, operationsOf, readDocument } from './read-document.ts';
+import { type OpenApiDocument, operationsOf, parseDocument, readDocument } from './read-document.ts';
 
 describe('The OpenAPI document of error-demo', () => {
   let service: Running;
   let document: OpenApiDocument;
   before(async () => {
     service = await startService({ profile: 'error-demo', environment: 'development' });
-    document = JSON.parse(await readDocument(service));
+    document = parseDocument(await readDocument(service));
   });
   after(() => service[Symbol.asyncDispose]());
 

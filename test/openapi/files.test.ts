@@ -1,18 +1,82 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { pino } from 'pino';
+import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
+import type { Route } from '../../src/http/message/routes.ts';
+import { openAudit } from '../../src/observe/audit.ts';
+import { reasonPhrase } from '../../src/problem/catalogue.ts';
+import { problemBody } from '../../src/problem/problem.ts';
+import * as answers from '../../src/shared-list/answers.ts';
+import { sharedListRoutes } from '../../src/shared-list/routes.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
 import { runProgram, startService } from '../start.ts';
-import { readDocument } from './read-document.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  parseDocument,
+  type Response,
+  readDocument,
+} from './read-document.ts';
+
+const parts = new AsyncDisposableStack();
+after(() => parts.disposeAsync());
+
+const folder = parts.use(await temporaryFolder());
+const store = parts.use(await openSqliteStore(`${folder.path}/todos.db`));
+const audit = openAudit(pino({ level: 'silent' }), false);
+
+const routes = {
+  'shared-list': sharedListRoutes(store, audit),
+  'error-demo': errorDemoRoutes(audit),
+};
 
 for (const profile of ['shared-list', 'error-demo'] as const) {
-  test(`the file of the package and the command openapi give ${profile} byte for byte as development serves it`, async () => {
-    await using service = await startService({ profile, environment: 'development' });
-    const served = await readDocument(service);
-    const file = await readFile(new URL(`../../src/openapi/${profile}.v1.json`, import.meta.url), 'utf8');
-    assert.equal(file, served, 'npm run openapi writes the file anew');
-    const { code, stdout } = await runProgram(['openapi', '--profile', profile]);
-    assert.equal(code, 0);
-    assert.equal(stdout, `${served}\n`);
+  const file = new URL(`../../src/openapi/${profile}.v1.json`, import.meta.url);
+  const text = readFileSync(file, 'utf8');
+  const document = parseDocument(text);
+
+  describe(`The file of the document of ${profile}`, () => {
+    test('is what development serves and the command openapi prints, byte for byte', async () => {
+      await using service = await startService({ profile, environment: 'development' });
+      assert.equal(await readDocument(service), text);
+      assert.deepEqual(await runProgram(['openapi', '--profile', profile]), {
+        code: 0,
+        stdout: text,
+        stderr: '',
+      });
+    });
+
+    test('Endpoints, rule 4 · has the operations of the routes and no others, each with its access, its id and its body', () => {
+      const documented = Object.entries(operationsOf(document)).map(([name, operation]) => {
+        const { security, 'x-policy': policy, requestBody } = operation;
+        return { name, security, policy, hasId: hasId(document, name), parses: requestBody !== undefined };
+      });
+      assert.deepEqual(documented.toSorted(byName), routes[profile].map(stated).toSorted(byName));
+    });
+
+    test('P2, P3, P4 · has examples of problems as the service writes them', () => {
+      const found = responsesOf(document).flatMap(problemsOf);
+      assert.ok(found.length > 3);
+      for (const problem of found)
+        assert.equal(JSON.stringify(problem), problemBody(problem, problem.traceId));
+    });
+
+    test('N2, P7 · gives each problem the line of text of its status, and the headers that every error has', () => {
+      for (const [name, { responses }] of Object.entries(operationsOf(document))) {
+        for (const [status, response] of Object.entries(responses)) {
+          if (status < '400') continue;
+          const line = response.content?.['text/plain']?.schema.const;
+          const phrase = reasonPhrase(Number(status));
+          assert.equal(line, status === '500' ? undefined : `Status Code: ${status}; ${phrase}`, name);
+          const { Vary, 'Cache-Control': cache } = response.headers ?? {};
+          assert.ok(Vary?.required && cache?.required, `${name} ${status}`);
+          assert.equal(cache.schema.const, status === '500' ? 'no-cache,no-store' : 'no-store');
+        }
+      }
+    });
   });
 }
 
@@ -23,7 +87,63 @@ test('openapi prints the document of the shared list unless told otherwise, and 
     stdout,
     stderr: '',
   });
-  const { code, stderr } = await runProgram(['openapi', '--profile', 'list']);
-  assert.equal(code, 2);
-  assert.match(stderr, /^--profile must be shared-list or error-demo, received "list"\n/);
+  for (const profile of ['list', 'toString']) {
+    const { code, stderr } = await runProgram(['openapi', '--profile', profile]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^--profile must be shared-list or error-demo, received "\w+"\n/);
+  }
 });
+
+describe('The document of the shared list', () => {
+  const file = new URL('../../src/openapi/shared-list.v1.json', import.meta.url);
+  const document = parseDocument(readFileSync(file, 'utf8'));
+
+  test('B9, B10 · has the limits that the service has', () => {
+    const { Title, CategoryId, TodoResponse } = document.components.schemas;
+    assert.equal(Title?.maxLength, TITLE_MAX_LENGTH);
+    assert.equal(CategoryId?.maximum, MAX_ID);
+    for (const member of ['id', 'categoryId']) {
+      assert.equal(TodoResponse?.properties?.[member]?.maximum, MAX_ID);
+    }
+  });
+
+  for (const [name, answer] of Object.entries(answers)) {
+    test(`D3 · has an example of the answer ${name}, and says whether it may be repeated`, () => {
+      const response = responsesOf(document).find((one) =>
+        problemsOf(one).some((problem) => JSON.stringify(problem) === problemBody(answer, problem.traceId)),
+      );
+      assert.ok(response, 'no response has it');
+      if (answer.headers?.['retry-after'] !== undefined) assert.ok(response.headers?.['Retry-After']);
+    });
+  }
+});
+
+/** What a route says of itself, as the document says it. */
+function stated({ method, path, access, parse }: Route) {
+  return {
+    name: `${method} ${path.replace(':id', '{id}')}`,
+    security: access === 'open' ? [] : [{ bearer: [] }],
+    policy: access === 'CanWriteTodos' ? access : undefined,
+    hasId: path.includes(':id'),
+    parses: parse !== undefined,
+  };
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+function hasId(document: OpenApiDocument, name: string): boolean {
+  const { parameters = [] } = document.paths[name.split(' ')[1] ?? ''] ?? {};
+  return (parameters as readonly { readonly name: string }[]).some(({ name }) => name === 'id');
+}
+
+function responsesOf(document: OpenApiDocument): readonly Response[] {
+  return Object.values(operationsOf(document)).flatMap(({ responses }) => Object.values(responses));
+}
+
+/** The examples of problems that a response has. */
+function problemsOf({ content }: Response) {
+  const examples = Object.values(content?.['application/problem+json']?.examples ?? {});
+  return examples.map(({ value }) => value);
+}

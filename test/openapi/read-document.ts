@@ -1,27 +1,31 @@
+import type { Problem } from '../../src/problem/problem.ts';
 import type { Running } from '../start.ts';
 
 /** The parts of the service's OpenAPI document that the tests read. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly examples?: readonly unknown[] }>>;
-    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
     readonly securitySchemes?: Readonly<Record<string, { readonly description: string }>>;
   };
 }
 
+interface Schema {
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly maxLength?: number;
+  readonly maximum?: number;
+  readonly const?: string;
+}
+
 export interface Response {
-  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-interface Problem {
-  readonly title: string;
-  readonly traceId: string;
-}
-
 interface MediaType {
-  readonly examples?: Readonly<Record<string, { readonly value: Problem }>>;
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: Problem & { readonly traceId: string } }>>;
 }
 
 export interface Operation {
@@ -29,12 +33,40 @@ export interface Operation {
   readonly description: string;
   readonly security: unknown;
   readonly 'x-policy'?: string;
+  readonly requestBody?: unknown;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
 /** The document as text: what a validator and a linter read. */
 export async function readDocument({ baseUrl }: Pick<Running, 'baseUrl'>): Promise<string> {
   return (await fetch(`${baseUrl}/openapi/v1.json`)).text();
+}
+
+/** The document of this text, in which what is referred to stands in place of each reference. */
+export function parseDocument(text: string): OpenApiDocument {
+  const document: OpenApiDocument = JSON.parse(text);
+  return dereferenced(document, document) as OpenApiDocument;
+}
+
+function dereferenced(value: unknown, document: OpenApiDocument): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => dereferenced(item, document));
+  if ('$ref' in value) return dereferenced(valueAt(document, String(value.$ref).slice(1)), document);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, dereferenced(inner, document)]),
+  );
+}
+
+/** The value at a JSON Pointer (RFC 6901), or undefined. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return names.reduce<unknown>((value, name) => {
+    const found = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+    return found ? (value as Record<string, unknown>)[name] : undefined;
+  }, document);
 }
 
 /** Each operation by its name, for example `GET /todos/{id}`. */

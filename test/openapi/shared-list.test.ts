@@ -6,7 +6,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { ask } from './ask.ts';
 import { type CheckResponse, responseChecker } from './check-response.ts';
-import { type OpenApiDocument, operationsOf, readDocument } from './read-document.ts';
+import { type OpenApiDocument, operationsOf, parseDocument, readDocument } from './read-document.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
 const token = signer(auth)({ name: 'Ada', role: 'editor' });
@@ -17,7 +17,7 @@ describe('The OpenAPI document of shared-list', () => {
   let check: CheckResponse;
   before(async () => {
     service = await startService({ environment: 'development', auth });
-    document = JSON.parse(await readDocument(service));
+    document = parseDocument(await readDocument(service));
     check = responseChecker(document);
   });
   after(() => service[Symbol.asyncDispose]());

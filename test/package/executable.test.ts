@@ -44,7 +44,7 @@ describe('The executable', () => {
   test('shows the document and the reference page in development', async () => {
     await using service = await way.serve({ TODO_ENVIRONMENT: 'development', TODO_PROFILE: 'error-demo' });
     const document = await (await fetch(`${service.baseUrl}/openapi/v1.json`)).text();
-    assert.match(document, /"openapi":"3\.1\./);
+    assert.match(document, /"openapi": "3\.1\./);
     const page = await fetch(`${service.baseUrl}/scalar`);
     const src = / src="([^"]+)"/.exec(await page.text())?.[1] ?? '';
     const script = await fetch(new URL(src, page.url));

@@ -10,6 +10,7 @@ const GOOD = {
     '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-21\n\n- A thing\n\n## [1.2.2] - 2026-11-01\n',
   tags: ['latest', 'v1.2.3'],
   commit: '94f351105f098e0006ed8d0fe2c01125fd90d151',
+  documents: { 'shared-list.v1.json': 'v1', 'error-demo.v1.json': 'v1' },
 };
 
 test('version, changelog, tag and commit agree', () => {
@@ -26,6 +27,10 @@ for (const [change, fault] of [
   [{ tags: ['v1.2.2'] }, 'the commit must have the tag v1.2.3, received v1.2.2'],
   [{ tags: [] }, 'the commit must have the tag v1.2.3, received none'],
   [{ commit: `${GOOD.commit}-dirty` }, 'no file may be changed since the commit'],
+  [
+    { documents: { 'shared-list.v1.json': 'v2' } },
+    'info.version of shared-list.v1.json must be v1, received v2',
+  ],
   [{ commit: null }, 'no file may be changed since the commit'],
 ] as const) {
   test(`a release is refused: ${fault}, with ${JSON.stringify(change).slice(0, 60)}`, () => {

@@ -8,10 +8,12 @@ export interface Checkout {
   readonly tags: readonly string[];
   /** As `git describe` has it: with `-dirty` when files are changed. */
   readonly commit: string | null;
+  /** `info.version` of each OpenAPI document, by the name of its file: `<profile>.<version>.json`. */
+  readonly documents: Readonly<Record<string, string>>;
 }
 
 /** Where version, changelog, tag and files do not agree, a sentence each. */
-export function disagreements({ version, changelog, tags, commit }: Checkout): readonly string[] {
+export function disagreements({ version, changelog, tags, commit, documents }: Checkout): readonly string[] {
   const [, newest, date] = /^## \[(\d[^\]]*)\](?: - (\d{4}-\d{2}-\d{2}))?$/m.exec(changelog) ?? [];
   const faults = [
     newest === version ||
@@ -19,6 +21,10 @@ export function disagreements({ version, changelog, tags, commit }: Checkout): r
     newest === undefined || date !== undefined || `${newest} must have a date in CHANGELOG.md`,
     tags.includes(`v${version}`) ||
       `the commit must have the tag v${version}, received ${tags.join(' ') || 'none'}`,
+    ...Object.entries(documents).map(([file, received]) => {
+      const [, wanted] = file.split('.');
+      return received === wanted || `info.version of ${file} must be ${wanted}, received ${received}`;
+    }),
     (commit !== null && !commit.endsWith('-dirty')) || 'no file may be changed since the commit',
   ];
   return faults.filter((fault) => fault !== true);

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { outputOf, run } from '../command.ts';
@@ -30,6 +30,7 @@ const faults = [
     changelog: readFileSync('CHANGELOG.md', 'utf8'),
     tags: (outputOf('git', 'tag', '--points-at', 'HEAD') ?? '').split('\n').filter(Boolean),
     commit: commitOf(root),
+    documents: Object.fromEntries(globSync('src/openapi/*.json').map(versionOf)),
   }),
   ...Object.entries(lockedFor().packages).map(([folder, { license }]) => licenseFault(folder, license)),
   signatures === undefined ? '"npm audit signatures" fails' : undefined,
@@ -61,6 +62,11 @@ process.stdout.write(sums.join(''));
 
 function keep(from: string, name: string): void {
   copyFileSync(from, join(out, name));
+}
+
+function versionOf(path: string): readonly [file: string, version: string] {
+  const { info }: { readonly info: { readonly version: string } } = JSON.parse(readFileSync(path, 'utf8'));
+  return [basename(path), info.version];
 }
 
 function sumOf(name: string): string {

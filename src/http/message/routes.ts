@@ -1,5 +1,4 @@
 import type { Access } from '../../auth/admit.ts';
-import type { Operation } from '../../openapi/operation.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Parsed } from './read-json.ts';
@@ -11,8 +10,6 @@ export interface Route {
   /** In lower case, without a final slash. One segment may be `:id`. */
   readonly path: string;
   readonly access: Access;
-  /** What the OpenAPI document says of it; a route without is not in it. */
-  readonly operation?: Operation;
   /** Without it a body is ignored (contract B1). */
   readonly parse?: (body: object) => Parsed<unknown>;
   /** `body` is what `parse` made, undefined without it. */

@@ -1,7 +1,6 @@
-import { valuesOf } from '../columns.ts';
 import { represent } from '../representation.ts';
 import type { CreateOutcome, Once } from '../store.ts';
-import type { NewTodo } from '../todo.ts';
+import { type NewTodo, valuesOf } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal, isKeyTaken, isLockTimeout } from './error.ts';
 import { addFrom } from './row.ts';

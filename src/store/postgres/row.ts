@@ -1,9 +1,9 @@
-import { COLUMN_NAMES, COLUMNS } from '../columns.ts';
+import { COLUMN_NAMES, MEMBERS } from '../todo.ts';
 
 /** What a query selects so that its rows are todos. */
 export const SELECTED = [
   'todos.id',
-  ...COLUMNS.map(([member, column]) => `todos.${column} AS "${member}"`),
+  ...MEMBERS.map(({ name, column }) => `todos.${column} AS "${name}"`),
 ].join(', ');
 
 const names = COLUMN_NAMES.join(', ');

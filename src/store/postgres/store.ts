@@ -1,10 +1,9 @@
 import type { QueryConfig } from 'pg';
-import { valuesOf } from '../columns.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
 import type { Connections, CreateOutcome, Once, TodoStore } from '../store.ts';
-import type { NewTodo, Replacement, Todo } from '../todo.ts';
+import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyRefusal } from './error.ts';

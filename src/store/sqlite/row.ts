@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { COLUMN_NAMES, valuesOf } from '../columns.ts';
-import type { Replacement, Todo } from '../todo.ts';
+import { COLUMN_NAMES, MEMBERS, type Replacement, type Todo, valuesOf } from '../todo.ts';
 
 const names = COLUMN_NAMES.join(', ');
 const parameters = COLUMN_NAMES.map(() => '?').join(', ');
@@ -39,5 +38,11 @@ function prepareRows(database: DatabaseSync, sql: string): StatementSync {
 
 /** The tables are STRICT: a column holds nothing but its type. */
 function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
-  return { id: Number(row[0]), title: String(row[1]), done: row[2] === 1, categoryId: Number(row[3]) };
+  const todo: { -readonly [Member in keyof Todo]?: unknown } = { id: row[0] };
+  let at = 1;
+  for (const { name, kind } of MEMBERS) {
+    todo[name] = kind === 'boolean' ? row[at] === 1 : row[at];
+    at += 1;
+  }
+  return todo as Todo;
 }

@@ -1,0 +1,21 @@
+import { readAsset } from '../assets.ts';
+
+const FILES = {
+  'shared-list': new URL('./shared-list.v1.json', import.meta.url),
+  'error-demo': new URL('./error-demo.v1.json', import.meta.url),
+};
+
+/** A profile has one document. */
+export type Documented = keyof typeof FILES;
+
+export function isDocumented(profile: string): profile is Documented {
+  return Object.hasOwn(FILES, profile);
+}
+
+/**
+ * The text of the OpenAPI 3.1 document of a profile, written by hand. What is compared, served or compiled is this file:
+ * nothing of it is spelled elsewhere.
+ */
+export function readDocument(profile: Documented): string {
+  return readAsset(FILES[profile]);
+}
