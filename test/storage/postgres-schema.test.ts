@@ -119,6 +119,28 @@ const faults: readonly {
     works: [find, create, createOnce, replace, remove],
   },
   {
+    name: 'a trigger that is off',
+    code: '23502',
+    spoil: () => 'ALTER TABLE todos DISABLE TRIGGER USER',
+    mend: () => 'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed',
+    reason:
+      /^its trigger "todo_changed" is missing or off: ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed$/,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
+    name: 'a function of a trigger that was dropped with it',
+    code: '23502',
+    spoil: () => 'ALTER FUNCTION todo_changed() RENAME TO gone; DROP TRIGGER todo_changed ON todos',
+    mend: () =>
+      `ALTER FUNCTION gone() RENAME TO todo_changed;
+      CREATE TRIGGER todo_changed BEFORE INSERT OR UPDATE ON todos FOR EACH ROW EXECUTE FUNCTION todo_changed()`,
+    reason:
+      /^its function todo_changed\(\) is missing; its trigger "todo_changed" is missing or off: ALTER TABLE /,
+    fails: [create, createOnce],
+    works: [find, list, replace, remove],
+  },
+  {
     name: 'the right to use the schema that was revoked',
     code: '42P01',
     spoil: () => 'REVOKE USAGE ON SCHEMA public FROM PUBLIC',

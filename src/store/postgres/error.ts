@@ -12,8 +12,11 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const PROTOCOL_VIOLATION = '08P01';
 
-/** A table, a column or a function is missing, a right, or what the path of schemas names. */
-const SCHEMA_REFUSALS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000'];
+/**
+ * A table, a column or a function is missing, a right, or what the path of schemas names. A null where none may be: a
+ * trigger gives a value.
+ */
+const SCHEMA_REFUSALS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
 
 /** Among others: a plan that a change of a table has made useless. */
 const FEATURE_NOT_SUPPORTED = '0A000';

@@ -6,10 +6,10 @@ import { isPrivilegeRefusal } from './error.ts';
 /** Something of the schema that must be there, and the right to use it. */
 export interface Need {
   /** A sequence is the one that gives out the ids of a table. */
-  readonly kind: 'table' | 'column' | 'sequence' | 'function';
-  /** Of the table, or the function. */
+  readonly kind: 'table' | 'column' | 'sequence' | 'trigger' | 'function';
+  /** Of the table or the function. */
   readonly name: string;
-  /** The right, null for none; of a column, its name. */
+  /** The right, null for none; of a column or a trigger, its name. */
   readonly part: string | null;
   /** The function whose owner needs the right; null: the role that asks does. */
   readonly by: string | null;
@@ -43,6 +43,7 @@ export const TO_SERVE: readonly Need[] = [
   need('sequence', 'todos', 'SELECT'),
   need('sequence', 'categories', 'SELECT'),
   need('function', 'todo_changed()', null),
+  need('trigger', 'todos', 'todo_changed'),
   need('function', 'todo_removed()', null),
   need('function', 'todo_unseen(pg_snapshot,integer)', 'EXECUTE'),
   need('function', 'todo_purge()', 'EXECUTE'),
@@ -51,8 +52,8 @@ export const TO_SERVE: readonly Need[] = [
   need('table', 'todo_purged', 'UPDATE', 'todo_purge()'),
 ];
 
-/** The same without what changes todos. */
-export const TO_CHECK = TO_SERVE.filter(({ part }) => !TO_WRITE.includes(part));
+/** The same without what only writes need. */
+export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
 
 export const TO_ADD_CATEGORY = ofTable('categories', ['id', 'name'], ['SELECT', 'INSERT']);
 
@@ -82,13 +83,15 @@ const LACKING = `WITH needed AS (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
       WITH ORDINALITY AS need (kind, name, part, by, place)
   ), lacking AS MATERIALIZED (
-    SELECT *, CASE kind WHEN 'column' THEN false WHEN 'sequence' THEN sequence IS NOT NULL
+    SELECT *, CASE WHEN kind IN ('column', 'trigger') THEN false WHEN kind = 'sequence' THEN sequence IS NOT NULL
       ELSE object IS NOT NULL END AS found
     FROM needed WHERE CASE kind
       WHEN 'table' THEN CASE WHEN part IS NULL THEN object IS NULL ELSE NOT has_table_privilege(role, object, part) END
       WHEN 'function' THEN object IS NULL OR NOT has_function_privilege(role, object, part)
       WHEN 'sequence' THEN object IS NOT NULL
         AND (sequence IS NULL OR NOT has_sequence_privilege(role, sequence, part))
+      WHEN 'trigger' THEN object IS NOT NULL AND NOT EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
       ELSE object IS NOT NULL AND NOT EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
       END
@@ -199,7 +202,7 @@ function isBehind({ next }: Lack): boolean {
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
 export function grants(needs: readonly (Need & Partial<Lack>)[], otherwise = ''): string {
-  const rights = needs.filter(({ kind, part }) => kind !== 'column' && part !== null);
+  const rights = needs.filter(({ kind, part }) => !['column', 'trigger'].includes(kind) && part !== null);
   const byObject = Object.groupBy(rights, (each) => `${objectOf(each)} TO ${each.role ?? otherwise}`);
   return Object.entries(byObject)
     .map(([object, of = []]) => `GRANT ${of.map(({ part }) => part).join(', ')} ON ${object}`)
@@ -219,6 +222,8 @@ function whatIsMissing({ kind, name, part }: Lack): string {
       return `the column "${part}" of "${name}" is missing`;
     case 'sequence':
       return `no sequence gives out the ids of "${name}"`;
+    case 'trigger':
+      return `its trigger "${part}" is missing or off: ALTER TABLE ${name} ENABLE ALWAYS TRIGGER ${part}`;
     case 'function':
       return `its function ${name} is missing`;
   }
