@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run as runTests } from 'node:test';
 import { junit, spec, tap } from 'node:test/reporters';
 import { endChecks } from './check.ts';

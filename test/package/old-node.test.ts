@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import conformance from '../../conformance/package.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
-import { installNode, programsOf, project } from './npm.ts';
+import { install, installNode, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings } from './program.ts';
 
 describe('With a Node.js that is too old', () => {
@@ -25,6 +26,21 @@ describe('With a Node.js that is too old', () => {
     );
     assert.equal(stdout, '');
     assert.equal(code, 69);
+  });
+
+  test('todo-conformance says one sentence, and asks no service', async () => {
+    const { tarball } = await pack(folder, join(project, 'conformance'));
+    await install(folder, tarball);
+    const program = join(folder, 'node_modules', '.bin', 'todo-conformance');
+    const flags = ['--base-url', 'http://127.0.0.1:9', '--profile', 'error-demo'];
+    const { code, stdout, stderr } = await run(program, flags, place);
+    assert.match(
+      stderr,
+      /^Cannot test: todo-conformance needs Node\.js 22\.12 or later, received v20\.[\d.]+\n$/,
+    );
+    assert.equal(stdout, '');
+    assert.equal(code, 69);
+    assert.equal(conformance.engines.node, '>=22.12.0');
   });
 
   // Run without npm, because npm 11 puts the pinned Node.js first on the path and npm 10 does not.
