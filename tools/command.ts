@@ -11,6 +11,12 @@ export function run(file: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`Failed with exit code ${status}: ${file} ${args.join(' ')}`);
 }
 
+/** Ends a build for which this machine lacks something: one line, exit code 69. */
+export function giveUp(line: string): never {
+  process.stderr.write(`${line}\n`);
+  process.exit(69);
+}
+
 /** What a command writes to standard output; undefined when it cannot be run or fails. */
 export function outputOf(file: string, ...args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

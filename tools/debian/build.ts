@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
-import { outputOf, run } from '../command.ts';
+import { giveUp, outputOf, run } from '../command.ts';
 import { dateOf } from '../origin.ts';
 import { manualOf } from './manual.ts';
 
@@ -39,10 +39,10 @@ const stage = 'build/debian';
 
 process.chdir(root);
 process.umask(0o022);
-rmSync(stage, { recursive: true, force: true });
-
 const architecture = outputOf('dpkg', '--print-architecture');
-if (architecture === undefined) throw new Error('There is no dpkg: build on Debian or its kin');
+if (architecture === undefined)
+  giveUp('Cannot make the package: there is no dpkg, so build on Debian or its kin');
+rmSync(stage, { recursive: true, force: true });
 const { version } = manifest;
 const date = dateOf(root);
 

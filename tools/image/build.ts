@@ -7,7 +7,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { outputOf, run } from '../command.ts';
+import { giveUp, outputOf, run } from '../command.ts';
 import { commitOf, dateOf, sourceOf } from '../origin.ts';
 import { stage } from './stage.ts';
 
@@ -17,8 +17,20 @@ const context = join(build, 'image');
 const archive = join(build, 'todo-service-image.tar');
 const tag = `todo-service:${manifest.version}`;
 
+const ENGINES: readonly (readonly [probe: readonly [string, ...string[]], make: () => void])[] = [
+  [['docker', 'info'], withDocker],
+  [['podman', 'info'], withPodman],
+  [['buildah', '--version'], withBuildah],
+];
+
+const [, make] = ENGINES.find(([probe]) => outputOf(...probe) !== undefined) ?? [];
+if (make === undefined) {
+  giveUp(
+    'Cannot make the image: it needs a running docker, podman or buildah (on Debian: apt-get install buildah)',
+  );
+}
 if (!existsSync(join(build, 'todo-service')))
-  throw new Error('There is no build/todo-service: npm run executable');
+  giveUp('Cannot make the image: there is no build/todo-service, which "npm run executable" makes');
 
 rmSync(context, { recursive: true, force: true });
 rmSync(archive, { force: true });
@@ -34,14 +46,6 @@ const words = [
   ...['--build-arg', `SOURCE=${sourceOf(root)}`],
 ];
 
-const ENGINES: readonly (readonly [probe: readonly [string, ...string[]], make: () => void])[] = [
-  [['docker', 'info'], withDocker],
-  [['podman', 'info'], withPodman],
-  [['buildah', '--version'], withBuildah],
-];
-
-const [, make] = ENGINES.find(([probe]) => outputOf(...probe) !== undefined) ?? [];
-if (make === undefined) throw new Error('Neither docker nor podman nor buildah works here');
 make();
 
 function withDocker(): void {
