@@ -8,10 +8,13 @@ import { temporaryFolder } from '../storage/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../tools/regex/check.ts', import.meta.url));
 
-/** What the check makes of a module with these lines; the names of files are left out. */
-async function check(lines: readonly string[]): Promise<{ code: number | null; findings: string[] }> {
+/** What the check makes of a file with these lines; the names of files are left out. */
+async function check(
+  lines: readonly string[],
+  file = 'module.ts',
+): Promise<{ code: number | null; findings: string[] }> {
   await using folder = await temporaryFolder();
-  const path = join(folder.path, 'module.ts');
+  const path = join(folder.path, file);
   await writeFile(path, `${lines.join('\n')}\n`);
   const { code, stdout } = await run(process.execPath, [PROGRAM, path], { cwd: folder.path, env: {} });
   const findings = stdout.split('\n').filter((line) => line.startsWith(path));
@@ -27,6 +30,13 @@ describe('The check of regular expressions', { concurrency: 2 }, () => {
       'const c = /(?<!x)y/;',
     ];
     assert.deepEqual(await check(lines), { code: 0, findings: [] });
+  });
+
+  test('names a pattern of a document in JSON, and fails', async () => {
+    const lines = ['{', '  "schema": { "pattern": "^(?:\\\\x41|A)*$" }', '}'];
+    const { code, findings } = await check(lines, 'document.json');
+    assert.equal(code, 1);
+    assert.match(findings.join(), /^2: \/\^\(\?:\\x41\|A\)\*\$\/u is exponential/);
   });
 
   for (const [what, line, finding] of [
