@@ -86,7 +86,7 @@ export function settingsHelp(variables: readonly Variable[]): string {
 
 /** Code without its marks, links with their addresses. */
 export function plain(markdown: string): string {
-  return markdown.replace(/\[([^\]]+)\]\(([^)]+)\)/g, '$1 (docs/$2)').replaceAll('`', '');
+  return markdown.replace(/\[([^[\]]+)\]\(([^()]+)\)/g, '$1 (docs/$2)').replaceAll('`', '');
 }
 
 /** Two columns, the second of which may go on in the lines below. */
