@@ -183,7 +183,7 @@ test('a token whose key leaves the set while it is verified is refused', async (
   assert.equal(codeOf(await pending), 'key-unknown');
 });
 
-test('a good token is unavailable while there are no keys; a malformed one is refused', async () => {
+test('Order 3 · a good token is unavailable while there are no keys; a malformed one is refused', async () => {
   const keys: Keys = {
     ...fixedKeys([], 'an issuer that is down'),
     current: () => undefined,

@@ -102,7 +102,7 @@ test('while the provider is down known keys go on working, for tokens never seen
   assert.equal(service.stdout().match(/no keys from/g)?.length, 1);
 });
 
-test('a provider that is down at start makes tokens wait with 503, and recovers by itself', async () => {
+test('Order 3 · a provider that is down at start makes tokens wait with 503, and recovers by itself', async () => {
   const port = await freePort();
   const key = providerKey('first');
   const before = await startProvider(port, [key]);

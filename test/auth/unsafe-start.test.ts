@@ -63,7 +63,7 @@ async function developmentKey(folder: Folder): Promise<string> {
 }
 
 for (const [what, configure, says] of UNSAFE) {
-  test(`production does not start with ${what}: exit code 78, no stack`, async () => {
+  test(`A12 · production does not start with ${what}: exit code 78, no stack`, async () => {
     await using folder = await temporaryFolder();
     const env = await configure(folder);
     const { code, stdout, stderr } = await runProgram(['serve', '--port', '0', '--data-dir', folder.path], {
@@ -91,7 +91,7 @@ test('all faults are in one message', async () => {
   }
 });
 
-test('production refuses a development token', async () => {
+test('A12 · production refuses a development token', async () => {
   await using folder = await temporaryFolder();
   const { stdout: token } = await runProgram(['token', 'create', '--name', 'ada', '--data-dir', folder.path]);
   const env = {

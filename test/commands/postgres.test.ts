@@ -71,7 +71,7 @@ test('a user who may not write gets one line that grants the right, and 69', asy
   assert.equal((await runProgram(['categories', 'add', 'Garden', '--database', reader])).code, 0);
 });
 
-test('a server that is not there is one line and 69, without the password', async () => {
+test('D9 · a server that is not there is one line and 69, without the password', async () => {
   const env = { TODO_DATABASE: 'postgres://todo:secret@127.0.0.1:1/todos' };
   for (const words of [['migrate'], ['check'], ['categories', 'list']]) {
     const { code, stderr } = await runProgram(words, { env });

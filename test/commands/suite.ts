@@ -23,7 +23,7 @@ export function describeCommands(name: string, engine: Engine): void {
 }
 
 function describeCategories({ make }: Engine): void {
-  test('a category that is added beside a running service can be used at once', async () => {
+  test('Resources, Category · a category that is added beside a running service can be used at once', async () => {
     const database = await make();
     await using service = await serve(database);
     await post(service, { categoryId: 3, status: 400 });

@@ -1,86 +1,74 @@
 import assert from 'node:assert/strict';
-import { glob, readFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { clauseTests, pages, titlesIn } from '../../tools/documents.ts';
 
-const page = new URL('../../docs/specification.md', import.meta.url);
+const numbered = (part: string, count: number, gap = ' ') =>
+  Array.from({ length: count }, (_, index) => `${part}${gap}${index + 1}`);
 
-/** The rows of the contract, by id. */
-const contractRows = [
-  ...['Order 1', 'Order 2', 'Order 3', 'Order 4', 'Order 5'],
-  ...['R1', 'R2', 'R3', 'R4', 'R5', 'R6', 'R7', 'R8'],
-  ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'N1', 'N2', 'N3', 'N4', 'N5'],
-  ...['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B7', 'B8', 'B9', 'B10', 'B11', 'B12'],
-  ...['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8', 'A9', 'A10', 'A11', 'A12'],
-  ...['D1', 'D2', 'D3', 'D4', 'D5', 'D6', 'D7', 'D8', 'D9', 'D11'],
-  ...['I1', 'I2', 'I3', 'I4', 'I5', 'I6'],
+/** What the specification and the contract number or name, and what must be shown. */
+const CLAUSES = [
+  ...numbered('What the service does', 6),
+  ...['Resources, TodoResponse', 'Resources, ReplaceTodo', 'Resources, Category', 'Problem Details body'],
+  ...['States', 'States B', 'Development-only endpoints', 'Limits', 'Versioning 1'],
+  ...['GET /me', 'GET /todos', 'GET /todos/{id}', 'POST /todos', 'PUT /todos/{id}', 'DELETE /todos/{id}'].map(
+    (endpoint) => `Endpoints A, ${endpoint}`,
+  ),
+  ...['GET /todos/{id}', 'POST /todos/{id}/complete', 'GET /crash'].map(
+    (endpoint) => `Endpoints B, ${endpoint}`,
+  ),
+  ...numbered('Endpoints A, rule', 4),
+  ...numbered('Authentication', 10),
+  ...['Errors, 409', ...numbered('Errors', 6)],
+  ...['Order 1, One request gets one answer', ...numbered('Order', 5)],
+  ...[...numbered('R', 8, ''), ...numbered('P', 7, ''), ...numbered('N', 5, ''), ...numbered('B', 12, '')],
+  ...[...numbered('A', 12, ''), ...numbered('D', 13, ''), ...numbered('I', 6, '')],
 ];
 
-interface Citation {
-  readonly file: string;
-  /** Undefined when the row names the file alone. */
-  readonly title: string | undefined;
-}
-
-for (const [name, least] of [
-  ['specification.md', 100],
-  ['architecture.md', 10],
-] as const) {
-  test(`docs/${name} cites tests that exist, in the file that it links to`, async () => {
-    const citations = citationsIn(await readFile(new URL(name, page), 'utf8'));
-    assert.ok(citations.length > least, `only ${citations.length} citations were found`);
-    for (const { file, title } of citations) {
-      const titles = await titlesIn(new URL(file, page));
-      assert.notEqual(titles.length, 0, `${file} has no test`);
-      assert.ok(title === undefined || titles.includes(title), `no test in ${file} is called "${title}"`);
-    }
-  });
-}
-
-test('docs/specification.md has every row of the contract', async () => {
-  const cells = (await readFile(page, 'utf8')).split('\n').map((line) => line.replace(/^\| /, ''));
-  for (const row of contractRows) {
-    assert.ok(
-      cells.some((cell) => new RegExp(`^${row}[ ,]`).test(cell)),
-      row,
-    );
+test('each page has the tables that the code makes', async () => {
+  for (const { file, is, shouldBe } of await pages()) {
+    assert.equal(is, shouldBe, `"npm run documents" writes ${file.pathname} anew`);
   }
 });
 
-for (const pattern of [
-  '../conformance/src/chapters/*.ts',
-  'shared-list/*.test.ts',
-  'openapi/{document,error-demo,files,page,shared-list}.test.ts',
-]) {
-  test(`docs/specification.md cites every test in test/${pattern}`, async () => {
-    const cited = new Set(citationsIn(await readFile(page, 'utf8')).map(({ title }) => title));
-    const tests = new URL('../', import.meta.url);
-    const titles: string[] = [];
-    for await (const file of glob(pattern, { cwd: tests })) {
-      titles.push(...(await titlesIn(new URL(file, tests))));
+test('every clause of the specification and of the contract is shown by a test', async () => {
+  const shown = new Set((await clauseTests()).flatMap(({ clauses }) => clauses));
+  assert.deepEqual(
+    CLAUSES.filter((clause) => !shown.has(clause)),
+    [],
+  );
+});
+
+test('every test of the conformance suite says which clause it shows', async () => {
+  const told = new Set((await clauseTests()).map(({ title }) => title));
+  for (const file of globSync('conformance/src/chapters/*.ts')) {
+    for (const title of titlesIn(await readFile(file, 'utf8'))) assert.ok(told.has(title), title);
+  }
+});
+
+test('no test names a clause that there is not', async () => {
+  const unknown = (clause: string) => !CLAUSES.includes(clause) && !clause.startsWith('RFC ');
+  assert.deepEqual(
+    (await clauseTests()).filter(({ clauses }) => clauses.some(unknown)),
+    [],
+  );
+});
+
+test('docs/architecture.md cites tests that exist, in the file that it links to', async () => {
+  const page = new URL('../../docs/architecture.md', import.meta.url);
+  const rows = (await readFile(page, 'utf8')).split('\n').filter((line) => line.startsWith('| '));
+  const cited = rows.flatMap((row) => (row.split(' | ').at(-1) ?? '').split(/(?=\[)/));
+  let titles = 0;
+  for (const part of cited) {
+    const file = /^\[[^\]]+\]\(([^)]+\.ts)\)/.exec(part)?.[1];
+    if (file === undefined) continue;
+    const known = titlesIn(await readFile(new URL(file, page), 'utf8'));
+    assert.notEqual(known.length, 0, `${file} has no test`);
+    for (const [, title = ''] of part.matchAll(/`([^`]+)`/g)) {
+      assert.ok(known.includes(title), `no test in ${file} is called "${title}"`);
+      titles += 1;
     }
-    assert.ok(titles.length > 0);
-    assert.deepEqual(
-      titles.filter((title) => !cited.has(title)),
-      [],
-    );
-  });
-}
-
-function citationsIn(markdown: string): readonly Citation[] {
-  const rows = markdown.split('\n').filter((line) => line.startsWith('| '));
-  return rows.flatMap((row) => {
-    const cell = row.split(' | ').at(-1) ?? '';
-    return cell.split(/(?=\[)/).flatMap((part): Citation[] => {
-      const file = /^\[[^\]]+\]\(([^)]+)\)/.exec(part)?.[1];
-      if (file === undefined) return [];
-      const titles = [...part.matchAll(/`([^`]+)`/g)].map(([, title]) => title);
-      return titles.length === 0 ? [{ file, title: undefined }] : titles.map((title) => ({ file, title }));
-    });
-  });
-}
-
-/** The titles of the tests in a source file; of a table of cases, the template. */
-async function titlesIn(file: URL): Promise<readonly string[]> {
-  const source = await readFile(file, 'utf8');
-  return [...source.matchAll(/\btest\(\s*(['"`])(.+?)\1/g)].map(([, , title = '']) => title);
-}
+  }
+  assert.ok(titles > 3, `only ${titles} titles were found`);
+});

@@ -3,7 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { settingOf, VARIABLES } from '../../src/settings.ts';
-import { pages } from '../../tools/documents.ts';
 import { runProgram } from '../start.ts';
 
 const OURS = VARIABLES.filter((name) => name.startsWith('TODO_'));
@@ -34,12 +33,6 @@ test('the documents name no variable TODO_… that is not read', () => {
     [...named].filter((name) => !known.includes(name)),
     [],
   );
-});
-
-test('docs/configuration.md has the table that the settings make', async () => {
-  for (const { file, is, shouldBe } of await pages()) {
-    assert.equal(is, shouldBe, `npm run documents writes ${file.pathname} anew`);
-  }
 });
 
 test('serve --help has the flag of each variable that has one', async () => {

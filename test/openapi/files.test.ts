@@ -49,7 +49,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       });
     });
 
-    test('Endpoints, rule 4 · has the operations of the routes and no others, each with its access, its id and its body', () => {
+    test('Endpoints A, rule 4 · has the operations of the routes and no others, each with its access, its id and its body', () => {
       const documented = Object.entries(operationsOf(document)).map(([name, operation]) => {
         const { security, 'x-policy': policy, requestBody } = operation;
         return { name, security, policy, hasId: hasId(document, name), parses: requestBody !== undefined };

@@ -29,7 +29,7 @@ const target: Target = {
  * at a time: the listener has 100 connections, and a test opens up to 24.
  */
 describe('Admin listener, request by request', { concurrency: 3 }, () => {
-  test('a body that never comes gets one 408', async () => {
+  test('D10 · a body that never comes gets one 408', async () => {
     const answers = await Promise.all(
       PATHS.map((path) => converse(adminUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n`)),
     );
@@ -42,7 +42,7 @@ describe('Admin listener, request by request', { concurrency: 3 }, () => {
   for (const path of PATHS) {
     const head = `GET ${path} HTTP/1.1\r\nHost: a\r\n`;
 
-    test(`one chunk that is none gets one 400, behind the head and 250 ms later: ${path}`, async () => {
+    test(`D10 · one chunk that is none gets one 400, behind the head and 250 ms later: ${path}`, async () => {
       const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
       const [answer, ...more] = await converse(adminUrl, `${chunked}zz`);
       assert.deepEqual([problemOf(answer).status, more], [400, []]);

@@ -59,7 +59,7 @@ describe('Bodies before answers', { concurrency: true }, () => {
       );
     });
 
-    test(`a malformed body is one 400, whatever else would be a ${status} · ${name}`, async () => {
+    test(`Order 1, One request gets one answer · a malformed body is one 400, whatever else would be a ${status}: ${name}`, async () => {
       const answers = await converse(
         list.url,
         `${start}Transfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n`,

@@ -5,7 +5,7 @@ import { Connection } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('one connection too many is closed, and the others are served as before', async () => {
+test('D13 · one connection too many is closed, and the others are served as before', async () => {
   await using demo = await startDemo({ limits: { maxConnections: 3 } });
   const members = await Promise.all([1, 2, 3].map(() => Connection.open(demo.url)));
   for (const member of members) member.socket.write(GET);

@@ -58,7 +58,7 @@ describe('Draining', { concurrency: true }, () => {
     assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
   });
 
-  test('a problem closes the connection like any other answer', async () => {
+  test('P6 · a problem closes the connection like any other answer', async () => {
     await using demo = await startDemo();
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);

@@ -56,7 +56,7 @@ test('each acknowledged write to PostgreSQL leaves one line about its todo', asy
   assert.deepEqual(said.sort(), expected.sort());
 });
 
-test('a server without a connection to spare gives a 503 that says when to come back, and then all is well', async () => {
+test('D9 · a server without a connection to spare gives a 503 that says when to come back, and then all is well', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await using list = await startList({ env: { TODO_DATABASE: url } });
   const ask = (method: string, body?: string) =>

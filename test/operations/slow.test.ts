@@ -23,7 +23,7 @@ describe('Slow clients', { concurrency: true }, () => {
     ['a body that was asked for with a 100', `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`],
     ['a second request without its end', 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\nGET /todos/1 HTTP/1.1\r\n'],
   ] as const) {
-    test(`408 and the connection closes · ${name}`, async () => {
+    test(`Order 1 · what is too slow is a 408 and closes the connection: ${name}`, async () => {
       await using demo = await startDemo({ limits: HURRIED });
       await using connection = await Connection.open(demo.url);
       connection.socket.write(bytes);
@@ -94,7 +94,7 @@ describe('Slow clients', { concurrency: true }, () => {
     client.destroy();
   });
 
-  test('a client that does not read its answer is cut off', async () => {
+  test('D10 · a client that does not read its answer is cut off', async () => {
     await using demo = await startDemo({
       limits: { answerTimeout: 200 },
       routes: [get('/large', () => ({ status: 200, body: Buffer.alloc(64 * 1024 * 1024) }))],

@@ -14,7 +14,7 @@ for (const [status, section, title] of [
   [409, '15.5.10', 'Conflict'],
   [503, '15.6.4', 'Service Unavailable'],
 ] as const) {
-  test(`Errors, rules 1 and 2 · an empty ${status} of a handler becomes a problem titled ${title}`, async () => {
+  test(`Errors 1, 2 · an empty ${status} of a handler becomes a problem titled ${title}`, async () => {
     await using service = await startDemo({ routes: [get('/empty', () => ({ status }))] });
     const reply = await fetch(`${service.url}/empty`);
     const { traceId, ...problem } = await problemOf(reply);
@@ -40,7 +40,7 @@ test('N2 · the text line of an unknown status has no phrase', async () => {
   assert.equal(await reply.text(), 'Status Code: 499');
 });
 
-test('Errors, rule 2 · an error body that an endpoint has written is never rewritten', async () => {
+test('Errors 2 · an error body that an endpoint has written is never rewritten', async () => {
   await using service = await startDemo({ routes: [get('/own', () => TEAPOT)] });
   const reply = await fetch(`${service.url}/own`);
   assert.equal(reply.headers.get('content-type'), 'text/plain');
@@ -59,7 +59,7 @@ for (const [name, value] of [
   ['content-type', 'text/markdown'],
   ['content-length', '0'],
 ] as const) {
-  test(`Errors, rule 2 · an empty error with its own ${name} is left alone`, async () => {
+  test(`Errors 2 · an empty error with its own ${name} is left alone`, async () => {
     await using service = await startDemo({
       routes: [get('/own', () => ({ status: 404, headers: { [name]: value } }))],
     });
@@ -70,14 +70,14 @@ for (const [name, value] of [
   });
 }
 
-test('Errors, rule 2 · an empty success is left alone', async () => {
+test('Errors 2 · an empty success is left alone', async () => {
   await using service = await startDemo({ routes: [get('/empty', () => ({ status: 204 }))] });
   const reply = await fetch(`${service.url}/empty`);
   assert.equal(reply.headers.get('content-type'), null);
   assert.equal(reply.headers.get('vary'), null);
 });
 
-test('Errors, rule 3 · an exception is a 500 without any part of it', async () => {
+test('Errors 3 · an exception is a 500 without any part of it', async () => {
   const fail = () => {
     throw new Error('the database password is hunter2');
   };
@@ -93,7 +93,7 @@ test('Errors, rule 3 · an exception is a 500 without any part of it', async () 
   assert.doesNotMatch(text, /hunter2|Error|problems\.test/);
 });
 
-test('Errors, rule 3 · the log has the exception once, with the traceId of the answer', async () => {
+test('Errors 3 · the log has the exception once, with the traceId of the answer', async () => {
   const fail = async () => {
     throw new TypeError('a bug');
   };
@@ -105,7 +105,7 @@ test('Errors, rule 3 · the log has the exception once, with the traceId of the 
   assert.match(JSON.stringify(lines[0]?.err), /TypeError.*problems\.test/);
 });
 
-test('Errors, rule 3 · a thrown value that is no Error is a 500 all the same', async () => {
+test('Errors 3 · a thrown value that is no Error is a 500 all the same', async () => {
   const fail = async () => {
     throw { statusCode: 200, message: 'surprise' };
   };

@@ -9,7 +9,7 @@ test('Authentication 10 · a route of the error demo cannot ask for an identity'
   await assert.rejects(demo, /the error demo has no authentication/);
 });
 
-test('Endpoints, rule 4 · a route that does not state its access does not compile', () => {
+test('Endpoints A, rule 4 · a route that does not state its access does not compile', () => {
   // @ts-expect-error `access` is missing
   const route: Route = { method: 'DELETE', path: '/todos', handle: () => ({ status: 204 }) };
   assert.equal('access' in route, false);

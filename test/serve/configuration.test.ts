@@ -34,6 +34,18 @@ test('the settings of PostgreSQL that are none are faults', async () => {
   ]);
 });
 
+test('D1 · the profile is shared-list unless told otherwise, and error-demo is the only other one', async () => {
+  for (const [profile, args] of [
+    ['shared-list', []],
+    ['error-demo', ['--profile', 'error-demo']],
+  ] as const) {
+    const { stdout } = await runProgram(['config', '--environment', 'development', ...args]);
+    assert.match(stdout, new RegExp(`^TODO_PROFILE +${profile} `));
+  }
+  const { stderr } = await runProgram(['config', '--profile', 'both']);
+  assert.match(stderr, /--profile must be one of "shared-list", "error-demo", received "both"/);
+});
+
 test('A12 · the environment is production unless told otherwise: a bare serve wants an issuer', async () => {
   const { code, stderr } = await runProgram(['serve', '--port', '0']);
   assert.equal(code, 78);

@@ -161,7 +161,7 @@ test('a port in use is one line that names the flag, and exit code 69', async ()
   );
 });
 
-test('a database that is no database is one line and exit code 69', async () => {
+test('D9 · a database that is no database is one line and exit code 69', async () => {
   await using data = await folder();
   const path = join(data.path, 'letter.txt');
   await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));

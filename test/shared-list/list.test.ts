@@ -37,7 +37,7 @@ async function add(title: string): Promise<void> {
   assert.equal(reply.status, 201);
 }
 
-test('the list has a strong tag and varies by coding; a change of the data gives it another tag', async () => {
+test('RFC 9110 §8.8.3 · the list has a strong tag and varies by coding; a change of the data gives it another tag', async () => {
   const before = await list();
   assert.match(String(before.headers.etag), /^"[^"]+"$/);
   assert.equal(before.headers['cache-control'], 'private, no-cache');
@@ -46,7 +46,7 @@ test('the list has a strong tag and varies by coding; a change of the data gives
   assert.notEqual((await list()).headers.etag, before.headers.etag);
 });
 
-test('the list that a client has already is a 304 without a body', async () => {
+test('RFC 9110 §13.1.2 · the list that a client has already is a 304 without a body', async () => {
   const { headers } = await list();
   const reply = await list({ 'if-none-match': String(headers.etag) });
   assert.equal(reply.status, 304);
@@ -57,7 +57,7 @@ test('the list that a client has already is a 304 without a body', async () => {
   assert.equal(reply.body.length, 0);
 });
 
-test('a list above 1 KiB that is asked for again comes compressed, with a tag of its own', async () => {
+test('RFC 9110 §12.5.3 · a list above 1 KiB that is asked for again comes compressed, with a tag of its own', async () => {
   for (let i = 0; i < 20; i += 1) await add('x'.repeat(100));
   const plain = await list();
   await list({ 'accept-encoding': 'gzip' });
@@ -68,7 +68,7 @@ test('a list above 1 KiB that is asked for again comes compressed, with a tag of
   assert.deepEqual(gunzipSync(reply.body), plain.body);
 });
 
-test('the tag of either coding is a 304, whichever coding the client admits now', async () => {
+test('RFC 9110 §13.1.2 · the tag of either coding is a 304, whichever coding the client admits now', async () => {
   const tags = [await list(), await list({ 'accept-encoding': 'gzip' })].map(({ headers }) =>
     String(headers.etag),
   );
@@ -79,13 +79,13 @@ test('the tag of either coding is a 304, whichever coding the client admits now'
   }
 });
 
-test('a client that does not admit gzip gets the list as it is', async () => {
+test('RFC 9110 §12.5.3 · a client that does not admit gzip gets the list as it is', async () => {
   const reply = await list({ 'accept-encoding': 'gzip;q=0' });
   assert.equal(reply.headers['content-encoding'], undefined);
   assert.ok(Array.isArray(JSON.parse(reply.body.toString())));
 });
 
-test('another tag in If-Match is a 412, and a malformed header a 400', async () => {
+test('RFC 9110 §13.1.1 · another tag in If-Match is a 412, and a malformed header a 400', async () => {
   const failed = await list({ 'if-match': '"x"' });
   assert.equal(failed.status, 412);
   assert.equal(failed.headers.vary, 'Accept');
@@ -93,7 +93,7 @@ test('another tag in If-Match is a 412, and a malformed header a 400', async () 
   assert.equal((await list({ 'if-none-match': 'x' })).status, 400);
 });
 
-test('a list of several pieces comes whole, with its length; HEAD has the same head', async () => {
+test('R7 · a list of several pieces comes whole, with its length; HEAD has the same head', async () => {
   using database = new DatabaseSync(join(service.dataDir, 'todos.db'));
   database.exec(`INSERT INTO todos (title, category_id)
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT printf('%0100d', i), 1 FROM n`);

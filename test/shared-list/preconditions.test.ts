@@ -115,7 +115,7 @@ test('Order 4 · on PUT a broken rule comes before a malformed precondition', as
   assert.ok('errors' in ((await reply.json()) as object));
 });
 
-test('sixteen clients that read, add one and write back with If-Match lose no update', async () => {
+test('RFC 9110 §13.1.1 · sixteen clients that read, add one and write back with If-Match lose no update', async () => {
   const { path } = await create('0');
   const increment = async (): Promise<void> => {
     const current = await send('GET', path);

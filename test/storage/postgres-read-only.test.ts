@@ -40,7 +40,7 @@ async function everythingIsServed(store: TodoStore): Promise<void> {
   await store.check();
 }
 
-test('when a write meets a server that is read-only, reads are refused too, until it takes writes again', async () => {
+test('D9 · when a write meets a server that is read-only, reads are refused too, until it takes writes again', async () => {
   await using store = await openPostgresStore(await server.makeDatabase());
   await warm(store);
   await server.set('default_transaction_read_only', 'on');

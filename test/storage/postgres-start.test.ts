@@ -16,7 +16,7 @@ const refused = (url: string, message: RegExp, options = {}) =>
     return true;
   });
 
-test('twenty instances that start together all serve, and make the categories Work (1) and Life (2) once', async () => {
+test('D7 · twenty instances that start together all serve, and make the categories Work (1) and Life (2) once', async () => {
   const url = await server.makeDatabase();
   await using stores = new AsyncDisposableStack();
   const all = await Promise.all(Array.from({ length: 20 }, () => openPostgresStore(url, { connections: 1 })));
@@ -59,7 +59,7 @@ test('an instance that may not migrate refuses an older schema, names the comman
   await (await openPostgresStore(url, { migrate: false }))[Symbol.asyncDispose]();
 });
 
-test('a database that is not there is named without user and password', async () => {
+test('D9 · a database that is not there is named without user and password', async () => {
   const url = await server.makeDatabase();
   await refused(
     url.replace(/\/todos_\d+$/, '/nowhere'),
@@ -72,7 +72,7 @@ test('a wrong password is refused without telling it', async () => {
   await refused(url.replace(`:${PASSWORD}@`, ':secret@'), /authentication failed for user "postgres"$/);
 });
 
-test('a server that is not there is refused in one line', async () => {
+test('D9 · a server that is not there is refused in one line', async () => {
   await refused(
     'postgres://postgres:secret@127.0.0.1:1/todos',
     /"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED/,

@@ -61,7 +61,7 @@ test('who asks for a todo later does not share the wait of who asked before', as
   assert.equal(waiting, 2);
 });
 
-test('a server that stops is unavailable, and used again when it is back', async () => {
+test('D9 · a server that stops is unavailable, and used again when it is back', async () => {
   const url = await server.makeDatabase();
   const lost: Error[] = [];
   await using store = await openPostgresStore(url, { onConnectionLost: (error) => lost.push(error) });
@@ -84,7 +84,7 @@ test('connections that are terminated while nobody uses them are replaced', asyn
   assert.equal((await listed(store)).length, 10);
 });
 
-test('a write whose connection is terminated is of unknown outcome', async () => {
+test('D9 · a write whose connection is terminated is of unknown outcome', async () => {
   const url = await server.makeDatabase();
   await using store = await openPostgresStore(url);
   await addedTo(store, 'a');
@@ -146,7 +146,7 @@ test('a list that must be read as a whole waits no longer for a stalled server t
   await assert.rejects(async () => store.list(), { ...unavailable, message: /: no answer in 1400 ms$/ });
 });
 
-test('a write that a stalled server has in hand is of unknown outcome', async () => {
+test('D9 · a write that a stalled server has in hand is of unknown outcome', async () => {
   const url = await server.makeDatabase();
   await using store = await openPostgresStore(url, { connections: 1 });
   await addedTo(store, 'a');

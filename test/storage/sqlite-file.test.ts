@@ -21,7 +21,7 @@ test('folders are made with mode 0700, and every file with 0600', async () => {
   for (const suffix of ['', '-wal', '-shm', '-owner']) assert.equal(mode(path + suffix), '600');
 });
 
-test('the first start makes the categories Work (1) and Life (2), a second start no more', async () => {
+test('D7, What the service does 3 · the first start makes the categories Work (1) and Life (2), a second start no more', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await (await openSqliteStore(path))[Symbol.asyncDispose]();

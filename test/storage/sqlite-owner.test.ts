@@ -34,7 +34,7 @@ function start(path: string, patienceMs: number): Starter {
   };
 }
 
-test('a second process gives up after its patience and names the first', async () => {
+test('D6 · a second process gives up after its patience and names the first', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using first = start(path, 0);
@@ -49,7 +49,7 @@ test('a second process gives up after its patience and names the first', async (
   });
 });
 
-test('a second process that waits takes over when the first leaves', async () => {
+test('D6 · a second process that waits takes over when the first leaves', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   const first = await openSqliteStore(path);

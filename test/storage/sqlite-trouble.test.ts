@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
-test('while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {
+test('D9 · while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
@@ -37,7 +37,7 @@ test('a lock that is gone in time is waited for', async () => {
   assert.equal((await write).id, 1);
 });
 
-test('a file that may not grow refuses a batch whole, goes on reading, and takes what fits', async () => {
+test('D9 · a file that may not grow refuses a batch whole, goes on reading, and takes what fits', async () => {
   await using folder = await temporaryFolder();
   const script = new URL('./full-disk-process.ts', import.meta.url).pathname;
   // 1024 or 512 KiB, as the shell counts; the process that starts there never sees the signal.

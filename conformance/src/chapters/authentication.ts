@@ -22,7 +22,7 @@ export function authentication(target: SharedList): void {
   const good = { title: 'Buy milk', categoryId: 1 };
 
   describe('Authentication', () => {
-    test('Authentication 1, 2, 5 · every endpoint answers 401 without a token', async () => {
+    test('What the service does 2, Authentication 1, 2, 5 · every endpoint answers 401 without a token', async () => {
       for (const line of endpoints) {
         const reply = await send(target, line);
         assertProblem(reply, 401, { title: 'Unauthorized', headers: { 'www-authenticate': anonymous } });

@@ -76,7 +76,7 @@ function transitions(target: ErrorDemo): void {
     for (const id of [0, 2, 3]) assertProblem(await send(target, `GET /todos/${id}`), 404);
   });
 
-  test('States B · completing a todo answers 200 with the todo done, once; then 409 and nothing changes', async () => {
+  test('Errors 5, States B · completing a todo answers 200 with the todo done, once; then 409 and nothing changes', async () => {
     assertTodo(await send(target, 'POST /todos/1/complete'), true);
     assertTodo(await send(target, 'GET /todos/1'), true);
     const reply = await send(target, 'POST /todos/1/complete');

@@ -146,7 +146,7 @@ export function members(target: SharedList): void {
       }
     });
 
-    test('B11, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
+    test('B11, Resources, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
       const { id } = await makeTodo(target);
       const cases = [
         ['"done":true,', true],

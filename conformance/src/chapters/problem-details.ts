@@ -18,7 +18,7 @@ export function problemDetails(target: Target): void {
       }
     });
 
-    test('Problem Details body · every error has type, title, status and a traceId of its own', async () => {
+    test('What the service does 5, Problem Details body · every error has type, title, status and a traceId of its own', async () => {
       for (const { line, request, status, ...expected } of await provocations(target)) {
         assertProblem(await send(target, line, request), status, expected);
       }

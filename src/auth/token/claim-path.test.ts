@@ -34,7 +34,7 @@ const FINDS: readonly (readonly [string, unknown])[] = [
 ];
 
 for (const [text, expected] of FINDS) {
-  test(`the claim ${JSON.stringify(text)} is ${JSON.stringify(expected)}`, () => {
+  test(`A10 · the claim ${JSON.stringify(text)} is ${JSON.stringify(expected)}`, () => {
     const path = parseClaimPath(text);
     assert.ok(path);
     assert.deepEqual(claimAt(CLAIMS, path), expected);

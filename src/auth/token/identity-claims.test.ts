@@ -39,12 +39,12 @@ for (const [claims, name, roles] of BY_DEFAULT) {
   });
 }
 
-test('a configured role claim replaces both default ones', () => {
+test('A10 · a configured role claim replaces both default ones', () => {
   const claims = { role: 'editor', roles: ['editor'], realm_access: { roles: ['reader'] } };
   assert.deepEqual(readIdentity(claims, { role: ['realm_access', 'roles'] }).roles, ['reader']);
 });
 
-test('a configured name claim replaces both default ones', () => {
+test('A9 · a configured name claim replaces both default ones', () => {
   const claims = { name: 'Ada', unique_name: 'ada', email: 'ada@example.org' };
   assert.equal(readIdentity(claims, { name: ['email'] }).name, 'ada@example.org');
   assert.equal(readIdentity(claims, { name: ['nickname'] }).name, null);

@@ -62,7 +62,7 @@ const refused: readonly string[] = [
 ];
 
 for (const target of refused) {
-  test(`Order of checks 1 · the target ${JSON.stringify(target)} is refused`, () => {
+  test(`Order 1 · the target ${JSON.stringify(target)} is refused`, () => {
     assert.equal(typeof readTarget(target, 'GET'), 'string');
   });
 }
