@@ -1,0 +1,40 @@
+/** `npm run size`: lines and files of the modules of `src`, of all TypeScript, and the largest files of `src`. */
+import { readFileSync } from 'node:fs';
+import { outputOf } from './command.ts';
+
+interface Size {
+  readonly path: string;
+  readonly lines: number;
+}
+
+const files: readonly Size[] = (outputOf('git', 'ls-files', '*.ts', '*.sql') ?? '')
+  .trim()
+  .split('\n')
+  .map((path) => ({ path, lines: readFileSync(path, 'utf8').split('\n').length - 1 }));
+const source = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'));
+
+/** A folder of `src`, the adapters of `store` apart; a file directly in `src` is by itself. */
+function moduleOf({ path }: Size): string {
+  return /^src\/(store\/(?:sqlite|postgres)|[^/]+)/.exec(path)?.[1] ?? '';
+}
+
+function print(name: string, sizes: readonly Size[]): void {
+  const lines = sizes.reduce((sum, size) => sum + size.lines, 0);
+  process.stdout.write(
+    `${String(lines).padStart(6)} lines ${String(sizes.length).padStart(4)} files  ${name}\n`,
+  );
+}
+
+const modules = [...Map.groupBy(source, moduleOf)].filter(([name]) => !name.endsWith('.ts'));
+for (const [name, sizes] of modules.sort(([a], [b]) => a.localeCompare(b))) print(`src/${name}`, sizes);
+print(
+  'src/*.ts',
+  source.filter((size) => moduleOf(size).endsWith('.ts')),
+);
+print('src, TypeScript and SQL without tests', source);
+print(
+  'all TypeScript',
+  files.filter(({ path }) => path.endsWith('.ts')),
+);
+process.stdout.write('\nThe largest of src:\n');
+for (const size of source.toSorted((a, b) => b.lines - a.lines).slice(0, 10)) print(size.path, [size]);
