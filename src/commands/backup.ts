@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { print } from '../print.ts';
-import { slowProgress } from './backup-progress.ts';
+import type { BackupProgress } from '../store/sqlite/backup.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { printCannot } from './faults.ts';
 
@@ -34,7 +34,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       return printCannot('back up', reason, 78);
     }
     const { BackupFailed, backupSqlite, partialOf } = await import('../store/sqlite/backup.ts');
-    const { removeDatabase } = await import('../store/sqlite/new-database.ts');
+    const { removeDatabase } = await import('../store/sqlite/owned-database.ts');
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.once(name, () => {
         removeDatabase(partialOf(file));
@@ -52,4 +52,34 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       return 1;
     }
   });
+}
+
+/** How long a backup is silent at first, and between two lines. */
+const INTERVAL_MS = 2_000;
+
+/**
+ * Says how far a backup is, a line every two seconds, and that the copy is being checked. Says nothing of one that is
+ * quicker: a script sees its result alone.
+ *
+ * @param now Milliseconds of a clock.
+ */
+export function slowProgress(
+  print: (line: string) => void,
+  now: () => number = () => performance.now(),
+): (progress: BackupProgress) => void {
+  const began = now();
+  let due = began + INTERVAL_MS;
+  return (progress) => {
+    if (now() < (progress === 'checking' ? began + INTERVAL_MS : due)) return;
+    due = now() + INTERVAL_MS;
+    print(
+      progress === 'checking'
+        ? 'Checking the copy\n'
+        : `Copied ${megabytes(progress.copied)} of ${megabytes(progress.total)} MB\n`,
+    );
+  };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1_000_000);
 }

@@ -35,7 +35,7 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 /** Imports the adapter of the configured engine alone. */
 async function bringUpToDate(database: Database): Promise<Migrated> {
   if (database.engine === 'sqlite') {
-    const { migrateSqlite } = await import('../store/sqlite/migrate.ts');
+    const { migrateSqlite } = await import('../store/sqlite/operator.ts');
     return migrateSqlite(database.path, {
       onLogMoved: (path) =>
         process.stderr.write(

@@ -3,7 +3,7 @@ import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
+import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
 

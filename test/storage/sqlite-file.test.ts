@@ -3,9 +3,8 @@ import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, addMany, listed } from './todos.ts';
 

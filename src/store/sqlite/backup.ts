@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { messageOf } from './error.ts';
 import { keepNames, newPrivateFile } from './file.ts';
-import { removeDatabase } from './new-database.ts';
 import { countsOf, integrityFaults, openBeside } from './operator.ts';
+import { removeDatabase } from './owned-database.ts';
 import { pragma } from './schema.ts';
 
 /** A backup cannot be made; there is no copy then. The message is one line for people. */

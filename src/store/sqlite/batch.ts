@@ -3,8 +3,14 @@ import type { CreateKey } from '../create-key.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
-import { isForeignKeyRefusal, isIdsExhausted, isMachineFault, isSyncFailure } from './error.ts';
-import { type Failure, failureBy } from './failure.ts';
+import {
+  type Failure,
+  failureBy,
+  isForeignKeyRefusal,
+  isIdsExhausted,
+  isMachineFault,
+  isSyncFailure,
+} from './error.ts';
 import { prepareKeys } from './keys.ts';
 import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
 import { pragma } from './schema.ts';
@@ -21,16 +27,12 @@ interface Add extends NewTodo {
   readonly once: CreateKey | undefined;
 }
 
-/** A change that somebody asks for, in a form that crosses threads. */
+/** A change that somebody asks for, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
 export type Write =
   | Add
   | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
-  | ({ readonly kind: 'remove' } & OfOneTodo);
-
-/** Shows that a commit reaches the disk, and changes nothing. */
-export interface Probe {
-  readonly kind: 'probe';
-}
+  | ({ readonly kind: 'remove' } & OfOneTodo)
+  | { readonly kind: 'probe' };
 
 /** What came of a write, by its kind. A todo that was added is known by its id; `repeated`: by the key, before. */
 export interface Outcomes {
@@ -50,14 +52,14 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
  * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
  * returns, in the file that everybody knows. Outcomes are in the order of the writes.
  *
- * @param lookElsewhere Called before a batch is committed, when nobody else can write any more.
+ * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
  * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
  */
 export function prepareBatches(
   database: DatabaseSync,
-  lookElsewhere: () => void,
+  pollElsewhere: () => void,
   fileChange: () => string | undefined,
-): (writes: readonly (Write | Probe)[]) => BatchResult {
+): (writes: readonly Write[]) => BatchResult {
   const findTodo = prepareFind(database);
   const addTodo = database.prepare(ADD);
   const replaceTodo = database.prepare(REPLACE);
@@ -67,7 +69,7 @@ export function prepareBatches(
   const undo = database.prepare('ROLLBACK TO one');
   const release = database.prepare('RELEASE one');
 
-  function attempt(write: Write | Probe): Outcome {
+  function attempt(write: Write): Outcome {
     savepoint.run();
     try {
       const outcome = decide(write);
@@ -82,7 +84,7 @@ export function prepareBatches(
     }
   }
 
-  function decide(write: Write | Probe): Outcomes[keyof Outcomes] {
+  function decide(write: Write): Outcomes[keyof Outcomes] {
     switch (write.kind) {
       case 'add':
         return addOne(write);
@@ -142,7 +144,7 @@ export function prepareBatches(
   }
 
   /**
-   * Looked at before the change, under the same lock, and answered after it: a precondition matters only
+   * Compared before the change, under the same lock, and answered after it: a precondition matters only
    * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
    */
   function admits({ id, preconditions }: OfOneTodo): boolean {
@@ -155,7 +157,7 @@ export function prepareBatches(
     let committing = false;
     try {
       database.exec('BEGIN IMMEDIATE');
-      lookElsewhere();
+      pollElsewhere();
       const outcomes = writes.map(attempt);
       committing = true;
       database.exec('COMMIT');

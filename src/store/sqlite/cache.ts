@@ -60,7 +60,7 @@ export class TodoCache implements Watcher {
   batchSent(writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.kind === 'add') this.#addsUnderWay = true;
-      else this.#underWay.add(write.id);
+      else if (write.kind !== 'probe') this.#underWay.add(write.id);
     }
   }
 

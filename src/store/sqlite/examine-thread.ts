@@ -1,4 +1,4 @@
-import { serveThread } from './in-thread.ts';
+import { serveThread } from './thread.ts';
 
 // The thread that reads a whole file which seemed damaged. It ends by itself where the disk does not read it.
 serveThread<'examine', boolean>(0, (database) => {

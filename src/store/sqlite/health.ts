@@ -1,4 +1,4 @@
-import { errorOf, type Failure } from './failure.ts';
+import { errorOf, type Failure } from './error.ts';
 import { changeOf, type KnownFile } from './known-file.ts';
 import { Thread } from './thread.ts';
 

@@ -1,6 +1,6 @@
-import { type Failure, failureBy } from './failure.ts';
-import { serveThread } from './in-thread.ts';
+import { type Failure, failureBy } from './error.ts';
 import { type ListPart, prepareList, type ReadChunk } from './list-reader.ts';
+import { serveThread } from './thread.ts';
 
 // The thread that reads the list.
 serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {

@@ -3,7 +3,7 @@ import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
-import { errorOf, type Failure, failureByEnd } from './failure.ts';
+import { errorOf, type Failure, failureOfEndedThread } from './error.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import type { ListPart, ReadChunk } from './list-reader.ts';
@@ -35,12 +35,12 @@ export class SqliteList implements Watcher, AsyncDisposable {
 
   /** Never older than the call. */
   current(): ListVersion | Promise<ListVersion> {
-    return this.#kept() ?? this.#renewed();
+    return this.#known() ?? this.#refreshed();
   }
 
   batchSent(writes: readonly Write[]): void {
     // New todos come at the end, which is always read.
-    this.#underWay = writes.flatMap((write) => (write.kind === 'add' ? [] : chunkOf(write.id)));
+    this.#underWay = writes.flatMap((write) => ('id' in write ? chunkOf(write.id) : []));
   }
 
   batchDone(changed: readonly number[]): void {
@@ -56,7 +56,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
     return this.#thread[Symbol.asyncDispose]();
   }
 
-  #kept(): ListVersion | undefined {
+  #known(): ListVersion | undefined {
     return this.#fresh && this.#underWay === undefined ? this.#chunks.version() : undefined;
   }
 
@@ -66,9 +66,9 @@ export class SqliteList implements Watcher, AsyncDisposable {
     else if (this.#dirty !== 'all') for (const id of ids) this.#dirty.add(chunkOf(id));
   }
 
-  readonly #renewed = singleFlight(async (): Promise<ListVersion> => {
-    const kept = this.#kept();
-    if (kept !== undefined) return kept;
+  readonly #refreshed = singleFlight(async (): Promise<ListVersion> => {
+    const known = this.#known();
+    if (known !== undefined) return known;
     await this.#read();
     return this.#chunks.version();
   });
@@ -83,7 +83,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
         : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
     const answer = await this.#thread
       .ask(part)
-      .catch((ended: ThreadEnded) => failureByEnd(ended, 'unavailable'));
+      .catch((ended: ThreadEnded) => failureOfEndedThread(ended, 'unavailable'));
     if ('failure' in answer) {
       this.invalidate();
       this.#health.note(answer);

@@ -28,18 +28,18 @@ export interface SqliteOptions extends OwnedOptions {
  * @throws {StoreNotOpened} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
-  await using parts = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   try {
-    const owned = parts.use(await openOwned(path, options));
+    const owned = resources.use(await openOwned(path, options));
     const reader = owned.database;
     readOnly(reader);
     const file = knownFile(resolve(path), owned.path);
-    const health = parts.use(new FileHealth(file, options.onFileNews ?? (() => {})));
+    const health = resources.use(new FileHealth(file, options.onFileNews ?? (() => {})));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
-    const list = parts.use(new SqliteList(file, health));
-    const writer = parts.use(new Writer(file, [cache, list], health, options.committed ?? (() => {})));
-    const all = parts.move();
-    return sqliteStore({ reader, cache, list, writer, health }, () => all.disposeAsync());
+    const list = resources.use(new SqliteList(file, health));
+    const writer = resources.use(new Writer(file, [cache, list], health, options.committed ?? (() => {})));
+    const opened = resources.move();
+    return sqliteStore({ reader, cache, list, writer, health }, () => opened.disposeAsync());
   } catch (error) {
     throw notOpened(path, error);
   }

@@ -1,12 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Inspection, Operator } from '../operator.ts';
+import type { Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
 import { checkFile, checkWritable, isReadOnlyBeside } from './file.ts';
 import { prepareKeys } from './keys.ts';
 import { existing } from './known-file.ts';
+import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
 
@@ -58,6 +59,24 @@ export function openBeside(path: string): DatabaseSync {
     makeDurable(database);
     parts.move();
     return database;
+  } catch (error) {
+    throw notOpened(path, error);
+  }
+}
+
+/**
+ * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
+ * serves the file meanwhile.
+ *
+ * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
+ */
+export async function migrateSqlite(
+  path: string,
+  options: Pick<OwnedOptions, 'onLogMoved'> = {},
+): Promise<Migrated> {
+  try {
+    using owned = await openOwned(path, { ...options, patienceMs: 0 });
+    return owned.versions;
   } catch (error) {
     throw notOpened(path, error);
   }

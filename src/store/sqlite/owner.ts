@@ -50,7 +50,7 @@ export async function lockFile(
 
 /**
  * The name must be committed to be seen, and a commit lets the lock go for a moment: whoever comes in
- * between wins, so the name is looked at again under the lock that stays.
+ * between wins, so the name is read again under the lock that stays.
  */
 function claim(sidecar: DatabaseSync): boolean {
   const since = new Date().toISOString();

@@ -3,7 +3,7 @@ import type { ListWish } from '../list/version.ts';
 import { represent } from '../representation.ts';
 import { IdsExhausted, type TodoStore } from '../store.ts';
 import type { Known, TodoCache } from './cache.ts';
-import { errorOf, failureBy } from './failure.ts';
+import { errorOf, failureBy } from './error.ts';
 import type { FileHealth } from './health.ts';
 import type { SqliteList } from './list.ts';
 import { prepareFind } from './row.ts';
@@ -13,11 +13,11 @@ import type { Writer } from './writer.ts';
 const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
   coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
 
-/** Of a write that the store adds nothing to. */
-const asItIs = <T>(outcome: T): T => outcome;
+/** For a write whose outcome is that of the store. */
+const unchanged = <T>(outcome: T): T => outcome;
 
 /** What a store is made of. */
-interface Parts {
+interface Resources {
   /** Reads one todo. */
   readonly reader: DatabaseSync;
   readonly cache: TodoCache;
@@ -32,7 +32,7 @@ interface Parts {
  * @param dispose Ends what the store is made of.
  */
 export function sqliteStore(
-  { reader, cache, list, writer, health }: Parts,
+  { reader, cache, list, writer, health }: Resources,
   dispose: () => Promise<void>,
 ): TodoStore {
   const findRow = prepareFind(reader);
@@ -48,7 +48,7 @@ export function sqliteStore(
     }
   }
 
-  function look(id: number): Known {
+  function readRow(id: number): Known {
     if (cache.wantsHighest) cache.setHighest(Number(highestId.get()?.highest));
     const todo = findRow(id);
     const known = todo === undefined ? 'missing' : represent(todo);
@@ -65,7 +65,7 @@ export function sqliteStore(
 
     find(id) {
       health.assertUsable();
-      const known = cache.get(id) ?? read(() => look(id));
+      const known = cache.get(id) ?? read(() => readRow(id));
       return known === 'missing' ? undefined : known;
     },
 
@@ -80,9 +80,9 @@ export function sqliteStore(
       }),
 
     replace: (id, replacement, preconditions = {}) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }, asItIs),
+      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged),
 
-    remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }, asItIs),
+    remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }, unchanged),
 
     async check() {
       health.assertUsable();

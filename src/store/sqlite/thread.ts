@@ -1,9 +1,10 @@
-import type { Worker } from 'node:worker_threads';
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, type Transferable, type Worker, workerData } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
-import type { KnownFile } from './known-file.ts';
+import { type KnownFile, openKnown } from './known-file.ts';
 
 /** What a thread says: that it has opened the file, that another program may have changed it, or its answer. */
-export type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
+type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
 
 /** The thread ended by itself, or was closed. Not `ready`: before it could begin with the order. */
 export class ThreadEnded extends Error {
@@ -97,4 +98,37 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#ready = false;
     if (this.#closed === undefined) this.#listener.ended?.(ready);
   }
+}
+
+/** What is named in `transfer` is moved to the main thread instead of copied. */
+type Serve<Order, Answer> = (order: Order) => {
+  readonly answer: Answer;
+  readonly transfer?: Transferable[];
+};
+
+/**
+ * The other end of `Thread`: opens the file, which may be locked by another program for `busyTimeoutMs`, and answers
+ * orders until it is told to close. Messages arrive in the order in which they are sent here.
+ */
+export function serveThread<Order, Answer>(
+  busyTimeoutMs: number,
+  prepare: (database: DatabaseSync, file: KnownFile, onChanged: () => void) => Serve<Order, Answer>,
+): void {
+  const port = parentPort;
+  if (port === null) throw new Error('This module is the entry of a worker thread');
+  const post = (message: Message<Answer>, transfer: Transferable[] = []): void =>
+    port.postMessage(message, transfer);
+  const file: KnownFile = workerData;
+  const database = openKnown(file, busyTimeoutMs);
+  const serve = prepare(database, file, () => post('changed'));
+  port.on('message', (order: Order | 'close') => {
+    if (order === 'close') {
+      database.close();
+      port.close();
+      return;
+    }
+    const { answer, transfer } = serve(order);
+    post({ answer }, transfer);
+  });
+  post('ready');
 }

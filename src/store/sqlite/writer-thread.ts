@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type BatchResult, type Probe, prepareBatches, type Write } from './batch.ts';
-import { watchElsewhere } from './changes-elsewhere.ts';
+import { type BatchResult, prepareBatches, type Write } from './batch.ts';
 import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
-import { serveThread } from './in-thread.ts';
 import { changeOf } from './known-file.ts';
+import { serveThread } from './thread.ts';
 
 /**
  * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
@@ -12,25 +11,37 @@ import { changeOf } from './known-file.ts';
  */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Between two looks for another program's changes, which are to be seen within 100. */
-const LOOK_INTERVAL_MS = 50;
+/** Between two polls for another program's changes, which are to be seen within 100. */
+const POLL_INTERVAL_MS = 50;
 
 // The one thread that writes.
-serveThread<readonly (Write | Probe)[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
+serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
   makeDurable(database);
-  const lookElsewhere = watchElsewhere(database, onChanged);
+  const pollElsewhere = preparePoll(database, onChanged);
   // What was read before may be older than a change that is not seen here.
   onChanged();
-  const commit = prepareBatches(database, lookElsewhere, () => changeOf(file));
-  setInterval(() => lookIfReadable(database, lookElsewhere), LOOK_INTERVAL_MS).unref();
+  setInterval(() => {
+    try {
+      if (database.isOpen) pollElsewhere();
+    } catch (error) {
+      // A database that cannot be read now may be read in a moment.
+      if (!isMachineFault(error)) throw error;
+    }
+  }, POLL_INTERVAL_MS).unref();
+  const commit = prepareBatches(database, pollElsewhere, () => changeOf(file));
   return (writes) => ({ answer: commit(writes) });
 });
 
-/** A database that cannot be read now is looked at again in a moment; one that is closed, never. */
-function lookIfReadable(database: DatabaseSync, look: () => void): void {
-  try {
-    if (database.isOpen) look();
-  } catch (error) {
-    if (!isMachineFault(error)) throw error;
-  }
+/**
+ * Finds changes that another connection has committed since the last poll; those of this connection, and what others
+ * read, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+function preparePoll(database: DatabaseSync, onChanged: () => void): () => void {
+  const statement = database.prepare('PRAGMA data_version');
+  let seen = statement.get()?.data_version;
+  return () => {
+    const version = statement.get()?.data_version;
+    if (version !== seen) onChanged();
+    seen = version;
+  };
 }

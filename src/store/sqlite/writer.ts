@@ -1,5 +1,5 @@
-import type { BatchResult, Outcome, Outcomes, Probe, Write } from './batch.ts';
-import { errorOf, failureByEnd } from './failure.ts';
+import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
+import { errorOf, failureOfEndedThread } from './error.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
@@ -17,11 +17,9 @@ export interface Watcher {
   invalidate(): void;
 }
 
-type Settled = Outcomes[keyof Outcomes];
-
 interface Waiting {
-  readonly write: Write | Probe;
-  settle(outcome: Settled): void;
+  readonly write: Write;
+  settle(outcome: Outcomes[keyof Outcomes]): void;
   reject(error: unknown): void;
 }
 
@@ -38,7 +36,7 @@ const PROOF_MS = 5_000;
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
  */
 export class Writer implements AsyncDisposable {
-  readonly #thread: Thread<readonly (Write | Probe)[], BatchResult>;
+  readonly #thread: Thread<readonly Write[], BatchResult>;
   readonly #watchers: readonly Watcher[];
   readonly #health: FileHealth;
   readonly #committed: Committed;
@@ -60,7 +58,7 @@ export class Writer implements AsyncDisposable {
     };
     this.#thread = new Thread(THREAD, file, {
       changed: invalidate,
-      // One that cannot begin waits for the next write.
+      // A thread that could not even start is not restarted here: the next write starts it.
       ended: (ready) => {
         invalidate();
         if (ready) this.#thread.start();
@@ -73,7 +71,7 @@ export class Writer implements AsyncDisposable {
    * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
    * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
    */
-  write<W extends Write | Probe, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
+  write<W extends Write, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
     if (!this.#busy) {
       this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
@@ -117,11 +115,10 @@ export class Writer implements AsyncDisposable {
     const batch = this.#next;
     this.#next = [];
     const writes = batch.map(({ write }) => write);
-    const changes = writes.filter((write) => write.kind !== 'probe');
     const from = performance.now();
-    for (const watcher of this.#watchers) watcher.batchSent(changes);
+    for (const watcher of this.#watchers) watcher.batchSent(writes);
     const result = await (this.#health.fault ??
-      this.#thread.ask(writes).catch((ended: ThreadEnded) => failureByEnd(ended, 'unknown')));
+      this.#thread.ask(writes).catch((ended: ThreadEnded) => failureOfEndedThread(ended, 'unknown')));
     const until = performance.now();
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
     this.#settle(batch, result, (writes) => this.#committed(writes, from, until));
@@ -146,7 +143,7 @@ export class Writer implements AsyncDisposable {
 }
 
 /** The id of the todo that a write made, replaced or removed; none when it was refused or failed. */
-function changedBy(write: Write | Probe, outcome: Outcome | undefined): number | readonly [] {
+function changedBy(write: Write, outcome: Outcome | undefined): number | readonly [] {
   if (typeof outcome === 'number') return outcome;
   return 'id' in write && (outcome === 'replaced' || outcome === 'removed') ? write.id : [];
 }
