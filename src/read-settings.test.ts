@@ -135,6 +135,7 @@ test('what was asked for is in force: as it was given, or its default', () => {
   settings.read('TODO_PORT');
   settings.read('TODO_HOST');
   settings.read('TODO_MAX_CONNECTIONS');
+  settings.text('TODO_MAX_CONNECTIONS');
   settings.text('TODO_CORS_ORIGINS');
   assert.deepEqual(
     [...settings.inForce],

@@ -41,7 +41,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
 
   function text(variable: Variable): string | undefined {
     const value = given(variable) ?? (env[variable] || undefined);
-    inForce.set(variable, value);
+    if (!inForce.has(variable)) inForce.set(variable, value);
     return value;
   }
 
