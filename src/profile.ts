@@ -56,7 +56,7 @@ async function openSharedList(
   log: Logger,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
-  const { openAuthenticator } = await import('./auth/open.ts');
+  const { openAuthenticator } = await import('./auth/authenticate.ts');
   const { store, name: databaseName } = await openStore(database, observers, log);
   parts.use(store);
   const keysTaken = metrics === undefined ? {} : { keysTaken: metrics.keysTaken };

@@ -4,8 +4,8 @@ import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import type { Audit } from '../observe/audit.ts';
 import type { Authenticate } from './authenticate.ts';
-import { INSUFFICIENT_SCOPE } from './challenge.ts';
-import { canWriteTodos } from './policy.ts';
+import type { Identity } from './identity.ts';
+import { INSUFFICIENT_SCOPE } from './token/refusal.ts';
 
 /** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
@@ -47,4 +47,12 @@ export function admitWith(
       }
     });
   };
+}
+
+/**
+ * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (specification,
+ * Authentication 3). It looks at the role alone, never at who made a todo.
+ */
+export function canWriteTodos({ roles }: Identity): boolean {
+  return roles.includes('editor');
 }

@@ -1,13 +1,30 @@
 import { andThen } from '../and-then.ts';
 import { RecentCache } from '../recent-cache.ts';
-import type { Authentication } from './authentication.ts';
-import { CREDENTIALS_MISSING, invalidToken } from './challenge.ts';
+import { type Identity, readIdentity } from './identity.ts';
 import type { KeySet } from './keys/key-set.ts';
+import type { KeysParts } from './keys/keys.ts';
+import { openKeys } from './keys/open.ts';
+import type { AuthSettings } from './settings.ts';
 import { type Fault, firstFault, type Trust } from './token/checks.ts';
-import { readIdentity } from './token/identity-claims.ts';
+import { type Validity, validityOf } from './token/claims.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
-import type { Refusal } from './token/refusal.ts';
-import { type Validity, validityOf } from './token/registered-claims.ts';
+import { CREDENTIALS_MISSING, invalidToken, type Refusal } from './token/refusal.ts';
+
+/** What came of looking at a request's `Authorization` header. */
+export type Authentication =
+  | { readonly outcome: 'identified'; readonly identity: Identity }
+  /**
+   * 401: `challenge` is the value of `WWW-Authenticate`, RFC 6750 §3. `code` and `keyId` are for the log: the latter is
+   * the `kid` of the token, so anybody's text.
+   */
+  | {
+      readonly outcome: 'refused';
+      readonly code: string;
+      readonly keyId?: string | undefined;
+      readonly challenge: string;
+    }
+  /** 503: no key could be had from the issuer yet. `retryAfter` in seconds, at least 1. */
+  | { readonly outcome: 'unavailable'; readonly retryAfter: number };
 
 /**
  * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
@@ -95,4 +112,27 @@ export function authenticateWith(trust: Trust): Authenticate {
 
 function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
   return { outcome: 'refused', code: refusal.code, keyId, challenge: invalidToken(refusal) };
+}
+
+/** Knows callers by their tokens for as long as it is open. */
+export interface Authenticator extends AsyncDisposable {
+  readonly authenticate: Authenticate;
+  /** True when a token could be verified now, else why not. */
+  ready(): true | string;
+  /** The key source, for the start lines; never secret. */
+  describe(): string;
+}
+
+/**
+ * Opens the key source and answers who is calling. Starts although an issuer is down: tokens are `unavailable`
+ * until its keys are there.
+ */
+export async function openAuthenticator(settings: AuthSettings, parts: KeysParts): Promise<Authenticator> {
+  const keys = await openKeys(settings, parts);
+  return {
+    authenticate: authenticateWith({ ...settings, keys, now: Date.now }),
+    ready: () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`,
+    describe: () => keys.describe(),
+    [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),
+  };
 }

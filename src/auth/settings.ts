@@ -6,11 +6,11 @@ import {
   describeTrouble,
   developmentKeyPath,
   readDevelopmentKey,
-} from './development/key.ts';
-import { parseTrustedAddress } from './keys/address.ts';
+} from './development.ts';
+import type { IdentityClaims } from './identity.ts';
+import { parseTrustedAddress } from './keys/discovery.ts';
 import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
-import { type ClaimPath, parseClaimPath } from './token/claim-path.ts';
-import type { IdentityClaims } from './token/identity-claims.ts';
+import { type ClaimPath, parseClaimPath } from './token/claims.ts';
 
 /** Settings that have been found sound, key files included. */
 export interface AuthSettings {

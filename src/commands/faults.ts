@@ -1,4 +1,4 @@
-import { KeysNotOpened } from '../auth/keys/not-opened.ts';
+import { KeysNotOpened } from '../auth/keys/keys.ts';
 import { StoreNotOpened } from '../store/store.ts';
 
 /**

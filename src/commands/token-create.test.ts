@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signDevelopmentToken } from '../auth/development/token.ts';
+import { signDevelopmentToken } from '../auth/development.ts';
 import { readFlags } from './flags.ts';
 import { readTokenRequest, TOKEN_CREATE } from './token-create.ts';
 

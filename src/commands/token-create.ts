@@ -1,9 +1,11 @@
-import { describeTrouble, developmentKeyPath, openDevelopmentKey } from '../auth/development/key.ts';
 import {
   type DevelopmentTokenRequest,
+  describeTrouble,
+  developmentKeyPath,
+  openDevelopmentKey,
   STANDARD_CLAIMS,
   signDevelopmentToken,
-} from '../auth/development/token.ts';
+} from '../auth/development.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
 import { print } from '../print.ts';

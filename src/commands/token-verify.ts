@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { readDevelopmentKey } from '../auth/development/key.ts';
+import { readDevelopmentKey } from '../auth/development.ts';
 import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
 import { openKeys } from '../auth/keys/open.ts';
 import type { AuthSettings } from '../auth/settings.ts';

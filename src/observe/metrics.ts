@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Authentication } from '../auth/authentication.ts';
+import type { Authentication } from '../auth/authenticate.ts';
 import type { Connections } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import { registerListeners, type WatchListener } from './listener-metrics.ts';

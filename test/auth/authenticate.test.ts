@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import type { Authentication } from '../../src/auth/authentication.ts';
 import { inOrder, type KeySet } from '../../src/auth/keys/key-set.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { draft, forge, jwkOf, publicKey, STRANGERS, signer } from './forge.ts';

@@ -5,11 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  isDevelopmentSecret,
-  openDevelopmentKey,
-  readDevelopmentKey,
-} from '../../src/auth/development/key.ts';
+import { isDevelopmentSecret, openDevelopmentKey, readDevelopmentKey } from '../../src/auth/development.ts';
 import { temporaryFolder } from './folder.ts';
 
 const run = promisify(execFile);

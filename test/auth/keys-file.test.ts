@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readKeysFile } from '../../src/auth/keys/public-key-file.ts';
+import { readKeysFile } from '../../src/auth/keys/files.ts';
 import { temporaryFolder } from './folder.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
 

@@ -1,4 +1,4 @@
-import { openDevelopmentKey } from '../../src/auth/development/key.ts';
+import { openDevelopmentKey } from '../../src/auth/development.ts';
 
 /** A process of its own that opens the development key and prints its kid. */
 const file = await openDevelopmentKey(process.argv[2] ?? '');

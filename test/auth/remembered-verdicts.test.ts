@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import type { Authentication } from '../../src/auth/authentication.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { type Draft, draft, forge, type KeyName } from './forge.ts';
 import { issuerKeys, TRUST } from './trust.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
+import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import type { Authentication } from '../../src/auth/authentication.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openRemoteKeys, type RemoteKeysParts } from '../../src/auth/keys/remote.ts';
 import type { RemoteSource } from '../../src/auth/keys/source.ts';

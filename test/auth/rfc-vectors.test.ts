@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fixedKeys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk, type VerificationKey } from '../../src/auth/keys/verification-key.ts';
-import { checkSignature } from '../../src/auth/token/verify-signature.ts';
+import { checkSignature } from '../../src/auth/token/checks.ts';
 import { VECTORS, type Vector } from './rfc-vectors.ts';
 
 for (const vector of VECTORS) {

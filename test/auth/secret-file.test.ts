@@ -4,8 +4,8 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pino from 'pino';
+import { readSecretFile } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/open.ts';
-import { readSecretFile } from '../../src/auth/keys/secret-file.ts';
 import { temporaryFolder } from './folder.ts';
 import { silent, TRUST } from './trust.ts';
 

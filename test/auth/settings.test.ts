@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDevelopmentKey } from '../../src/auth/development/key.ts';
+import { openDevelopmentKey } from '../../src/auth/development.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/read-settings.ts';
 import type { Variable } from '../../src/settings.ts';

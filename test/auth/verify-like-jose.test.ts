@@ -3,8 +3,8 @@ import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compactVerify } from 'jose/jws/compact/verify';
-import { verifyWith } from '../../src/auth/keys/verify.ts';
-import type { Algorithm } from '../../src/auth/token/algorithm.ts';
+import type { Algorithm } from '../../src/auth/keys/algorithms.ts';
+import { verifyWith } from '../../src/auth/keys/algorithms.ts';
 import { encode, type KeyName, mac, privateKey, publicKey, SECRET, type Signer, signer } from './forge.ts';
 
 const SIGNERS: readonly (readonly [Algorithm, KeyName | 'secret', Signer])[] = [

@@ -1,5 +1,93 @@
-import { type Failed, failed } from './failed.ts';
-import { fetchDocument } from './fetch-document.ts';
+import { parseJson } from '../../parse-json.ts';
+import { quoteReceived } from '../../quote-address.ts';
+import { errorCode } from './files.ts';
+import { type Failed, failed } from './key-set.ts';
+
+const LOOPBACK_IPV4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
+
+/**
+ * An address that keys may come from: `https`, or plain `http` to this very machine, without user, password
+ * or fragment. Undefined for anything else.
+ */
+export function parseTrustedAddress(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return undefined;
+  const plain = url.protocol === 'http:' && isLoopback(url.hostname);
+  return url.protocol === 'https:' || plain ? url : undefined;
+}
+
+/** 127.0.0.0/8, ::1 and the name that RFC 6761 §6.3 keeps for them. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || LOOPBACK_IPV4.test(hostname);
+}
+
+export type FetchedDocument =
+  | { readonly outcome: 'fetched'; readonly document: unknown }
+  /** The server answered, but not with 200. */
+  | { readonly outcome: 'absent'; readonly reason: string }
+  | Failed;
+
+/** Bytes, after content codings are undone. Discovery documents and key sets have a few thousand. */
+const MAX_LENGTH = 64 * 1024;
+
+/** Keys are fetched so rarely that a connection kept for them would be dead by the next time, and that fetch fail. */
+const HEADERS = { accept: 'application/json', connection: 'close' };
+
+/**
+ * A JSON document from an issuer: over `https`, or `http` on loopback; without redirects, which would lead away
+ * from the address that was checked. The caller bounds the time with `signal`.
+ */
+export async function fetchDocument(address: string, signal: AbortSignal): Promise<FetchedDocument> {
+  const url = parseTrustedAddress(address);
+  if (url === undefined) {
+    return failed(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
+  }
+  const name = withoutQuery(url);
+  let text: string | undefined;
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal,
+      headers: HEADERS,
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      return { outcome: 'absent', reason: `${name} answered ${response.status}` };
+    }
+    text = await readBounded(response);
+  } catch (error) {
+    return failed(`${name} did not answer: ${describeFailure(error)}`);
+  }
+  if (text === undefined) return failed(`${name} answered more than 64 KiB`);
+  const parsed = parseJson(text);
+  return 'value' in parsed
+    ? { outcome: 'fetched', document: parsed.value }
+    : failed(`${name} answered something that is not JSON`);
+}
+
+/** For messages: a query may hold what is not for everybody. */
+export function withoutQuery({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+/** The body as text, or undefined when it is longer than allowed; the rest is not read. */
+async function readBounded(response: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_LENGTH) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `fetch` puts what went wrong on the network into `cause`. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'it took too long';
+  return errorCode(error.cause) ?? (error.cause instanceof Error ? error.cause.message : error.message);
+}
 
 /** Characters of somebody else's issuer in a message. */
 const MAX_QUOTED = 200;

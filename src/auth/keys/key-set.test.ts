@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Algorithm } from '../token/algorithm.ts';
+import type { Algorithm } from './algorithms.ts';
 import { candidateKeys, inOrder, type KeySet, readKeySet, sameKeys } from './key-set.ts';
 import type { VerificationKey } from './verification-key.ts';
 

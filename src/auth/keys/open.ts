@@ -1,10 +1,9 @@
-import { describeTrouble, openDevelopmentKey } from '../development/key.ts';
+import { describeTrouble, openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
-import type { KeysParts } from './kept.ts';
-import { fixedKeys, type Keys } from './keys.ts';
-import { KeysNotOpened } from './not-opened.ts';
+import { readSecretFile } from './files.ts';
+import type { KeysParts } from './keys.ts';
+import { fixedKeys, type Keys, KeysNotOpened } from './keys.ts';
 import { openRemoteKeys } from './remote.ts';
-import { readSecretFile } from './secret-file.ts';
 import { fromSecret } from './verification-key.ts';
 import { openWatchedKeys } from './watched-file.ts';
 

@@ -1,9 +1,7 @@
-import { discoverKeys } from './discovery.ts';
-import { failed } from './failed.ts';
-import { fetchDocument, withoutQuery } from './fetch-document.ts';
-import { type KeysParts, keepKeys, type LoadedKeys } from './kept.ts';
-import { readKeySet } from './key-set.ts';
+import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
+import { failed, readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
+import { type KeysParts, keepKeys, type LoadedKeys } from './keys.ts';
 import type { RemoteSource } from './source.ts';
 
 export interface RemoteKeysParts extends KeysParts {

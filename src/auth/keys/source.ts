@@ -1,11 +1,10 @@
 import { quoteReceived } from '../../quote-address.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
-import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development/key.ts';
-import { parseTrustedAddress } from './address.ts';
-import { readKeysFile } from './public-key-file.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
+import { parseTrustedAddress } from './discovery.ts';
+import { readKeysFile, readSecretFile } from './files.ts';
 import { recognizeKey } from './recognize.ts';
-import { readSecretFile } from './secret-file.ts';
 import { MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */

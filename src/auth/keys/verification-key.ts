@@ -1,6 +1,5 @@
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Algorithm, readAlgorithm } from '../token/algorithm.ts';
-import { type Verify, verifyWith } from './verify.ts';
+import { type Algorithm, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
 export interface VerificationKey {

@@ -1,9 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { type KeysParts, keepKeys } from './kept.ts';
+import { errorCode, readKeysFile } from './files.ts';
 import type { Keys } from './keys.ts';
-import { KeysNotOpened } from './not-opened.ts';
-import { readKeysFile } from './public-key-file.ts';
-import { errorCode } from './small-file.ts';
+import { KeysNotOpened, type KeysParts, keepKeys } from './keys.ts';
 
 export interface WatchedKeysParts extends KeysParts {
   /** Between two looks at the file. */

@@ -1,10 +1,10 @@
 import { andThen } from '../../and-then.ts';
+import { candidateKeys, type KeySet, selectedKeys } from '../keys/key-set.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { AuthSettings } from '../settings.ts';
+import { checkAudience, checkIssuer, checkTimes } from './claims.ts';
 import type { UnverifiedToken } from './read-token.ts';
-import type { Refusal } from './refusal.ts';
-import { checkAudience, checkIssuer, checkTimes } from './registered-claims.ts';
-import { checkSignature, type KeysMissing } from './verify-signature.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
 
 /** What a token is held against, and where it says who the caller is. */
 export interface Trust
@@ -46,4 +46,57 @@ export function firstFault(
   const check = CHECKS[from];
   if (check === undefined) return undefined;
   return andThen(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
+}
+
+/** No key could be had from the issuer yet: no fault of the token. */
+export interface KeysMissing {
+  readonly code: 'keys-unavailable';
+}
+
+/**
+ * What is wrong with a token's signature, by the keys it may be made with (contract A6, A7); undefined when one of
+ * the current set has made it. Asks the source again for a `kid` that is not in the set. Says nothing about the claims.
+ */
+export function checkSignature(
+  token: UnverifiedToken,
+  keys: Keys,
+): Refusal | KeysMissing | undefined | Promise<Refusal | KeysMissing | undefined> {
+  if (keys.current() !== undefined) return checkWithCurrent(token, keys, false);
+  return keys.lookAgain().then(() => checkWithCurrent(token, keys, false));
+}
+
+function checkWithCurrent(
+  token: UnverifiedToken,
+  keys: Keys,
+  asked: boolean,
+): ReturnType<typeof checkSignature> {
+  const set = keys.current();
+  if (set === undefined) return { code: 'keys-unavailable' };
+  return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
+    if (set !== keys.current()) return checkWithCurrent(token, keys, asked);
+    if (good) return undefined;
+    if (asked || !namesUnknownKey(token, set)) return { code: failure(token, set) };
+    return keys.lookAgain().then(() => checkWithCurrent(token, keys, true));
+  });
+}
+
+/** Only the first key is tried at once: a forged token that fits five must not hold everybody for five times as long. */
+function isMadeWith(
+  [key, ...more]: KeySet,
+  token: UnverifiedToken,
+  where?: 'elsewhere',
+): boolean | Promise<boolean> {
+  if (key === undefined) return false;
+  const verify = key.algorithms.get(token.algorithm);
+  const good = verify?.(token.signingInput, token.signature, where) ?? false;
+  return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
+}
+
+function namesUnknownKey({ keyId }: UnverifiedToken, set: KeySet): boolean {
+  return keyId !== undefined && !set.some((key) => key.keyId === keyId);
+}
+
+function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
+  if (selectedKeys(set, token.keyId).length === 0) return 'key-unknown';
+  return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
 }

@@ -1,4 +1,5 @@
-import { canWriteTodos } from '../policy.ts';
+import { canWriteTodos } from '../admit.ts';
+import { readIdentity } from '../identity.ts';
 import { CHECKS, type CheckName, type Trust } from './checks.ts';
 import {
   explainAudience,
@@ -11,7 +12,6 @@ import {
   nameRoleClaims,
   quote,
 } from './explain.ts';
-import { readIdentity } from './identity-claims.ts';
 import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, utcTime } from './refusal.ts';
 

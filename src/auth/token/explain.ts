@@ -1,7 +1,7 @@
-import { DEVELOPMENT_ISSUER } from '../development/key.ts';
+import { DEVELOPMENT_ISSUER } from '../development.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Trust } from './checks.ts';
-import { claimAt } from './claim-path.ts';
+import { claimAt } from './claims.ts';
 import { type Header, REFUSED_PARAMETERS, type UnverifiedToken } from './read-token.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../parse-json.ts';
-import { type Algorithm, readAlgorithm } from './algorithm.ts';
+import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
 /** A token whose form is beyond doubt and whose signature nobody has looked at yet. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readIdentity } from './identity-claims.ts';
+import { readIdentity } from './identity.ts';
 
 /** Contract A9 and A10 with nothing configured: claims, name, roles. */
 const BY_DEFAULT: readonly (readonly [string, string | null, readonly string[]])[] = [

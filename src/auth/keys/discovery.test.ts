@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTrustedAddress } from './address.ts';
-import { oauthAddress, openIdAddress } from './discovery.ts';
+import { oauthAddress, openIdAddress, parseTrustedAddress } from './discovery.ts';
 
 for (const address of [
   'https://login.example.org',

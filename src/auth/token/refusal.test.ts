@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CREDENTIALS_MISSING, INSUFFICIENT_SCOPE, invalidToken } from './challenge.ts';
+import { CREDENTIALS_MISSING, INSUFFICIENT_SCOPE, invalidToken } from './refusal.ts';
 
 test('a request without credentials learns the realm and no error (A1)', () => {
   assert.equal(CREDENTIALS_MISSING, 'Bearer realm="todo-service"');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { verifyWith } from './verify.ts';
+import { verifyWith } from './algorithms.ts';
 
 /** Verifies nothing, and takes as long as a real one. */
 function rsaKey(bits: number, exponent: number): KeyObject {
