@@ -2,7 +2,7 @@ import { andThen } from '../and-then.ts';
 import { RecentCache } from '../recent-cache.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import type { KeySet } from './keys/key-set.ts';
-import type { KeysParts } from './keys/keys.ts';
+import type { KeysOptions } from './keys/keys.ts';
 import { openKeys } from './keys/open.ts';
 import type { AuthSettings } from './settings.ts';
 import { type Fault, firstFault, type Trust } from './token/checks.ts';
@@ -10,7 +10,7 @@ import { type Validity, validityOf } from './token/claims.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import { CREDENTIALS_MISSING, invalidToken, type Refusal } from './token/refusal.ts';
 
-/** What came of looking at a request's `Authorization` header. */
+/** What came of checking a request's `Authorization` header. */
 export type Authentication =
   | { readonly outcome: 'identified'; readonly identity: Identity }
   /**
@@ -127,8 +127,11 @@ export interface Authenticator extends AsyncDisposable {
  * Opens the key source and answers who is calling. Starts although an issuer is down: tokens are `unavailable`
  * until its keys are there.
  */
-export async function openAuthenticator(settings: AuthSettings, parts: KeysParts): Promise<Authenticator> {
-  const keys = await openKeys(settings, parts);
+export async function openAuthenticator(
+  settings: AuthSettings,
+  options: KeysOptions,
+): Promise<Authenticator> {
+  const keys = await openKeys(settings, options);
   return {
     authenticate: authenticateWith({ ...settings, keys, now: Date.now }),
     ready: () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`,

@@ -32,7 +32,7 @@ export function namesAnIssuer(settings: Settings): boolean {
   return variables.some((variable) => settings.text(variable) !== undefined);
 }
 
-/** Decides what the settings mean and looks into the files they name. Does NOT contact the issuer. */
+/** Decides what the settings mean and reads the files they name. Does NOT contact the issuer. */
 export async function readAuth(
   settings: Settings,
   { environment, dataDir }: { readonly environment: Environment; readonly dataDir: string },

@@ -46,7 +46,7 @@ export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEn
   const { auth } = read;
   const token = given.TOKEN === '-' ? (await readInput()).trim() : given.TOKEN;
   try {
-    await using keys = await openKeysToLook(auth);
+    await using keys = await openKeysToVerify(auth);
     const examination = await examineToken(token, { ...auth, keys, now: Date.now });
     print(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
@@ -67,8 +67,8 @@ async function readInput(): Promise<string> {
   return input;
 }
 
-/** Looking at a token is no reason to make a development key. */
-async function openKeysToLook(settings: AuthSettings): Promise<Keys> {
+/** Verifying a token is no reason to make a development key. */
+async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
   const { source } = settings;
   if (source.kind === 'development' && (await readDevelopmentKey(source.path)).outcome === 'missing') {
     return fixedKeys([], `${source.path}, which is not there yet ("serve" or "token create" makes it)`);

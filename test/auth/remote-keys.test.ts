@@ -4,7 +4,7 @@ import pino from 'pino';
 import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
-import { openRemoteKeys, type RemoteKeysParts } from '../../src/auth/keys/remote.ts';
+import { openRemoteKeys, type RemoteKeysOptions } from '../../src/auth/keys/remote.ts';
 import type { RemoteSource } from '../../src/auth/keys/source.ts';
 import { draft, forge, jwkOf, type KeyName, publicKey } from './forge.ts';
 import { type FakeIssuer, json, startIssuer, status } from './issuer.ts';
@@ -20,7 +20,7 @@ interface Line {
   readonly reason: string;
 }
 
-function open(source: RemoteSource, parts: Partial<RemoteKeysParts> = {}) {
+function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const keys = openRemoteKeys(source, { log, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
@@ -53,7 +53,7 @@ async function until(happened: () => boolean): Promise<void> {
 
 /** Why the first attempt brought no keys. */
 async function firstFailure(keys: Keys, lines: readonly Line[]): Promise<string | undefined> {
-  await keys.lookAgain();
+  await keys.refresh();
   assert.equal(keys.current(), undefined);
   return lines.find(({ event }) => event === 'keys-unavailable')?.reason;
 }
@@ -165,7 +165,7 @@ test('no connection to the issuer is kept, which would be dead by the next fetch
   });
   const { keys } = open(discovering(issuer));
   await using _keys = keys;
-  await keys.lookAgain();
+  await keys.refresh();
   assert.deepEqual(kept, ['close']);
 });
 
@@ -250,7 +250,7 @@ test('however many unknown keys are named, they cause one fetch per cooldown', a
   let time = 0;
   const { keys, codeOf } = open(discovering(issuer), { cooldownMs: 30_000, clock: () => time });
   await using _keys = keys;
-  await keys.lookAgain();
+  await keys.refresh();
   const storm = () => Promise.all(Array.from({ length: 100 }, (_, at) => codeOf(tokenOf(`unknown-${at}`))));
   assert.deepEqual(new Set(await storm()), new Set(['key-unknown']));
   assert.equal(issuer.timesKeysWereAsked(), 2);
@@ -352,10 +352,10 @@ test('the time until the next attempt grows with every failure, up to the cooldo
   const { keys } = open(discovering(issuer), { cooldownMs: 3000, clock: () => 0 });
   await using _keys = keys;
   const waits: number[] = [];
-  await keys.lookAgain();
+  await keys.refresh();
   waits.push(keys.retryAfter());
   await until(() => issuer.timesKeysWereAsked() === 2);
-  await keys.lookAgain();
+  await keys.refresh();
   waits.push(keys.retryAfter());
   assert.deepEqual(waits, [1, 2]);
 });

@@ -34,7 +34,7 @@ test('a keys file is read again when it changes: new keys count, keys that left 
   await using _keys = keys;
   assert.equal(await outcomeOf('p256'), 'identified');
   await folder.write('keys.json', only('rsa'));
-  await keys.lookAgain();
+  await keys.refresh();
   assert.equal(await outcomeOf('p256'), 'refused');
   assert.equal(await outcomeOf('rsa'), 'identified');
 });
@@ -77,7 +77,7 @@ test('a file that is replaced by renaming, or behind a link, is read again', asy
   await using _keys = keys;
   await symlink(await folder.write('second.json', only('rsa')), join(folder.path, 'next'));
   await rename(join(folder.path, 'next'), join(folder.path, 'keys.json'));
-  await keys.lookAgain();
+  await keys.refresh();
   assert.equal(await outcomeOf('rsa'), 'identified');
 });
 
@@ -92,12 +92,12 @@ for (const [what, damage] of [
     const { keys, outcomeOf } = await watch(await folder.write('keys.json', only('p256')), lines);
     await using _keys = keys;
     await damage(folder);
-    await keys.lookAgain();
-    await keys.lookAgain();
+    await keys.refresh();
+    await keys.refresh();
     assert.equal(await outcomeOf('p256'), 'identified');
     assert.equal(lines.filter((line) => line.includes('"event":"keys-unavailable"')).length, 1);
     await folder.write('keys.json', only('rsa'));
-    await keys.lookAgain();
+    await keys.refresh();
     assert.equal(await outcomeOf('rsa'), 'identified');
   });
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Failed } from './key-set.ts';
-import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
+import { describeSkipped, type Failed, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
 
 /** Where keys come from while the service runs: a secret, a file that may change, an issuer that rotates. */
 export interface Keys extends AsyncDisposable {
@@ -10,7 +9,7 @@ export interface Keys extends AsyncDisposable {
    * Waits for the set that is on its way. With a set in force, asks the source once more: a token names a key that is
    * not in it. Never rejects.
    */
-  lookAgain(): Promise<void>;
+  refresh(): Promise<void>;
   /** Seconds, at least 1, until another attempt to get the first set. */
   retryAfter(): number;
   /** For the start line and for `token verify`; never secret. */
@@ -21,7 +20,7 @@ export interface Keys extends AsyncDisposable {
 export function fixedKeys(keys: KeySet, description: string): Keys {
   return {
     current: () => keys,
-    lookAgain: async () => {},
+    refresh: async () => {},
     retryAfter: () => 1,
     describe: () => description,
     [Symbol.asyncDispose]: async () => {},
@@ -31,17 +30,17 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
 /** What came of one attempt to get keys. */
 export type LoadedKeys = KeySetResult | Failed;
 
-export interface KeysParts {
+export interface KeysOptions {
   readonly log: Logger;
   /** Called after each attempt to get the keys of an issuer or of a file. */
   readonly keysTaken?: ((outcome: LoadedKeys['outcome']) => void) | undefined;
 }
 
 /**
- * Keeps the set in force, through changes and outages of its source. Logs what an operator must know, and once: the
+ * The set in force, through changes and outages of its source. Logs what an operator must know, and once: the
  * first failure of an outage, its end, a key that is skipped when it first appears, a set that has changed.
  */
-export function keepKeys(source: string, { log, keysTaken }: KeysParts) {
+export function currentKeys(source: string, { log, keysTaken }: KeysOptions) {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();
@@ -67,8 +66,8 @@ export function keepKeys(source: string, { log, keysTaken }: KeysParts) {
 
   return {
     current: (): KeySet | undefined => keys,
-    /** Takes what an attempt brought. A failure leaves the known keys in force. True when it brought keys. */
-    take(loaded: LoadedKeys): boolean {
+    /** Puts in force what an attempt brought; a failure leaves the known keys. True when it brought keys. */
+    update(loaded: LoadedKeys): boolean {
       keysTaken?.(loaded.outcome);
       if (loaded.outcome !== 'failed') report(loaded);
       if (loaded.outcome !== 'read') return fail(loaded.reason);

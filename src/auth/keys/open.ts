@@ -1,7 +1,7 @@
 import { describeTrouble, openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
 import { readSecretFile } from './files.ts';
-import type { KeysParts } from './keys.ts';
+import type { KeysOptions } from './keys.ts';
 import { fixedKeys, type Keys, KeysNotOpened } from './keys.ts';
 import { openRemoteKeys } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
@@ -13,7 +13,7 @@ import { openWatchedKeys } from './watched-file.ts';
  * @throws {KeysNotOpened} when a file that `readAuth` has found sound is so no longer, or the
  * development key cannot be made.
  */
-export async function openKeys(settings: AuthSettings, parts: KeysParts): Promise<Keys> {
+export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {
     case 'development': {
@@ -27,7 +27,7 @@ export async function openKeys(settings: AuthSettings, parts: KeysParts): Promis
       if (file.outcome !== 'read')
         throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
       if (file.readableByOthers) {
-        parts.log.warn(
+        options.log.warn(
           { event: 'secret-file-readable', path: source.path },
           `every user of this machine may read the secret file "${source.path}": chmod 600 or 640 stops that`,
         );
@@ -38,11 +38,11 @@ export async function openKeys(settings: AuthSettings, parts: KeysParts): Promis
       );
     }
     case 'keys-file':
-      return openWatchedKeys(source.path, parts);
+      return openWatchedKeys(source.path, options);
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {
-        ...parts,
+        ...options,
         cooldownMs: settings.keysCooldownMs,
         refreshMs: settings.keysRefreshMs,
       });

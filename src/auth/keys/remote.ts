@@ -1,10 +1,10 @@
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
 import { failed, readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
-import { type KeysParts, keepKeys, type LoadedKeys } from './keys.ts';
+import { currentKeys, type KeysOptions, type LoadedKeys } from './keys.ts';
 import type { RemoteSource } from './source.ts';
 
-export interface RemoteKeysParts extends KeysParts {
+export interface RemoteKeysOptions extends KeysOptions {
   /** Between two attempts that tokens with an unknown `kid` may cause. */
   readonly cooldownMs: number;
   /** Between two refreshes in the background. */
@@ -22,10 +22,10 @@ const FIRST_RETRY_MS = 1000;
  * The keys of an issuer, refreshed in the background and when a token names one that is not known. Starts
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
-export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Keys {
-  const { cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = parts;
+export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions): Keys {
+  const { cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = options;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const kept = keepKeys(description, parts);
+  const { current, update } = currentKeys(description, options);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
     const loaded = await loadKeys(source, signal);
     if (closing.signal.aborted) return;
-    failures = kept.take(loaded) ? 0 : failures + 1;
+    failures = update(loaded) ? 0 : failures + 1;
     const waitMs =
       failures === 0 ? refreshMs : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), cooldownMs, refreshMs);
     nextAt = clock() + waitMs;
@@ -54,11 +54,11 @@ export function openRemoteKeys(source: RemoteSource, parts: RemoteKeysParts): Ke
 
   attempt();
   return {
-    current: kept.current,
-    async lookAgain() {
-      const before = kept.current();
+    current,
+    async refresh() {
+      const before = current();
       await running;
-      if (before === undefined || kept.current() !== before) return;
+      if (before === undefined || current() !== before) return;
       if (running === undefined && clock() - askedAt >= cooldownMs) {
         askedAt = clock();
         attempt();

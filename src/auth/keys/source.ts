@@ -26,7 +26,7 @@ export const SOURCE_VARIABLES = [
   'TODO_AUTH_JWKS_URL',
 ] as const;
 
-/** The one source that the settings name, with the file it names looked into. */
+/** The one source that the settings name, after the file it names was read. */
 export async function readKeySource(
   settings: Settings,
   environment: Environment,

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { errorCode, readKeysFile } from './files.ts';
 import type { Keys } from './keys.ts';
-import { KeysNotOpened, type KeysParts, keepKeys } from './keys.ts';
+import { currentKeys, KeysNotOpened, type KeysOptions } from './keys.ts';
 
-export interface WatchedKeysParts extends KeysParts {
-  /** Between two looks at the file. */
+export interface WatchedKeysOptions extends KeysOptions {
+  /** Between two polls of the file. */
   readonly intervalMs?: number;
 }
 
@@ -12,40 +12,40 @@ export interface WatchedKeysParts extends KeysParts {
 const INTERVAL_MS = 1000;
 
 /**
- * The keys of a file, reread when it changes. Looks instead of waiting for the file system to tell: files that
+ * The keys of a file, reread when it changes. Polls instead of waiting for the file system to tell: files that
  * are replaced by renaming, or through the links of a mounted volume, tell of nothing.
  *
  * @throws {KeysNotOpened} when the file has no usable key now; later faults leave the known keys in force.
  */
-export async function openWatchedKeys(path: string, parts: WatchedKeysParts): Promise<Keys> {
-  const kept = keepKeys(`the file ${path}`, parts);
+export async function openWatchedKeys(path: string, options: WatchedKeysOptions): Promise<Keys> {
+  const { current, update } = currentKeys(`the file ${path}`, options);
   let seen = await fingerprint(path);
   const first = await readKeysFile(path);
   if (first.outcome !== 'read')
     throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
-  kept.take(first);
+  update(first);
   let running: Promise<void> | undefined;
 
   async function reread(): Promise<void> {
     const now = await fingerprint(path);
     if (now === seen) return;
     seen = now;
-    kept.take(await readKeysFile(path));
+    update(await readKeysFile(path));
   }
 
-  function look(): Promise<void> {
+  function poll(): Promise<void> {
     running ??= reread().finally(() => {
       running = undefined;
     });
     return running;
   }
 
-  const timer = setInterval(look, parts.intervalMs ?? INTERVAL_MS).unref();
+  const timer = setInterval(poll, options.intervalMs ?? INTERVAL_MS).unref();
   return {
-    current: kept.current,
-    lookAgain: look,
+    current,
+    refresh: poll,
     retryAfter: () => 1,
-    describe: () => `${count(kept.current()?.length ?? 0)} from TODO_AUTH_KEYS_FILE`,
+    describe: () => `${count(current()?.length ?? 0)} from TODO_AUTH_KEYS_FILE`,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;

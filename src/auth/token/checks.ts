@@ -14,15 +14,18 @@ export interface Trust
   readonly now: () => number;
 }
 
-/** Why a token is refused, or cannot be verified yet. */
-export type Fault = Refusal | KeysMissing;
+/** Why a token is refused, or that no key could be had from the issuer yet, which is no fault of the token. */
+export type Fault = Refusal | { readonly code: 'keys-unavailable' };
+
+/** What is wrong; undefined when nothing is. */
+type Verdict = Fault | undefined | Promise<Fault | undefined>;
 
 export type CheckName = 'signature' | 'issuer' | 'audience' | 'times';
 
 interface Check {
   readonly name: CheckName;
-  /** What is wrong; undefined when nothing is. Asks nothing of the checks before it. */
-  fault(token: UnverifiedToken, trust: Trust): Fault | undefined | Promise<Fault | undefined>;
+  /** Asks nothing of the checks before it. */
+  fault(token: UnverifiedToken, trust: Trust): Verdict;
 }
 
 /** Every check of a token that could be read, in their order. There is no other. */
@@ -38,45 +41,29 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /** The fault of the first check that finds one; undefined for a good token. The checks behind it are not made. */
-export function firstFault(
-  token: UnverifiedToken,
-  trust: Trust,
-  from = 0,
-): Fault | undefined | Promise<Fault | undefined> {
+export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verdict {
   const check = CHECKS[from];
   if (check === undefined) return undefined;
   return andThen(check.fault(token, trust), (fault) => fault ?? firstFault(token, trust, from + 1));
-}
-
-/** No key could be had from the issuer yet: no fault of the token. */
-export interface KeysMissing {
-  readonly code: 'keys-unavailable';
 }
 
 /**
  * What is wrong with a token's signature, by the keys it may be made with (contract A6, A7); undefined when one of
  * the current set has made it. Asks the source again for a `kid` that is not in the set. Says nothing about the claims.
  */
-export function checkSignature(
-  token: UnverifiedToken,
-  keys: Keys,
-): Refusal | KeysMissing | undefined | Promise<Refusal | KeysMissing | undefined> {
+export function checkSignature(token: UnverifiedToken, keys: Keys): Verdict {
   if (keys.current() !== undefined) return checkWithCurrent(token, keys, false);
-  return keys.lookAgain().then(() => checkWithCurrent(token, keys, false));
+  return keys.refresh().then(() => checkWithCurrent(token, keys, false));
 }
 
-function checkWithCurrent(
-  token: UnverifiedToken,
-  keys: Keys,
-  asked: boolean,
-): ReturnType<typeof checkSignature> {
+function checkWithCurrent(token: UnverifiedToken, keys: Keys, asked: boolean): Verdict {
   const set = keys.current();
   if (set === undefined) return { code: 'keys-unavailable' };
   return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
     if (set !== keys.current()) return checkWithCurrent(token, keys, asked);
     if (good) return undefined;
     if (asked || !namesUnknownKey(token, set)) return { code: failure(token, set) };
-    return keys.lookAgain().then(() => checkWithCurrent(token, keys, true));
+    return keys.refresh().then(() => checkWithCurrent(token, keys, true));
   });
 }
 

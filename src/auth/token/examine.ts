@@ -15,7 +15,7 @@ import {
 import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, utcTime } from './refusal.ts';
 
-/** One line of what `token verify` says. `unknown`: an earlier failure left nothing to look at. */
+/** One line of what `token verify` says. `unknown`: an earlier failure left nothing to check. */
 export interface Line {
   readonly check: 'form' | 'key' | CheckName | 'name' | 'roles' | 'may write';
   readonly result: 'ok' | 'failed' | 'unknown';

@@ -75,13 +75,13 @@ export function explainAudience(
   return isMixed ? `${detail}: a list may hold strings only` : detail;
 }
 
-/** Where roles are looked for. */
+/** Where roles are read from. */
 export function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
   return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
 }
 
-/** Looks where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
+/** Where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
 export function explainMissingRole({ claims }: UnverifiedToken): string {
   const elsewhere = findRole(claims, []);
   if (elsewhere !== undefined) {

@@ -3,7 +3,7 @@ import { parseJson } from '../../parse-json.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** A token whose form is beyond doubt and whose signature nobody has looked at yet. */
+/** A token whose form is beyond doubt and whose signature nobody has verified yet. */
 export interface UnverifiedToken {
   /** What is signed, RFC 7515 §5.2: header and payload as they stand in the token. */
   readonly signingInput: string;
@@ -39,7 +39,7 @@ export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x
 const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
 /**
- * The strict look before any cryptography (contract A5): what is signed has one spelling only, without padding, white
+ * The strict check before any cryptography (contract A5): what is signed has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
  */
 export function readToken(compact: string): ReadToken {
