@@ -6,6 +6,10 @@ import { MAX_ID, MEMBERS, type NewTodo, type Replacement, TITLE_MAX_LENGTH } fro
 
 const require = createRequire(import.meta.url);
 
+/** What a body has that the schema of this name admits. */
+type CreateTodo = Pick<Replacement, 'title' | 'categoryId'>;
+type ReplaceTodo = CreateTodo & Partial<Pick<Replacement, 'done'>>;
+
 /** The members of the document itself: for the validator the root of all its schemas. */
 const OPENAPI = ['openapi', 'info', 'servers', 'tags', 'paths', 'components'];
 
@@ -25,8 +29,8 @@ function compile() {
   ajv.addVocabulary(OPENAPI);
   ajv.addSchema(JSON.parse(readDocument('shared-list')), 'document');
   return {
-    isCreateTodo: ajv.compile<NewTodo>({ $ref: 'document#/components/schemas/CreateTodo' }),
-    isReplaceTodo: ajv.compile<NewTodo & Partial<Replacement>>({
+    isCreateTodo: ajv.compile<CreateTodo>({ $ref: 'document#/components/schemas/CreateTodo' }),
+    isReplaceTodo: ajv.compile<ReplaceTodo>({
       $ref: 'document#/components/schemas/ReplaceTodo',
     }),
   };
