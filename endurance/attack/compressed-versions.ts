@@ -30,6 +30,6 @@ export const manyCompressedVersions: Scenario = {
   name: 'many-compressed-versions',
   what: '1,000 readers of 1,000 versions of 150,000 todos in gzip, none read',
   connections: 1_000,
-  opensEveryMs: 12,
+  opensEveryMs: 8,
   processorSeconds: 30,
 };
