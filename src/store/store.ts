@@ -2,7 +2,7 @@ import type { CreateKey } from './create-key.ts';
 import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
 import type { TodoRepresentation } from './representation.ts';
-import type { NewTodo, Replacement } from './todo.ts';
+import { MAX_ID, type NewTodo, type Replacement } from './todo.ts';
 
 /**
  * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later
@@ -71,7 +71,7 @@ export interface Connections {
 export class IdsExhausted extends Error {
   override readonly name = 'IdsExhausted';
   constructor() {
-    super('Cannot create a todo: every id up to 2147483647 has been given out, and ids are never reused');
+    super(`Cannot create a todo: every id up to ${MAX_ID} has been given out, and ids are never reused`);
   }
 }
 

@@ -8,6 +8,7 @@ import { openAudit } from '../../src/observe/audit.ts';
 import { reasonPhrase } from '../../src/problem/catalogue.ts';
 import { problemBody } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
+import { parseIdempotencyKey } from '../../src/shared-list/idempotency-key.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
@@ -104,6 +105,19 @@ describe('The document of the shared list', () => {
     assert.equal(CategoryId?.maximum, MAX_ID);
     for (const member of ['id', 'categoryId']) {
       assert.equal(TodoResponse?.properties?.[member]?.maximum, MAX_ID);
+    }
+  });
+
+  test('I5 · admits the keys of a create that the service admits', () => {
+    const { parameters = [] } = operationsOf(document)['POST /todos'] ?? {};
+    const pattern = parameters.find(({ name }) => name === 'Idempotency-Key')?.schema.pattern;
+    assert.ok(pattern !== undefined);
+    const one = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
+    const longest = 'k'.repeat(128);
+    const others = ['', '""', longest, `"${longest}"`, `${longest}k`, '"a', 'a"', '"a";v=1', 'a, b', 'a\n'];
+    for (const value of [...one, ...one.map((character) => `"${character}"`), ...others]) {
+      const admitted = new RegExp(pattern, 'u').test(value);
+      assert.equal(admitted, parseIdempotencyKey(value) !== undefined, JSON.stringify(value));
     }
   });
 

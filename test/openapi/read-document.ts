@@ -34,6 +34,7 @@ export interface Operation {
   readonly security: unknown;
   readonly 'x-policy'?: string;
   readonly requestBody?: unknown;
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly pattern?: string } }[];
   readonly responses: Readonly<Record<string, Response>>;
 }
 
