@@ -40,7 +40,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
   const document = parseDocument(text);
 
   describe(`The file of the document of ${profile}`, () => {
-    test('is what development serves and the command openapi prints, byte for byte', async () => {
+    test('D3 · is what development serves and the command openapi prints, byte for byte', async () => {
       await using service = await startService({ profile, environment: 'development' });
       assert.equal(await readDocument(service), text);
       assert.deepEqual(await runProgram(['openapi', '--profile', profile]), {
@@ -81,7 +81,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
   });
 }
 
-test('openapi prints the document of the shared list unless told otherwise, and refuses other profiles', async () => {
+test('D3 · openapi prints the document of the shared list unless told otherwise, and refuses other profiles', async () => {
   const { stdout } = await runProgram(['openapi']);
   assert.deepEqual(await runProgram(['openapi', '--profile', 'shared-list']), {
     code: 0,
