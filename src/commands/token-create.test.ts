@@ -45,6 +45,12 @@ test('without --lifetime a token lives for eight hours', async () => {
   assert.equal((await claimsOf('--name', 'ada')).exp, 1_795_247_826 + 8 * 3600);
 });
 
+test('no claim changes what a name with escapes means in a later one', async () => {
+  const more = [String.raw`a={"h":[],"ti\\u0":0}`, String.raw`b={"h":"","ti\u0074le":1}`];
+  const claims = await claimsOf('--name', 'ada', ...more.flatMap((text) => ['--claim', text]));
+  assert.deepEqual(claims.b, { h: '', title: 1 });
+});
+
 test('more claims are strings, or JSON when they begin like JSON', async () => {
   const more = [
     'team=a=b',

@@ -8,6 +8,7 @@ import {
 } from '../auth/development.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig } from '../config.ts';
+import { parseJson } from '../parse-json.ts';
 import { print } from '../print.ts';
 import { SETTINGS } from '../settings.ts';
 import { printCannot, printFaults } from './faults.ts';
@@ -130,11 +131,10 @@ function readClaims(texts: readonly string[]): readonly (readonly [string, unkno
     }
     if (claims.has(key)) return `--claim must name each claim once, received ${JSON.stringify(key)} twice`;
     const value = text.slice(equals + 1);
-    try {
-      claims.set(key, /^[{[]/.test(value) ? JSON.parse(value) : value);
-    } catch {
+    const parsed = /^[{[]/.test(value) ? parseJson(value) : { value };
+    if ('fault' in parsed)
       return `--claim with a value that begins with { or [ must be JSON, received ${JSON.stringify(value)}`;
-    }
+    claims.set(key, parsed.value);
   }
   return [...claims];
 }
