@@ -12,10 +12,7 @@ export function isDocumented(profile: string): profile is Documented {
   return Object.hasOwn(FILES, profile);
 }
 
-/**
- * The text of the OpenAPI 3.1 document of a profile, written by hand. What is compared, served or compiled is this file:
- * nothing of it is spelled elsewhere.
- */
+/** The text of the OpenAPI 3.1 document of a profile: a file written by hand, served, printed and compiled as it is. */
 export function readDocument(profile: Documented): string {
   return readAsset(FILES[profile]);
 }
