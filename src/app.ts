@@ -8,8 +8,7 @@ import { crash, type Fail } from './http/message/to-problem.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
 import { type Audit, openAudit } from './observe/audit.ts';
-import type { Observer } from './observe/observer.ts';
-import { requestLines } from './observe/request-line.ts';
+import { openRecords, type Recorders } from './observe/record.ts';
 import { openPipeline } from './pipeline.ts';
 import type { Environment } from './settings.ts';
 import { sharedListRoutes } from './shared-list/routes.ts';
@@ -27,8 +26,8 @@ export interface Parts {
     | { readonly name: 'error-demo' };
   /** Whose requests these are. */
   readonly listeners: Pick<Listeners, 'draining'>;
-  /** Observers of requests; none by default. */
-  readonly observers?: readonly Observer[];
+  /** Who wants to know of requests; nobody by default. */
+  readonly recorders?: Recorders;
   /** Origins whose browser applications are let in; none by default. */
   readonly corsOrigins?: readonly string[];
   /** Beside those of the profile; none by default. */
@@ -37,7 +36,7 @@ export interface Parts {
 
 /** Composes the application: what is done with a request that has passed the strict look. */
 export async function composeApp(parts: Parts): Promise<Receive> {
-  const { environment, log, profile, listeners, observers = [], corsOrigins = [] } = parts;
+  const { environment, log, profile, listeners, recorders = {}, corsOrigins = [] } = parts;
   const { routes: own, admit, fail } = open(profile, log, openAudit(log, parts.audit));
   const routes = [...own, ...(parts.routes ?? [])];
   checkAccess(profile, routes);
@@ -45,8 +44,6 @@ export async function composeApp(parts: Parts): Promise<Receive> {
     const { documentRoutes } = await import('./openapi/serve.ts');
     routes.push(...documentRoutes(profile.name, log));
   }
-  const lines = requestLines(log, environment);
-  const watchers = observers.map(({ watchRequest }) => watchRequest);
   return openPipeline({
     routes,
     admit,
@@ -54,7 +51,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
     log,
     listeners,
     cors: corsOrigins.length === 0 ? undefined : openCors(corsOrigins),
-    watchers: lines === undefined ? watchers : [...watchers, lines],
+    record: openRecords(log, environment, recorders),
   });
 }
 

@@ -13,7 +13,6 @@ import { write } from './http/message/write.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import { refuse } from './http/transport/refuse.ts';
 import type { Receive } from './http/transport/server.ts';
-import type { WatchRequest } from './observe/observer.ts';
 
 /** What differs between listeners. */
 export interface PipelineParts {
@@ -25,8 +24,8 @@ export interface PipelineParts {
   readonly listeners: Pick<Listeners, 'draining'>;
   /** Undefined when no origin is allowed. */
   readonly cors?: Cors | undefined;
-  /** The first is the outermost; none by default. */
-  readonly watchers?: readonly WatchRequest[];
+  /** Begins the record of a request; nobody wants one by default. */
+  readonly record?: ((call: Call) => void) | undefined;
 }
 
 /**
@@ -35,16 +34,14 @@ export interface PipelineParts {
  * place each.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, fail, log, listeners, cors, watchers = [] } = parts;
+  const { routes, admit, fail, log, listeners, cors, record } = parts;
   const match = matchRoutes(routes);
-  const watched = watchers.reduceRight<(call: Call) => void>(
-    (go, watch) => (call) => watch(call, () => go(call)),
-    respond,
-  );
   return (request, response, connection) => {
     const { method = '', url = '' } = request;
     try {
-      watched(new Call(request, response, connection, match(method, url)));
+      const call = new Call(request, response, connection, match(method, url));
+      record?.(call);
+      respond(call);
     } catch (err) {
       abandon(request, err);
     }

@@ -3,17 +3,10 @@ import { type Condition, databaseAnswers } from './admin/readiness.ts';
 import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
 import type { Metrics } from './observe/metrics.ts';
-import type { Observer } from './observe/observer.ts';
 import type { ServedDatabase } from './store/database.ts';
 import type { Migrated } from './store/operator.ts';
 import type { FileNews } from './store/sqlite/health.ts';
 import type { TodoStore } from './store/store.ts';
-
-/** Who looks on while a profile works. */
-export interface Onlookers {
-  readonly observers: readonly Observer[];
-  readonly metrics: Metrics | undefined;
-}
 
 /** What a profile works with. */
 export interface OpenProfile {
@@ -33,11 +26,11 @@ export interface OpenProfile {
  */
 export async function openProfile(
   profile: Config['profile'],
-  onlookers: Onlookers,
+  metrics: Metrics | undefined,
   log: Logger,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
-  if (profile.name === 'shared-list') return openSharedList(profile, onlookers, log, parts);
+  if (profile.name === 'shared-list') return openSharedList(profile, metrics, log, parts);
   return { profile, database: undefined, keys: undefined, conditions: [] };
 }
 
@@ -52,26 +45,19 @@ export async function schemaVersionOf(profile: Config['profile']): Promise<numbe
 /** Imports what the error demo does not need. */
 async function openSharedList(
   { name, database, auth }: SharedListConfig,
-  { observers, metrics }: Onlookers,
+  metrics: Metrics | undefined,
   log: Logger,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
   const { openAuthenticator } = await import('./auth/authenticate.ts');
-  const { store, name: databaseName } = await openStore(database, observers, log);
+  const { store, name: databaseName } = await openStore(database, log);
   parts.use(store);
   const keysTaken = metrics === undefined ? {} : { keysTaken: metrics.keysTaken };
   const authenticator = parts.use(await openAuthenticator(auth, { log, ...keysTaken }));
   if (database.engine === 'sqlite') metrics?.watchWriteAheadLog(database.path);
   if (store.connections !== undefined) metrics?.watchConnections(store.connections.bind(store));
   return {
-    profile: {
-      name,
-      store: observers.reduce((watched, observer) => observer.watchStore(watched), store),
-      authenticate: observers.reduce(
-        (watched, observer) => observer.watchAuthenticate(watched),
-        authenticator.authenticate,
-      ),
-    },
+    profile: { name, store, authenticate: authenticator.authenticate },
     database: databaseName,
     keys: authenticator.describe(),
     conditions: [authenticator.ready, databaseAnswers(() => store.check())],
@@ -81,7 +67,6 @@ async function openSharedList(
 /** Imports the adapter of the configured engine alone. The name is for people, without a password. */
 async function openStore(
   database: ServedDatabase,
-  observers: readonly Observer[],
   log: Logger,
 ): Promise<{ readonly store: TodoStore; readonly name: string }> {
   const onMigrated = ({ from, to }: Migrated) =>
@@ -97,7 +82,6 @@ async function openStore(
       onMigrated,
       onLogMoved: (to) => log.warn({ event: 'log-moved', path: to }, LOG_MOVED),
       onFileNews: (news) => logFileNews(log, path, news),
-      ...onCommit(observers),
     });
     return { store, name: `sqlite:${path}` };
   }
@@ -147,12 +131,4 @@ function logFileNews(log: Logger, path: string, news: FileNews): void {
         'the database file was read whole and is sound: it is used again',
       );
   }
-}
-
-function onCommit(observers: readonly Observer[]) {
-  if (observers.length === 0) return {};
-  const committed: Observer['committed'] = (writes, from, until) => {
-    for (const observer of observers) observer.committed(writes, from, until);
-  };
-  return { committed };
 }

@@ -8,7 +8,6 @@ import { type Address, type Listeners, openListeners } from './http/transport/li
 import type { Receive, Refused } from './http/transport/server.ts';
 import { sayFull } from './observe/connections-full.ts';
 import type { Metrics } from './observe/metrics.ts';
-import type { Observer } from './observe/observer.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { openPipeline } from './pipeline.ts';
 import type { Problem } from './problem/problem.ts';
@@ -53,10 +52,9 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   metrics?.watchLog(output);
   const traces =
     config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), log }));
-  const observers: readonly Observer[] = [traces, metrics].filter((observer) => observer !== undefined);
   const adminUrl = admin && metrics && (await openAdmin(admin, config, metrics, conditions, log, parts));
 
-  const opened = await openProfile(config.profile, { observers, metrics }, log, parts);
+  const opened = await openProfile(config.profile, metrics, log, parts);
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
   const refused: Refused = (problem, traceId) => {
@@ -75,7 +73,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
     audit: config.audit,
     profile: opened.profile,
     listeners,
-    observers,
+    recorders: { metrics, traces },
     corsOrigins: config.corsOrigins,
   });
   const url = await listen(listeners, receive, config, '--port or TODO_PORT');

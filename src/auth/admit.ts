@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import { andThen } from '../and-then.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
+import { marked } from '../mark.ts';
 import type { Audit } from '../observe/audit.ts';
-import type { Authenticate } from './authenticate.ts';
+import type { Authenticate, Authentication } from './authenticate.ts';
 import type { Identity } from './identity.ts';
 import { INSUFFICIENT_SCOPE } from './token/refusal.ts';
 
@@ -26,7 +27,8 @@ export function admitWith(
 ): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
-    return andThen(authenticate(call.headers.authorization), (result) => {
+    const verdict = marked(call.mark, 'authenticate', () => authenticate(call.headers.authorization), codeOf);
+    return andThen(verdict, (result) => {
       switch (result.outcome) {
         case 'refused':
           if (result.code !== 'credentials-missing') {
@@ -55,4 +57,16 @@ export function admitWith(
  */
 export function canWriteTodos({ roles }: Identity): boolean {
   return roles.includes('editor');
+}
+
+/** What came of it, in a word. */
+function codeOf(authentication: Authentication): string {
+  switch (authentication.outcome) {
+    case 'identified':
+      return 'accepted';
+    case 'refused':
+      return authentication.code;
+    case 'unavailable':
+      return 'keys-unavailable';
+  }
 }

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Authentication } from '../auth/authenticate.ts';
+import type { Mark, Step } from '../mark.ts';
 import type { Connections } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import { registerListeners, type WatchListener } from './listener-metrics.ts';
-import type { Observer } from './observer.ts';
+import { type Ended, errorType } from './record.ts';
 import { type Build, gaugeIn, registerBuild, registerRuntime } from './runtime-metrics.ts';
-import { errorType, settled, watchStore } from './watched-store.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
@@ -40,7 +39,11 @@ export interface MetricsAbout extends Build {
  * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
  * label is ever taken from a request's own text: methods and routes are those that the service knows.
  */
-export interface Metrics extends Observer, Disposable {
+export interface Metrics extends Disposable {
+  /** A request is under way. */
+  begun(method: string): void;
+  readonly mark: Mark;
+  ended(request: Ended): void;
   /** A request was answered with a problem before it was routed. */
   refused(status: number): void;
   /** Keys were read or fetched, or could not be. */
@@ -129,43 +132,32 @@ export function openMetrics(about: MetricsAbout): Metrics {
     registers,
   });
 
-  const judged = (authentication: Authentication): void => {
-    const code = codeOf(authentication);
-    verdicts.set(code, (verdicts.get(code) ?? 0) + 1);
-  };
+  /** Writes that shared a commit mark it one after the other. */
+  let lastCommit: Step | undefined;
 
   return {
-    watchStore: (store) =>
-      watchStore(store, (operation, run) => {
-        const from = performance.now();
-        return settled(run, (error) => {
-          const type = error === undefined ? '' : errorType(error);
-          operations.observe((performance.now() - from) / 1_000, databaseSystem, operation, type);
-        });
-      }),
-    watchAuthenticate: (authenticate) => (authorization) => {
-      const authentication = authenticate(authorization);
-      if (authentication instanceof Promise) authentication.then(judged, () => {});
-      else judged(authentication);
-      return authentication;
+    begun: (method) => countUnderWay(known(method), 1),
+    mark(step) {
+      const seconds = (step.until - step.from) / 1_000;
+      switch (step.name) {
+        case 'authenticate':
+          if (step.code !== undefined) verdicts.set(step.code, (verdicts.get(step.code) ?? 0) + 1);
+          break;
+        case 'commit':
+          if (step === lastCommit) break;
+          lastCommit = step;
+          batches.observe(step.writes);
+          commits.observe(seconds);
+          break;
+        default:
+          operations.observe(seconds, databaseSystem, step.name, errorType(step.error));
+      }
     },
-    watchRequest({ method: sent, found, response }, go) {
-      const from = performance.now();
-      const method = METHODS.has(sent) ? sent : '_OTHER';
-      countUnderWay(method, 1);
-      response.once('close', () => {
-        countUnderWay(method, -1);
-        if (!response.writableFinished) aborted.inc();
-        else {
-          const seconds = (performance.now() - from) / 1_000;
-          duration.observe(seconds, method, found?.path ?? '', response.statusCode);
-        }
-      });
-      go();
-    },
-    committed(writes, from, until) {
-      batches.observe(writes);
-      commits.observe((until - from) / 1_000);
+    ended({ call, from, until, status }) {
+      const method = known(call.method);
+      countUnderWay(method, -1);
+      if (status === undefined) aborted.inc();
+      else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
     refused: (status) => refused.inc({ http_response_status_code: status }),
     keysTaken: (outcome) => keys.inc({ outcome }),
@@ -220,13 +212,6 @@ export function openMetrics(about: MetricsAbout): Metrics {
   };
 }
 
-function codeOf(authentication: Authentication): string {
-  switch (authentication.outcome) {
-    case 'identified':
-      return 'accepted';
-    case 'refused':
-      return authentication.code;
-    case 'unavailable':
-      return 'keys-unavailable';
-  }
+function known(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER';
 }

@@ -1,10 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  type Attributes,
   type Context,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   TraceFlags,
   type Tracer,
@@ -26,21 +25,27 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import type { Call } from '../http/message/call.ts';
+import type { Mark, Step } from '../mark.ts';
 import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
 import { within } from '../within.ts';
-import type { Observer } from './observer.ts';
+import { type Ended, errorType } from './record.ts';
 import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
-import { errorType, settled, watchStore } from './watched-store.ts';
-
-/** Operations that share a commit with others; beside a read, somebody else's may end. */
-const WRITES: ReadonlySet<string> = new Set(['add', 'replace', 'remove']);
 
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
 
 /** Spans of requests, sent by OTLP/HTTP for as long as it is open. */
-export interface Traces extends Observer, AsyncDisposable {}
+export interface Traces extends AsyncDisposable {
+  /** Undefined when the request is not sampled. */
+  begin(call: Call, from: number): Spans | undefined;
+}
+
+/** Those of one request. */
+interface Spans {
+  readonly mark: Mark;
+  ended(request: Ended): void;
+}
 
 /**
  * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
@@ -69,70 +74,13 @@ export function openTraces(
   });
   const tracer = provider.getTracer('todo-service', version);
   const isSampled = decideBy(settings.sampling);
-  const current = new AsyncLocalStorage<Context>();
-  /** Below the span of the request; nothing where that is not recorded. */
-  const child = <T>(name: string, kind: SpanKind, attributes: Attributes, run: (span?: Span) => T): T => {
-    const parent = current.getStore();
-    if (parent === undefined) return run();
-    const span = tracer.startSpan(name, { kind, attributes }, parent);
-    return settled(
-      () => run(span),
-      (error) => end(span, error),
-    );
-  };
-  let lastCommit = { writes: 0, from: 0, until: 0 };
-  /** Below the span of a write that began then. */
-  const noteCommit = (span: Span, startedAt: number): void => {
-    const { writes, from, until } = lastCommit;
-    if (from < startedAt) return;
-    const startTime = performance.timeOrigin + from;
-    const attributes = { 'todo.commit.writes': writes };
-    tracer
-      .startSpan('commit', { startTime, attributes }, trace.setSpan(ROOT_CONTEXT, span))
-      .end(performance.timeOrigin + until);
-  };
 
   return {
-    watchRequest(call, go) {
+    begin(call, from) {
       const parent = parseTraceparent(call.headers.traceparent);
-      if (!isSampled(parent)) {
-        if (parent?.sampled) call.traceId = newTraceId({ ...parent, sampled: false });
-        go();
-        return;
-      }
-      const span = startServerSpan(tracer, call, parent);
-      const { traceId, spanId } = span.spanContext();
-      call.traceId = `00-${traceId}-${spanId}-01`;
-      const { response } = call;
-      response.once('close', () => {
-        if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
-        else span.setAttribute('error.type', 'aborted');
-        if (response.statusCode >= 500) {
-          const type = String(response.statusCode);
-          span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
-        }
-        span.end();
-      });
-      current.run(trace.setSpan(ROOT_CONTEXT, span), go);
-    },
-    watchAuthenticate: (authenticate) => (authorization) =>
-      child('authenticate', SpanKind.INTERNAL, {}, () => authenticate(authorization)),
-    watchStore: (store) =>
-      watchStore(store, (operation, run) => {
-        const attributes = { 'db.operation.name': operation, 'db.collection.name': 'todos' };
-        return child(`${operation} todos`, SpanKind.CLIENT, attributes, (span) => {
-          const startedAt = performance.now();
-          const result = run();
-          // A writer hears of its batch before the next one is committed: the last commit is that of this write.
-          if (span !== undefined && WRITES.has(operation) && result instanceof Promise) {
-            const note = () => noteCommit(span, startedAt);
-            result.then(note, note);
-          }
-          return result;
-        });
-      }),
-    committed(writes, from, until) {
-      lastCommit = { writes, from, until };
+      if (isSampled(parent)) return openSpans(tracer, call, parent, from);
+      if (parent?.sampled) call.traceId = newTraceId({ ...parent, sampled: false });
+      return undefined;
     },
     async [Symbol.asyncDispose]() {
       const sent = provider.shutdown().catch(() => {});
@@ -152,29 +100,77 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
   };
 }
 
-function startServerSpan(tracer: Tracer, { method, found, request }: Call, parent: Parent | undefined): Span {
-  const context =
-    parent === undefined
-      ? ROOT_CONTEXT
-      : trace.setSpanContext(ROOT_CONTEXT, {
-          traceId: parent.traceId,
-          spanId: parent.parentId,
-          traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-          isRemote: true,
-        });
-  const attributes = {
-    'http.request.method': method,
-    'url.scheme': 'http',
-    'network.protocol.version': request.httpVersion,
-    ...(found === undefined ? {} : { 'http.route': found.path }),
+/** Begins the span of a request, which its steps and its end complete. */
+function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from: number): Spans {
+  /** One clock for all of them, whatever became of the system's since the start of the process. */
+  const offset = Date.now() - from;
+  const { method, found, request } = call;
+  const span = tracer.startSpan(
+    found === undefined ? method : `${method} ${found.path}`,
+    {
+      kind: SpanKind.SERVER,
+      startTime: offset + from,
+      attributes: {
+        'http.request.method': method,
+        'url.scheme': 'http',
+        'network.protocol.version': request.httpVersion,
+        ...(found === undefined ? {} : { 'http.route': found.path }),
+      },
+    },
+    remoteContext(parent),
+  );
+  const { traceId, spanId } = span.spanContext();
+  call.traceId = `00-${traceId}-${spanId}-01`;
+
+  const below = (above: Span, name: string, step: Step, options: SpanOptions): Span => {
+    const startTime = offset + step.from;
+    const child = tracer.startSpan(name, { ...options, startTime }, trace.setSpan(ROOT_CONTEXT, above));
+    const { error } = step;
+    if (error !== undefined)
+      child.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
+    return child;
   };
-  const name = found === undefined ? method : `${method} ${found.path}`;
-  return tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, context);
+  let commit: Extract<Step, { name: 'commit' }> | undefined;
+
+  return {
+    mark(step) {
+      const { name } = step;
+      if (name === 'commit') {
+        // Its write, below which it belongs, ends behind it.
+        commit = step;
+        return;
+      }
+      const attributes = { 'db.operation.name': name, 'db.collection.name': 'todos' };
+      const child =
+        name === 'authenticate'
+          ? below(span, name, step, {})
+          : below(span, `${name} todos`, step, { kind: SpanKind.CLIENT, attributes });
+      if (commit !== undefined) {
+        const { writes, until } = commit;
+        below(child, 'commit', commit, { attributes: { 'todo.commit.writes': writes } }).end(offset + until);
+        commit = undefined;
+      }
+      child.end(offset + step.until);
+    },
+    ended({ until, status }) {
+      const { statusCode } = call.response;
+      if (status === undefined) span.setAttribute('error.type', 'aborted');
+      else span.setAttribute('http.response.status_code', status);
+      if (statusCode >= 500) {
+        span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(statusCode));
+      }
+      span.end(offset + until);
+    },
+  };
 }
 
-function end(span: Span, error: unknown): void {
-  if (error !== undefined) {
-    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
-  }
-  span.end();
+/** The caller's span, when it told one. */
+function remoteContext(parent: Parent | undefined): Context {
+  if (parent === undefined) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: parent.traceId,
+    spanId: parent.parentId,
+    traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+  });
 }

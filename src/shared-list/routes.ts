@@ -3,6 +3,7 @@ import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
+import { marked } from '../mark.ts';
 import type { Audit } from '../observe/audit.ts';
 import type { Preconditions } from '../store/entity-tag.ts';
 import type { ListRepresentation } from '../store/list/version.ts';
@@ -22,7 +23,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
 
   /** Its line is written before whoever waits for the same key, or for a later write, goes on. */
   async function addAudited(call: Call, todo: NewTodo, once: Once | undefined): Promise<CreateOutcome> {
-    const created = await store.add(todo, once);
+    const created = await marked(call.mark, 'add', () => store.add(todo, once, call.mark));
     if (typeof created === 'object' && !('repeated' in created)) audit.created(call, created.id);
     return created;
   }
@@ -39,10 +40,11 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       method: 'GET',
       path: '/todos',
       access: 'authenticated',
-      handle: ({ headers }) =>
+      handle: ({ headers, mark }) =>
         withPreconditions(headers, (preconditions) => {
           const gzip = admitsGzip(headers['accept-encoding']);
-          const list = store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch });
+          const wish = { gzip, ifNoneMatch: preconditions.ifNoneMatch };
+          const list = marked(mark, 'list', () => store.list(wish));
           return andThen(list, (current) => answerList(preconditions, current));
         }),
     },
@@ -50,10 +52,11 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       method: 'GET',
       path: '/todos/:id',
       access: 'authenticated',
-      handle: ({ headers, id }) =>
-        withPreconditions(headers, (preconditions) =>
-          andThen(store.find(id), (todo) => answerTodo(preconditions, todo)),
-        ),
+      handle: ({ headers, id, mark }) =>
+        withPreconditions(headers, (preconditions) => {
+          const found = marked(mark, 'find', () => store.find(id));
+          return andThen(found, (todo) => answerTodo(preconditions, todo));
+        }),
     },
     withBody({ method: 'POST', path: '/todos', access: 'CanWriteTodos' }, parseCreateTodo, (call, body) =>
       withPreconditions(call.headers, ({ ifMatch, ifNoneMatch }) =>
@@ -76,7 +79,8 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
     ),
     withBody({ method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos' }, parseReplaceTodo, (call, body) =>
       withPreconditions(call.headers, async (preconditions) => {
-        switch (await store.replace(call.id, body, preconditions)) {
+        const { id, mark } = call;
+        switch (await marked(mark, 'replace', () => store.replace(id, body, preconditions, mark))) {
           case 'replaced':
             audit.replaced(call);
             return { status: 204 };
@@ -95,7 +99,8 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
       access: 'CanWriteTodos',
       handle: (call) =>
         withPreconditions(call.headers, async (preconditions) => {
-          switch (await store.remove(call.id, preconditions)) {
+          const { id, mark } = call;
+          switch (await marked(mark, 'remove', () => store.remove(id, preconditions, mark))) {
             case 'removed':
               audit.deleted(call);
               return { status: 204 };

@@ -1,3 +1,4 @@
+import type { Mark } from '../mark.ts';
 import type { CreateKey } from './create-key.ts';
 import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
@@ -7,7 +8,8 @@ import { MAX_ID, type NewTodo, type Replacement } from './todo.ts';
 /**
  * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later
  * sees it. What the specification expects to happen comes back as a value; a rejection is `StoreUnavailable`,
- * `StoreBroken`, `OutcomeUnknown`, a bug or a broken machine.
+ * `StoreBroken`, `OutcomeUnknown`, a bug or a broken machine. A store that commits writes together marks the commit that a
+ * write waited for; no decision reads that.
  */
 export interface TodoStore extends AsyncDisposable {
   /** Every todo, ordered by id ascending, never older than the call. Synchronous when it is at hand. */
@@ -20,7 +22,7 @@ export interface TodoStore extends AsyncDisposable {
    * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. With a key, whose fate is the todo's
    * (contract I1, I6): one that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
-  add(todo: NewTodo, once?: Once): Promise<CreateOutcome>;
+  add(todo: NewTodo, once?: Once, mark?: Mark): Promise<CreateOutcome>;
 
   /**
    * The outcomes are decided in this order: specification, Endpoints, rule 2, and contract, Order of checks 5.
@@ -30,12 +32,14 @@ export interface TodoStore extends AsyncDisposable {
     id: number,
     replacement: Replacement,
     preconditions?: Preconditions,
+    mark?: Mark,
   ): Promise<'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed'>;
 
   /** As `replace`. */
   remove(
     id: number,
     preconditions?: Preconditions,
+    mark?: Mark,
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
   /**

@@ -5,7 +5,7 @@ import { composeApp } from '../../src/app.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
-import type { Observer } from '../../src/observe/observer.ts';
+import type { Recorders } from '../../src/observe/record.ts';
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
 export interface Demo extends AsyncDisposable {
@@ -18,14 +18,14 @@ export interface Demo extends AsyncDisposable {
 
 export interface DemoOptions extends ListenersOptions {
   readonly routes?: readonly Route[];
-  readonly observers?: readonly Observer[];
+  readonly recorders?: Recorders;
   readonly logLevel?: string;
   readonly environment?: 'development' | 'production';
 }
 
 export async function startDemo({
   routes = [],
-  observers = [],
+  recorders = {},
   logLevel = 'info',
   environment = 'production',
   ...options
@@ -39,7 +39,7 @@ export async function startDemo({
     profile: { name: 'error-demo' },
     listeners,
     routes,
-    observers,
+    recorders,
   });
   const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
   const { port } = server.address() as AddressInfo;

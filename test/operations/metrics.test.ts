@@ -111,6 +111,24 @@ test('operations of the store and commits are timed', async () => {
   assert.ok(Number(valuesOf(exposition, 'todo_database_wal_size_bytes')[0]) > 0);
 });
 
+test('an operation whose client has left is timed all the same', async () => {
+  await using list = await startList(ADMIN);
+  using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
+  other.exec('BEGIN IMMEDIATE');
+  await using connection = await Connection.open(list.url);
+  connection.socket.end(
+    `DELETE /todos/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\n\r\n`,
+  );
+  while (valuesOf(await scrape(list), 'todo_aborted_requests_total')[0] !== 1);
+  other.exec('ROLLBACK');
+  const removed = async () =>
+    valuesOf(await scrape(list), 'db_client_operation_duration_seconds_count', {
+      db_operation_name: 'remove',
+    });
+  while ((await removed()).length === 0);
+  assert.deepEqual(await removed(), [1]);
+});
+
 test('a batch that commits nothing, refused or failed, is no commit', async () => {
   await using list = await startList(ADMIN);
   assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 201);

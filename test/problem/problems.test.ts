@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observer } from '../../src/observe/observer.ts';
 import { get, startDemo } from '../operations/demo.ts';
 
 async function problemOf(reply: Response) {
@@ -142,16 +141,13 @@ test('a line per request has the route pattern and the traceId, never the query 
 
 test('what is thrown outside of what answers costs one connection and a line, and the service goes on', async () => {
   let broken = true;
-  const observer: Observer = {
-    watchStore: (store) => store,
-    watchAuthenticate: (authenticate) => authenticate,
-    committed: () => {},
-    watchRequest(_call, go) {
-      if (broken) throw new Error('a bug in what looks on');
-      go();
+  const traces = {
+    begin: () => {
+      if (broken) throw new Error('a bug in what records');
+      return undefined;
     },
   };
-  await using service = await startDemo({ observers: [observer] });
+  await using service = await startDemo({ recorders: { traces } });
   await assert.rejects(fetch(`${service.url}/todos/1`));
   broken = false;
   assert.equal((await fetch(`${service.url}/todos/1`)).status, 200);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import type { Step } from '../../src/mark.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
@@ -51,15 +52,17 @@ test('D9 · a file that may not grow refuses a batch whole, goes on reading, and
   });
 });
 
-test('a batch is counted with its writes; one that only asks whether the disk takes writes is not', async () => {
+test('a batch is marked with its writes; one that only asks whether the disk takes writes is not', async () => {
   await using folder = await temporaryFolder();
-  const counted: number[] = [];
-  const committed = (writes: number) => counted.push(writes);
-  await using store = await openSqliteStore(join(folder.path, 'todos.db'), { committed });
+  const marked: Step[] = [];
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  const add = () => store.add(newTodo('a', 1), undefined, (step) => marked.push(step));
   await store.check();
-  await Promise.all([addedTo(store, 'a'), addedTo(store, 'b')]);
-  await addedTo(store, 'c');
-  assert.deepEqual(counted, [2, 1]);
+  await Promise.all([add(), add()]);
+  await add();
+  const [first, second, third] = marked.map((step) => step.name === 'commit' && step.writes);
+  assert.deepEqual([first, second, third, marked.length], [2, 2, 1, 3]);
+  assert.equal(marked[0], marked[1]);
 });
 
 test('a file that may not be written is refused in one line', async () => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity } from '../../auth/identity.ts';
+import type { Mark } from '../../mark.ts';
 import { setTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import type { Connection } from '../transport/connection.ts';
 import { announcesBody } from '../transport/framing.ts';
@@ -15,6 +16,8 @@ export class Call {
   readonly body: IncomingBody | undefined;
   /** Undefined when no route has the path. */
   readonly found: Found | undefined;
+  /** Undefined when nobody records what the request needs. */
+  mark: Mark | undefined = undefined;
   #identity: Identity | undefined;
 
   constructor(

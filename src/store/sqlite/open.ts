@@ -8,15 +8,13 @@ import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { sqliteStore } from './store.ts';
-import { type Committed, Writer } from './writer.ts';
+import { Writer } from './writer.ts';
 
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 export interface SqliteOptions extends OwnedOptions {
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
-  /** Called after each commit. */
-  readonly committed?: Committed;
   /** Called when the file is gone, damaged, or sound again (contract D11). */
   readonly onFileNews?: (news: FileNews) => void;
 }
@@ -37,7 +35,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const health = resources.use(new FileHealth(file, options.onFileNews ?? (() => {})));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
     const list = resources.use(new SqliteList(file, health));
-    const writer = resources.use(new Writer(file, [cache, list], health, options.committed ?? (() => {})));
+    const writer = resources.use(new Writer(file, [cache, list], health));
     const opened = resources.move();
     return sqliteStore({ reader, cache, list, writer, health }, () => opened.disposeAsync());
   } catch (error) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ListWish } from '../list/version.ts';
 import { represent } from '../representation.ts';
 import { IdsExhausted, type TodoStore } from '../store.ts';
+import type { Outcomes } from './batch.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { errorOf, failureBy } from './error.ts';
 import type { FileHealth } from './health.ts';
@@ -70,19 +71,22 @@ export function sqliteStore(
     },
 
     /** Writes have one order, so nobody waits for a key here but for their turn. */
-    add: (todo, once) =>
-      writer.write({ kind: 'add', once, ...todo }, (outcome) => {
+    add(todo, once, mark) {
+      const represented = (outcome: Outcomes['add']) => {
         if (outcome === 'ids-exhausted') throw new IdsExhausted();
         if (typeof outcome === 'string') return outcome;
         if (typeof outcome === 'object')
           return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
         return represent({ id: outcome, done: false, ...todo });
-      }),
+      };
+      return writer.write({ kind: 'add', once, ...todo }, represented, mark);
+    },
 
-    replace: (id, replacement, preconditions = {}) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged),
+    replace: (id, replacement, preconditions = {}, mark) =>
+      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged, mark),
 
-    remove: (id, preconditions = {}) => writer.write({ kind: 'remove', id, preconditions }, unchanged),
+    remove: (id, preconditions = {}, mark) =>
+      writer.write({ kind: 'remove', id, preconditions }, unchanged, mark),
 
     async check() {
       health.assertUsable();

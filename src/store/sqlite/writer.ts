@@ -1,11 +1,9 @@
+import type { Mark } from '../../mark.ts';
 import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
 import { errorOf, failureOfEndedThread } from './error.ts';
 import type { FileHealth } from './health.ts';
 import type { KnownFile } from './known-file.ts';
 import { Thread, type ThreadEnded } from './thread.ts';
-
-/** So many writes shared a commit, which was under way from and until these times of `performance.now()`. */
-export type Committed = (writes: number, from: number, until: number) => void;
 
 /** Hears of each batch before its writers do. */
 export interface Watcher {
@@ -19,6 +17,7 @@ export interface Watcher {
 
 interface Waiting {
   readonly write: Write;
+  readonly mark: Mark | undefined;
   settle(outcome: Outcomes[keyof Outcomes]): void;
   reject(error: unknown): void;
 }
@@ -39,7 +38,6 @@ export class Writer implements AsyncDisposable {
   readonly #thread: Thread<readonly Write[], BatchResult>;
   readonly #watchers: readonly Watcher[];
   readonly #health: FileHealth;
-  readonly #committed: Committed;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   /** A batch is under way, or about to be gathered. */
@@ -48,10 +46,8 @@ export class Writer implements AsyncDisposable {
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param committed Called for each batch that changed something. */
-  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth, committed: Committed) {
+  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth) {
     this.#health = health;
-    this.#committed = committed;
     this.#watchers = watchers;
     const invalidate = (): void => {
       for (const watcher of watchers) watcher.invalidate();
@@ -70,8 +66,14 @@ export class Writer implements AsyncDisposable {
   /**
    * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
    * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
+   *
+   * @param mark Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write, T>(write: W, onOutcome: (outcome: Outcomes[W['kind']]) => T): Promise<T> {
+  write<W extends Write, T>(
+    write: W,
+    onOutcome: (outcome: Outcomes[W['kind']]) => T,
+    mark?: Mark,
+  ): Promise<T> {
     if (!this.#busy) {
       this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
@@ -85,7 +87,7 @@ export class Writer implements AsyncDisposable {
           reject(error);
         }
       };
-      this.#next.push({ write, settle, reject });
+      this.#next.push({ write, mark, settle, reject });
     });
   }
 
@@ -121,15 +123,13 @@ export class Writer implements AsyncDisposable {
       this.#thread.ask(writes).catch((ended: ThreadEnded) => failureOfEndedThread(ended, 'unknown')));
     const until = performance.now();
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
-    this.#settle(batch, result, (writes) => this.#committed(writes, from, until));
+    this.#settle(batch, result, from, until);
   }
 
-  /** @param committed Called when something was changed, by so many writes. */
-  #settle(batch: readonly Waiting[], result: BatchResult, committed: (writes: number) => void): void {
+  #settle(batch: readonly Waiting[], result: BatchResult, from: number, until: number): void {
     if ('failure' in result) this.#health.note(result);
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    if (changed.length > 0) committed(changed.length);
     for (const watcher of this.#watchers) {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
@@ -139,6 +139,9 @@ export class Writer implements AsyncDisposable {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
       else batch[index]?.settle(outcome);
     }
+    if (changed.length === 0) return;
+    const commit = { name: 'commit', writes: changed.length, from, until } as const;
+    for (const { mark } of batch) mark?.(commit);
   }
 }
 

@@ -1,0 +1,73 @@
+import type { Logger } from 'pino';
+import type { Call } from '../http/message/call.ts';
+import type { Environment } from '../settings.ts';
+import type { Metrics } from './metrics.ts';
+import type { Traces } from './traces.ts';
+
+/** A request whose answer is out, or whose client has left. Times are those of `performance.now()`. */
+export interface Ended {
+  readonly call: Call;
+  readonly from: number;
+  readonly until: number;
+  /** Undefined when the client left before the end of the answer. */
+  readonly status: number | undefined;
+}
+
+/** Who wants to know of requests. */
+export interface Recorders {
+  readonly metrics?: Pick<Metrics, 'begun' | 'mark' | 'ended'> | undefined;
+  readonly traces?: Pick<Traces, 'begin'> | undefined;
+}
+
+/**
+ * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when nobody wants any.
+ * It decides nothing but the `traceId` of a request whose spans are sent.
+ */
+export function openRecords(
+  log: Logger,
+  environment: Environment,
+  { metrics, traces }: Recorders,
+): ((call: Call) => void) | undefined {
+  const writesLines = log.isLevelEnabled('debug');
+  if (!writesLines && metrics === undefined && traces === undefined) return undefined;
+  return (call) => {
+    const from = performance.now();
+    const spans = traces?.begin(call, from);
+    if (!writesLines && metrics === undefined && spans === undefined) return;
+    metrics?.begun(call.method);
+    call.mark =
+      spans === undefined
+        ? metrics?.mark
+        : (step) => {
+            metrics?.mark(step);
+            spans.mark(step);
+          };
+    const { response } = call;
+    response.once('close', () => {
+      const status = response.writableFinished ? response.statusCode : undefined;
+      const ended = { call, from, until: performance.now(), status };
+      metrics?.ended(ended);
+      spans?.ended(ended);
+      if (writesLines) writeLine(log, environment, ended);
+    });
+  };
+}
+
+/**
+ * A line per answered request: its method, the pattern of its route (in development the path that was asked for), its
+ * status, its time and its `traceId`. Never a token, a body, a query or an unmatched path.
+ */
+function writeLine(log: Logger, environment: Environment, { call, from, until, status }: Ended): void {
+  if (status === undefined) return;
+  const { method, found, request, traceId } = call;
+  const pattern = found?.path ?? '(no route)';
+  const route = found && environment === 'development' ? request.url : pattern;
+  const milliseconds = Math.round((until - from) * 1000) / 1000;
+  log.debug({ event: 'request', method, route, status, milliseconds, traceId }, 'request');
+}
+
+/** The class of an error, a closed list unlike its message; nothing without one. */
+export function errorType(error: unknown): string {
+  if (error === undefined) return '';
+  return error instanceof Error ? error.name : '_OTHER';
+}
