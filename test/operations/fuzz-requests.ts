@@ -1,4 +1,14 @@
 import fc from 'fast-check';
+import {
+  ACCEPTS,
+  BODIES,
+  METHODS,
+  NO_KEYS,
+  refusedCredentials,
+  SEGMENTS,
+  TAGS,
+  TYPES,
+} from './hostile-values.ts';
 
 /** What of an operation of the document is looked at. */
 export interface Operation {
@@ -27,62 +37,30 @@ interface Canaries {
   readonly path: string;
 }
 
-const OTHER_METHODS = ['PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'];
+/** Of no operation, and known to `node:http`. */
+const OTHER_METHODS = METHODS.filter((method) => /^(?:PATCH|OPTIONS|TRACE|PROPFIND|PURGE)$/.test(method));
 
 const ids = fc.oneof(
   fc.integer({ min: 1, max: 40 }).map(String),
-  fc.constantFrom(
-    '005',
-    '+5',
-    '-5',
-    '0',
-    '2147483647',
-    '2147483648',
-    'abc',
-    '1.0',
-    '1e2',
-    '%35',
-    '%20',
-    '%00',
-    '%FF',
-  ),
+  // Those that are one segment, and make no query of what follows. Bytes beyond ASCII make no request.
+  fc.constantFrom(...SEGMENTS.filter((segment) => /^[!-~]+$/.test(segment) && !/[/?#]/.test(segment))),
   fc
     .string()
     .map(encodeURIComponent)
     .filter((text) => text !== ''),
 );
 
-const accepts = fc.constantFrom(
-  undefined,
-  '*/*',
-  'application/json',
-  'text/html',
-  'application/json;q=0, */*;q=0.1',
-  'application/problem+json',
-  'image/png, text/*',
-  ';;;',
-);
+const accepts = fc.constantFrom(undefined, ...ACCEPTS);
 
 const types = fc.oneof(
   { weight: 6, arbitrary: fc.constant('application/json') },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      undefined,
-      'text/plain',
-      'application/merge-patch+json',
-      'application/json; charset=utf-16',
-      'application/json; charset="UTF-8"',
-      'multipart/form-data',
-      '',
-    ),
-  },
+  { weight: 2, arbitrary: fc.constantFrom(undefined, ...TYPES) },
 );
 
 /** Most requests have none: a create that has one makes nothing. */
 const tags = fc.oneof(
   { weight: 9, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constantFrom('*', '"x"', 'W/"x"', 'x', '"a", "b"', ',') },
+  { weight: 1, arbitrary: fc.constantFrom(...TAGS) },
 );
 
 function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
@@ -117,7 +95,7 @@ const numbers = fc.oneof(
 const keys = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   { weight: 3, arbitrary: fc.constantFrom('a', '"a"', 'b') },
-  { weight: 1, arbitrary: fc.constantFrom('"', '""', 'a b', 'a, b', '"a";b=1', 'a'.repeat(129)) },
+  { weight: 1, arbitrary: fc.constantFrom(...NO_KEYS) },
 );
 
 /** Bodies near what the schemas want, with members too many, and bytes that are no JSON. */
@@ -142,6 +120,7 @@ export function bodies(canary: string): fc.Arbitrary<Buffer> {
     { weight: 2, arbitrary: fc.json().map((json) => Buffer.from(json)) },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)) },
     { weight: 1, arbitrary: fc.constant(Buffer.alloc(70_000, ' ')) },
+    { weight: 1, arbitrary: fc.constantFrom(...BODIES).map((body) => Buffer.from(body, 'latin1')) },
   );
 }
 
@@ -170,9 +149,7 @@ export function anyRequest(
         `bearer ${tokens.reader}`,
         `Bearer ${tokens.expired}`,
         `Bearer ${tokens.forged}`,
-        `Bearer ${tokens.editor}x`,
-        'Bearer',
-        'Basic dXNlcjpwYXNz',
+        ...refusedCredentials(tokens.editor),
       ),
     },
   );
@@ -235,7 +212,8 @@ function aim(target: Aim): Pick<FuzzRequest, 'method' | 'target' | 'operation'> 
   const path = operation.path.replace('{id}', id);
   // Escapes that are refused before routing belong to no operation.
   const refused =
-    /%(?:00|0A|0D|F[0-9A-F])/i.test(path) || operation.path.split('/').length !== path.split('/').length;
+    /%(?:00|0A|0D|F[0-9A-F]|(?![0-9A-F]{2}))/i.test(path) ||
+    operation.path.split('/').length !== path.split('/').length;
   return { method, target: path + query, operation: refused || wrongMethod !== null ? undefined : operation };
 }
 
