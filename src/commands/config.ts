@@ -57,8 +57,9 @@ async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }
 
-/** Only an address may hold a password. */
+/** Only an address may hold a password. It may be written as `http:user:password@host`, or with backslashes. */
 function shown(value: string | number | undefined): string | undefined {
   if (typeof value !== 'string') return value?.toString();
-  return (value.includes('://') ? quoteReceived(value) : JSON.stringify(value)).slice(1, -1);
+  const isAddress = value.includes('://') || Boolean(URL.parse(value)?.host);
+  return (isAddress ? quoteReceived(value) : JSON.stringify(value)).slice(1, -1);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { runProgram } from '../start.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
@@ -44,6 +45,23 @@ test('config shows no user, no password and no query', async () => {
     'http://…@collector.example/?…',
     'variable',
   ]);
+});
+
+test('config shows no credential of an address in any spelling that serve accepts', async () => {
+  const addresses = fc.sample(
+    fc.tuple(
+      fc.constantFrom('http:', 'HTTP:', ' https:', 'ht\ntp:'),
+      fc.constantFrom('', '/', '//', '///', '\\', '/\\', '/\t/', '\t//'),
+      fc.constantFrom('s3cr3t@h', 'u:s3cr3t@h', 'u:s3cr3t@h:1/p', 'h?s3cr3t', 'h/p?k=s3cr3t', 'h/#s3cr3t'),
+    ),
+    { numRuns: 24, seed: 21 },
+  );
+  for (const address of addresses.map((parts) => parts.join(''))) {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address };
+    const { code, stdout, stderr } = await runProgram(['config', '--profile', 'error-demo'], { env });
+    assert.equal(code, 0, address);
+    assert.doesNotMatch(stdout + stderr, /s3cr3t/, address);
+  }
 });
 
 test('config has the faults of serve, all of them, with 78', async () => {
