@@ -64,6 +64,11 @@ test('a token with three faults shows all three', async () => {
     assert.match(lines.get(check) ?? '', /^failed: /);
 });
 
+test('an issuer that is no string is refused like any other', async () => {
+  const iss = { toString: 1, valueOf: 1 };
+  assert.match(await lineOf('issuer', { iss }), /^failed: must be .*received \{"toString":1,"valueOf":1\}/);
+});
+
 test('a missing final slash of the issuer is pointed out', async () => {
   assert.match(await lineOf('issuer', { iss: 'https://login.example.org/' }), /mind the final slash/);
 });

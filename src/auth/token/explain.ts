@@ -58,7 +58,7 @@ export function explainIssuer({ claims }: UnverifiedToken, { issuer }: Trust): s
   if (issuer === DEVELOPMENT_ISSUER) {
     return `must be ${quote(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
   }
-  if (received === `${issuer}/` || `${String(received)}/` === issuer)
+  if (received === `${issuer}/` || (typeof received === 'string' && `${received}/` === issuer))
     return `${detail}: mind the final slash`;
   return detail;
 }
