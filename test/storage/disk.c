@@ -2,7 +2,7 @@
  * A disk that can lose power, is slow or fails, for a process that is started with LD_PRELOAD. It knows the
  * files below the folder DISK_FOLDER:
  *   DISK_KEPT        a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
- *   DISK_DELAY_US    microseconds that each sync takes longer
+ *   DISK_HELD        while this file exists, each sync adds a character to it and waits
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
  *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds; behind a
  *                    blank it may hold how many reads fail: then it goes
@@ -47,12 +47,18 @@ static int on(const char *variable) {
   return file != NULL && access(file, F_OK) == 0;
 }
 
+static void wait_for_removal(const char *file) {
+  int held = open(file, O_WRONLY | O_APPEND);
+  if (held >= 0 && (write(held, "x", 1) != 1 || close(held) != 0)) abort();
+  while (access(file, F_OK) == 0) usleep(1000);
+}
+
 static int synced(int fd, const char *call) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, call);
-  const char *kept = getenv("DISK_KEPT"), *delay = getenv("DISK_DELAY_US");
+  const char *kept = getenv("DISK_KEPT");
   char path[4096];
   if (watched(fd, path, sizeof path) == NULL) return real(fd);
-  if (delay != NULL) usleep(atoi(delay));
+  if (on("DISK_HELD")) wait_for_removal(getenv("DISK_HELD"));
   if (on("DISK_BROKEN")) {
     errno = EIO;
     return -1;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,6 +19,10 @@ interface FailingDisk extends AsyncDisposable {
   readsAgain(): Promise<void>;
   /** From now on, every sync fails. */
   breakSyncs(): Promise<void>;
+  /** From now on, every sync waits. */
+  holdSyncs(): Promise<void>;
+  /** A sync does. */
+  syncWaits(): Promise<void>;
   mend(): Promise<void>;
 }
 
@@ -28,7 +32,13 @@ async function serveOnDisk(folder?: string): Promise<FailingDisk> {
   const path = folder ?? parts.use(await temporaryFolder()).path;
   const unreadable = join(path, 'unreadable');
   const broken = join(path, 'broken');
-  const variables = { DISK_FOLDER: join(path, 'data'), DISK_UNREADABLE: unreadable, DISK_BROKEN: broken };
+  const held = join(path, 'held');
+  const variables = {
+    DISK_FOLDER: join(path, 'data'),
+    DISK_UNREADABLE: unreadable,
+    DISK_BROKEN: broken,
+    DISK_HELD: held,
+  };
   const served = parts.use(await serveFile(path, { ...(await compileDisk(path)), ...variables }));
   const owned = parts.move();
   return {
@@ -38,9 +48,12 @@ async function serveOnDisk(folder?: string): Promise<FailingDisk> {
       while (existsSync(unreadable)) await pause(10);
     },
     breakSyncs: () => writeFile(broken, ''),
+    holdSyncs: () => writeFile(held, ''),
+    async syncWaits() {
+      while ((await stat(held)).size === 0) await pause(10);
+    },
     mend: async () => {
-      await rm(unreadable, { force: true });
-      await rm(broken, { force: true });
+      for (const file of [unreadable, broken, held]) await rm(file, { force: true });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -55,6 +68,22 @@ test('a list that the disk fails to read is a 503: the fault is not hidden by th
   assert.equal(await served.add('a'), 201);
   await disk.breakReads(constants.errno.ETIMEDOUT);
   assert.equal((await served.ask('GET', '/todos')).status, 503);
+});
+
+test('while a write waits for a slow disk, todos and the list are read', { skip }, async () => {
+  await using disk = await serveOnDisk();
+  const { served } = disk;
+  assert.equal(await served.add('a'), 201);
+  await disk.holdSyncs();
+  let answered = false;
+  const write = served.add('b').finally(() => {
+    answered = true;
+  });
+  await disk.syncWaits();
+  const reads = await Promise.all(['/todos/1', '/todos'].map((path) => served.ask('GET', path)));
+  assert.deepEqual([...reads.map(({ status }) => status), answered], [200, 200, false]);
+  await disk.mend();
+  assert.equal(await write, 201);
 });
 
 for (const path of ['/todos', '/todos/1']) {
