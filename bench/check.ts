@@ -1,9 +1,9 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { ask } from './ask.ts';
+import type { Prepared } from './kit.ts';
 import { create, readOne, type TodoRequest } from './requests.ts';
 import type { Server } from './servers.ts';
-import type { TokenMaker } from './tokens.ts';
 
 /**
  * Whether a server answers correctly: the first request of each method and status, with its body; and where it
@@ -14,17 +14,15 @@ import type { TokenMaker } from './tokens.ts';
 export async function checkAnswers(
   server: Server,
   port: number,
-  requests: readonly TodoRequest[],
-  tokens: TokenMaker,
+  { requests, tokens, editor }: Prepared,
 ): Promise<void> {
   // Reads first: a write would change what the list is compared with.
   const samples = [...Map.groupBy(requests, ({ method, path }) => `${method} ${path === '/todos'}`).values()]
     .flatMap(([first]) => first ?? [])
     .toSorted((a, b) => a.method.localeCompare(b.method));
   for (const sample of samples) await checkAnswer(port, sample, server.role === 'floor');
-  if (!server.checksTokens) return;
+  if (server.role === 'floor') return;
   const reader = await tokens.make({ name: 'ben' });
-  const editor = await tokens.make({ name: 'ada', role: 'editor' });
   await checkAnswer(port, readOne(1, reader));
   await checkAnswer(port, { ...readOne(1, ''), expected: { status: 401 } });
   await checkAnswer(port, { ...readOne(1, forged(editor)), expected: { status: 401 } });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 
 /** Linux counts CPU time for `/proc` in hundredths of a second, whatever the kernel's own clock (proc(5)). */
-export const TICK_MICROSECONDS = 10_000;
+const TICK_MICROSECONDS = 10_000;
 
 /** The first two cores that this process may use; undefined where `taskset` or a second core is missing. */
 const pair = spawnSync('taskset', ['--version']).status === 0 ? firstTwoAllowed() : undefined;

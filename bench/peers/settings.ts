@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-type SignatureAlgorithm = 'HS256' | 'RS256' | 'ES256';
+type SignatureAlgorithm = 'HS256' | 'RS256';
 
 /** What the benchmark tells every server by its environment: the same for all of them. */
 export const port = Number(process.env.PORT);
@@ -17,7 +17,6 @@ export const keyText = readFileSync(process.env.KEY_FILE ?? '', 'utf8');
 const WEB_CRYPTO = {
   HS256: { name: 'HMAC', hash: 'SHA-256' },
   RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
-  ES256: { name: 'ECDSA', namedCurve: 'P-256' },
 } as const;
 
 /** The key, imported once, for the libraries that would otherwise import it for every token. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { signer } from '../../conformance/src/sign.ts';
 import { testAuth } from '../../test/operations/list.ts';
@@ -7,6 +6,7 @@ import { processorSeconds, residentMegabytes } from '../../test/process-figures.
 import { startService } from '../../test/start.ts';
 import { steadily } from '../../test/steadily.ts';
 import { temporaryFolder } from '../../test/storage/folder.ts';
+import { asking } from '../asking.ts';
 import { makeTodos } from '../make-todos.ts';
 import type { Orders, Outcome } from './attacker.ts';
 import type { Scenario } from './scenario.ts';
@@ -40,8 +40,13 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   const token = signer(auth)({ name: 'ada', role: 'editor' });
   await using service = await startService({ dataDir: folder.path, auth, env });
   await using parts = new AsyncDisposableStack();
-  const agent = parts.adopt(new Agent({ keepAlive: true }), (it) => it.destroy());
-  const ask = () => wait(`${service.baseUrl}/todos/1`, token, agent);
+  const other = parts.use(asking(service.baseUrl, `Bearer ${token}`));
+  const ask = async () => {
+    const began = performance.now();
+    // 0 where the service closed the connection, or has ended.
+    const { status } = await other('GET', '/todos/1').catch(() => ({ status: 0 }));
+    return { status, milliseconds: performance.now() - began };
+  };
   await steadily(10, REST_MS / 1_000, ask);
 
   const before = residentMegabytes(service.pid);
@@ -72,23 +77,4 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
     longestWaitMs: Math.max(...waits.map(({ milliseconds }) => milliseconds)),
     failed: waits.filter(({ status }) => status !== 200).length,
   };
-}
-
-/** How long one answer took, and its status; 0 when there was none. */
-async function wait(
-  url: string,
-  token: string,
-  agent: Agent,
-): Promise<{ status: number; milliseconds: number }> {
-  const began = performance.now();
-  let status = 0;
-  try {
-    const sent = request(url, { agent, headers: { authorization: `Bearer ${token}` } }).end();
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    await once(answer.resume(), 'end');
-    status = answer.statusCode ?? 0;
-  } catch {
-    // The service has closed the connection, or has ended.
-  }
-  return { status, milliseconds: performance.now() - began };
 }
