@@ -50,7 +50,7 @@ export function openPipeline(parts: PipelineParts): Receive {
   /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
   function respond(call: Call): void {
     const finished = andThen(attempt(call), (answer) =>
-      andThen(call.body?.rest() ?? 'complete', (end) => finish(call, answer, end)),
+      andThen(call.body?.rest() ?? 'complete', (end) => send(call, answer, end)),
     );
     if (finished instanceof Promise)
       finished.catch((err: unknown) => abandon(call.request, err, call.traceId));
@@ -70,14 +70,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     if (call.found === undefined) return { status: 404 };
     const { route, allow } = call.found;
     if (route === undefined) return cors?.preflight(call, allow) ?? { status: 405, headers: { allow } };
-    return andThen(admitted(call, route), (refusal) => refusal ?? handled(call, route));
-  }
-
-  /** While a token is being verified, no more is read of the body than has come with the head. */
-  function admitted(call: Call, { access }: Route) {
-    const refusal = admit(call, access);
-    if (refusal instanceof Promise && call.body !== undefined) call.connection.intake.holdFor(refusal);
-    return refusal;
+    return andThen(admit(call, route.access), (refusal) => refusal ?? handled(call, route));
   }
 
   function handled(call: Call, route: Route): Answer | Promise<Answer> {
@@ -92,25 +85,18 @@ export function openPipeline(parts: PipelineParts): Receive {
       .then((end) => (end === 'complete' ? route.handle(call, undefined) : { status: end }));
   }
 
-  /** Only the last of pipelined answers may close: what is parsed in this turn with this request counts too. */
-  function finish(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
-    if (listeners.draining) setImmediate(() => send(call, answer, end));
-    else send(call, answer, end);
-  }
-
   function send(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
     const { request, response, connection } = call;
     // Refused meanwhile: what followed of too large a body was not HTTP.
     if (response.headersSent) return;
     try {
       if (end === 431) {
-        refuse(request, response, connection, { status: end });
+        refuse(response, connection, { status: end });
         return;
       }
       const complete = toProblem(answer, call);
       const readable = cors === undefined ? complete : cors.apply(complete, call);
-      const isLast = listeners.draining && connection.latest === response;
-      write(call, readable, isLast || end !== 'complete');
+      write(call, readable, listeners.draining || end !== 'complete');
     } catch (err) {
       abandon(request, err, call.traceId);
     }

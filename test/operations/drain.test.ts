@@ -44,7 +44,7 @@ describe('Draining', { concurrency: true }, () => {
     assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
   });
 
-  test('of pipelined requests every one is answered, and the last answer closes', async () => {
+  test('D10 · of pipelined requests the one under way is answered and closes, and nothing behind it is done', async () => {
     await using demo = await startDemo();
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET);
@@ -54,7 +54,7 @@ describe('Draining', { concurrency: true }, () => {
     await connection.closed();
     await drained;
     const answers = connection.answers();
-    assert.equal(answers.length, 21);
+    assert.equal(answers.length, 2);
     assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
   });
 

@@ -12,58 +12,47 @@ export type BodyEnd = 'complete' | 413 | 431;
  * it lets Node.js add a second one when the body turns out malformed. Two exceptions: one over the limit, and one
  * that the client holds back until it gets a 100.
  *
- * Nothing of it is kept that nobody will look at: until that is known at most 64 KiB. No promise settles when the
- * client goes away or the framing is bad: the socket's error is the answer then.
+ * It is read when somebody wants it: while a token is being verified, it is not parsed (contract D10). No promise
+ * settles when the client goes away or the framing is bad: the socket's error is the answer then.
  */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   /** Undefined when nobody will look at the bytes. */
-  #kept: GrowingBuffer | undefined = new GrowingBuffer();
-  #state: 'held-back' | 'arriving' | BodyEnd = 'arriving';
+  #kept: GrowingBuffer | undefined;
+  #state: 'unread' | 'held-back' | 'arriving' | BodyEnd = 'unread';
   readonly #ended = Promise.withResolvers<BodyEnd>();
 
-  /** Starts to read, unless the client waits for a 100. */
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
     if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end(413);
     else if (expectsContinue(request)) this.#state = 'held-back';
-    else this.#read();
   }
 
   /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
   async bytes(): Promise<Buffer | 413 | 431> {
-    this.#ask();
-    const end = await this.#ended.promise;
-    return end === 'complete' ? (this.#kept?.bytes ?? Buffer.alloc(0)) : end;
+    const kept = new GrowingBuffer();
+    this.#kept = kept;
+    const end = await this.end();
+    return end === 'complete' ? kept.bytes : end;
   }
 
   /** The end, for an endpoint that ignores the bytes (contract B1). A client that waits for a 100 gets it. */
   end(): Promise<BodyEnd> {
-    this.#ask();
-    this.#kept = undefined;
+    if (this.#state === 'held-back') this.#response.writeContinue();
+    if (this.#state === 'held-back' || this.#state === 'unread') this.#read();
     return this.#ended.promise;
   }
 
   /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
   rest(): BodyEnd | 'held-back' | Promise<BodyEnd> {
     this.#kept = undefined;
-    return this.#state === 'arriving' ? this.#ended.promise : this.#state;
-  }
-
-  /**
-   * The headers alone have turned out acceptable (RFC 9110 §10.1.1). Nobody is asked who did not wait, and was refused
-   * meanwhile because of what came.
-   */
-  #ask(): void {
-    if (this.#state !== 'held-back' || this.#response.headersSent) return;
-    this.#state = 'arriving';
-    this.#response.writeContinue();
-    this.#read();
+    return this.#state === 'unread' || this.#state === 'arriving' ? this.end() : this.#state;
   }
 
   #read(): void {
+    this.#state = 'arriving';
     const request = this.#request;
     let size = 0;
     const onData = (chunk: Buffer) => {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Identity } from '../../auth/identity.ts';
 import type { Mark } from '../../mark.ts';
 import { setTraceId, traceIdOf } from '../../problem/trace-id.ts';
-import type { Connection } from '../transport/connection.ts';
+import type { HttpConnection } from '../transport/connection.ts';
 import { announcesBody } from '../transport/framing.ts';
 import { IncomingBody } from './body.ts';
 import type { Found } from './routes.ts';
@@ -11,7 +11,7 @@ import type { Found } from './routes.ts';
 export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   /** Undefined when the request announces none. */
   readonly body: IncomingBody | undefined;
   /** Undefined when no route has the path. */
@@ -23,7 +23,7 @@ export class Call {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    connection: Connection,
+    connection: HttpConnection,
     found: Found | undefined,
   ) {
     this.request = request;

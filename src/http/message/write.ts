@@ -30,21 +30,17 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
   else if (isWhole && length <= WINDOW_BYTES) end(call, last, body);
-  else call.connection.inTurn(response, () => writeWindows(call, windowsOf(body), last));
+  else writeWindows(call, windowsOf(body), last);
 }
 
-function end(
-  { request, response, connection }: Call,
-  last: boolean,
-  rest: string | Buffer | undefined,
-): void {
-  if (last) endLast(request, response, connection, rest);
+function end({ response, connection }: Call, last: boolean, rest: string | Buffer | undefined): void {
+  if (last || !response.shouldKeepAlive) endLast(response, connection, rest);
   else response.end(rest);
 }
 
 /** Hands over a window whenever the one before it has been taken. */
 function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
-  const { request, response } = call;
+  const { response } = call;
   for (;;) {
     const { done, value: window } = windows.next();
     if (done) {
@@ -56,8 +52,7 @@ function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last
     for (const piece of window) taken = response.write(piece);
     response.uncork();
     if (!taken) {
-      // Behind a CONNECT Node.js no longer tells the response.
-      request.socket.once('drain', () => writeWindows(call, windows, last));
+      response.once('drain', () => writeWindows(call, windows, last));
       return;
     }
   }

@@ -1,45 +1,58 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Problem } from '../../problem/problem.ts';
-import { Intake } from './intake.ts';
-import { NOT_HTTP } from './look.ts';
+import { within } from '../../within.ts';
+import { announcesBody, Framing } from './framing.ts';
 
-/** Requests of one connection that are under way or whose answers are queued (contract D10). */
-const MAX_OPEN = 16;
+type Bytes = Buffer<ArrayBuffer>;
 
-/** A request and what Node.js has found to be wrong with it. */
-export interface Received {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly problem: Problem | undefined;
-}
+/** Bytes of one connection that are parsed in one turn of the event loop: the turn is everybody's. */
+const TURN_BYTES = 4 * 1024;
 
-type Begin = (received: Received) => void;
+/** What is still coming behind a last answer is read and thrown away for at most so long and so far (contract B5). */
+const LINGER_MS = 1_000;
+const LINGER_BYTES = 1024 * 1024;
 
 /**
- * One connection. Its requests may be under way together; their answers go out in order (RFC 9112 §9.3.2). Behind 16
- * that are not answered, what is parsed already waits, and no more is read until answers have left.
+ * One connection of a client. One request of it is under way; what comes behind it is not parsed until its answer is out
+ * (contract D10). TCP holds the client back.
  */
-export class Connection {
-  readonly intake: Intake;
+export class HttpConnection {
   readonly #socket: Socket;
-  readonly #begin: Begin;
-  /** Not answered when last looked at, oldest first. */
-  readonly #open: ServerResponse[] = [];
-  readonly #waiting: Received[] = [];
+  readonly #framing = new Framing();
+  /** The parser's own listeners. */
+  readonly #parse: (slice: Bytes) => void;
+  readonly #parseEnd: () => void;
+  /** What has come and is not parsed. */
+  #unparsed: Bytes | undefined;
   #latest: ServerResponse | undefined;
-  #full = false;
-  #draining = false;
-  #closing = false;
+  /** Whether the body of the latest request is not wanted: its caller is not known yet, or it is too large. */
+  #isBodyHeld = false;
+  /** When it was wanted after all, of `performance.now()`. */
+  #bodyWantedAt = 0;
+  #turnLeft = TURN_BYTES;
+  #waitsForTurn = false;
+  #ended = false;
+  /** Whether what comes is thrown away. */
+  #stopped = false;
+  #thrownAway = 0;
+  readonly #enough = Promise.withResolvers<void>();
   #taken = 0;
   #takenAt = performance.now();
 
-  /** @param begin Called for each request, in the order in which they come. */
-  constructor(socket: Socket, begin: Begin) {
+  /** Takes over from the listeners that the HTTP server has put on the socket. */
+  constructor(socket: Socket) {
+    const parse = socket.listeners('data').at(-1);
+    const parseEnd = socket.listeners('end').at(-1);
+    if (parse === undefined || parseEnd === undefined) {
+      throw new Error('Cannot take over: the HTTP server does not listen');
+    }
     this.#socket = socket;
-    this.#begin = begin;
-    this.intake = new Intake(socket);
-    socket.once('close', () => this.#closed());
+    this.#parse = (slice) => parse.call(socket, slice);
+    this.#parseEnd = () => parseEnd.call(socket);
+    socket.on('data', (bytes: Bytes) => this.#take(bytes));
+    socket.off('data', parse as () => void).off('end', parseEnd as () => void);
+    socket.on('end', () => this.#end());
+    socket.on('drain', this.#pump);
   }
 
   /** The answer to the latest request, due or given. */
@@ -47,56 +60,61 @@ export class Connection {
     return this.#latest;
   }
 
-  /** @param known What Node.js has found to be wrong with the request. */
-  receive(request: IncomingMessage, response: ServerResponse, known?: Problem): void {
-    if (this.#closing) {
-      this.intake.stop();
-      return;
-    }
+  /** Whether the line of the latest request names HTTP (contract, Order of checks 1). */
+  get isHttp(): boolean {
+    return this.#framing.isHttp;
+  }
+
+  /** The parser has made a request. */
+  received(response: ServerResponse): void {
     this.#latest = response;
-    this.intake.framing.received(request);
-    const problem = this.intake.framing.isHttp ? known : NOT_HTTP;
-    this.#forgetAnswered();
-    if (this.#open.length >= MAX_OPEN) this.#waiting.push({ request, response, problem });
-    else this.#start({ request, response, problem });
-    if (this.#open.length >= MAX_OPEN) this.#stopReading();
+    this.#framing.received(response.req);
+    response.on('close', this.#pump);
+    if (announcesBody(response.req)) response.req.on('resume', this.#wantBody);
   }
 
-  /** Calls `go` when the answers before this one are out. Never, when the client goes away. */
-  inTurn(response: ServerResponse, go: () => void): void {
-    this.#forgetAnswered();
-    const before = this.#open[this.#open.indexOf(response) - 1];
-    if (before === undefined) go();
-    else before.once('close', () => this.#socket.destroyed || this.inTurn(response, go));
+  /**
+   * Whether the client is not to blame for what was not parsed since then: bytes wait for their turn, or its body was not
+   * wanted.
+   *
+   * @param since of `performance.now()`.
+   */
+  stoodStillSince(since: number): boolean {
+    return (
+      this.#unparsed !== undefined || this.#isBodyHeld || (!this.#isAnswered() && this.#bodyWantedAt > since)
+    );
   }
 
-  /** The problem becomes the answer to the latest request, if that still waits. Says whether it does. */
-  refuseWaiting(problem: Problem): boolean {
-    const latest = this.#waiting.pop();
-    if (latest === undefined) return false;
-    this.#waiting.push({ ...latest, problem });
-    return true;
+  /** Whether something may come that belongs to the latest request or follows it. */
+  get expectsMore(): boolean {
+    const { req } = this.#latest ?? {};
+    return this.#unparsed !== undefined || (req !== undefined && !req.complete && announcesBody(req));
   }
 
-  /** The answer to a request that has begun is the last: nothing behind that request is done (RFC 9112 §9.6). */
-  receiveNoMore(): void {
-    this.#closing = true;
-    this.#waiting.length = 0;
+  /** Parses nothing any more: what comes is thrown away. */
+  stop(): void {
+    this.#stopped = true;
+    const rest = this.#unparsed;
+    this.#unparsed = undefined;
+    if (rest !== undefined) this.#throwAway(rest);
+    this.#socket.resume();
   }
 
-  /** From now on what is not parsed was not received, once the connection is full. */
-  drain(): void {
-    this.#draining = true;
+  /**
+   * Stops, and goes on reading to the end of the body, for at most 1 s or 1 MiB: a connection that is closed on unread
+   * bytes is reset, and the reset destroys the answer (RFC 9112 §9.6).
+   */
+  linger(): Promise<void> {
+    this.stop();
+    if (this.#socket.readableEnded) this.#enough.resolve();
+    this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
+    return within(LINGER_MS, this.#enough.promise, undefined);
   }
 
-  /** Whether the client has still to take some of an answer. */
-  get isSending(): boolean {
-    return this.#socket.writableLength > 0;
-  }
-
-  /** Closes a connection that nothing has come in on. */
-  closeUnused(): void {
-    if (this.#socket.bytesRead === 0) this.#socket.destroy();
+  /** Closes a connection on which nothing is under way, begun or waiting. */
+  closeIdle(): void {
+    const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
+    if (isIdle && !this.#stopped) this.#socket.destroy();
   }
 
   /**
@@ -113,46 +131,88 @@ export class Connection {
     } else if (now - this.#takenAt >= patienceMs) this.#socket.destroy();
   }
 
-  #start(received: Received): void {
-    this.#open.push(received.response);
-    this.#begin(received);
-  }
-
-  #forgetAnswered(): void {
-    while (this.#open[0]?.writableFinished) this.#open.shift();
-  }
-
-  #stopReading(): void {
-    if (this.#full) return;
-    this.#full = true;
-    this.intake.hold();
-    this.#goOnAfterAnswer();
-  }
-
-  /** After a turn of the event loop, so that other connections have theirs. */
-  #goOnAfterAnswer(): void {
-    this.#open[0]?.once('close', () => setImmediate(() => this.#goOn()));
-  }
-
-  #goOn(): void {
-    if (this.#socket.destroyed) return;
-    this.#forgetAnswered();
-    while (this.#open.length < MAX_OPEN) {
-      const next = this.#waiting.shift();
-      if (next === undefined) break;
-      this.#start(next);
-    }
-    if (this.#open.length >= MAX_OPEN) this.#goOnAfterAnswer();
-    else if (!this.#draining) {
-      this.#full = false;
-      this.intake.release();
+  #take(bytes: Bytes): void {
+    if (this.#stopped) this.#throwAway(bytes);
+    else if (this.#unparsed === undefined) {
+      this.#unparsed = bytes;
+      // Else it was read in an earlier turn, or in this one.
+      if (this.#socket.readableLength === 0) this.#turnLeft = TURN_BYTES;
+      this.#pump();
+    } else {
+      // Node.js resumes the socket whenever it wants more of a body.
+      this.#socket.pause();
+      this.#socket.unshift(bytes);
     }
   }
 
-  /** Behind a CONNECT Node.js says `close` only of the answer whose turn it is. */
-  #closed(): void {
-    for (const response of this.#open) if (response.socket === null) response.emit('close');
-    this.#open.length = 0;
-    this.#waiting.length = 0;
+  /** Parses what may be parsed now. To be called after whatever may change what `#mayParse` says. */
+  readonly #pump = (): void => {
+    if (this.#socket.destroyed || (this.#unparsed === undefined && !this.#ended)) return;
+    while (this.#unparsed !== undefined && this.#mayParse()) this.#parseSlice(this.#unparsed);
+    if (this.#unparsed === undefined) {
+      if (this.#socket.isPaused()) this.#socket.resume();
+      if (this.#ended) this.#end();
+    } else {
+      this.#socket.pause();
+      if (this.#turnLeft === 0) this.#waitForTurn();
+    }
+    const { req } = this.#latest ?? {};
+    this.#isBodyHeld = req?.complete === false && !isWanted(req);
+  };
+
+  readonly #wantBody = (): void => {
+    if (this.#isBodyHeld) this.#bodyWantedAt = performance.now();
+    this.#isBodyHeld = false;
+    this.#pump();
+  };
+
+  #waitForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    setImmediate(() => {
+      this.#waitsForTurn = false;
+      this.#turnLeft = TURN_BYTES;
+      this.#pump();
+    });
   }
+
+  /** While an answer waits for its client, Node.js pauses the socket by itself, and its parser must not be given anything. */
+  #mayParse(): boolean {
+    const { writable, writableNeedDrain } = this.#socket;
+    if (this.#turnLeft === 0 || !writable || writableNeedDrain) return false;
+    const { req } = this.#latest ?? {};
+    return this.#isAnswered() || (req?.complete === false && isWanted(req));
+  }
+
+  #parseSlice(bytes: Bytes): void {
+    const slice = this.#framing.sliceOf(
+      bytes.length > this.#turnLeft ? bytes.subarray(0, this.#turnLeft) : bytes,
+    );
+    this.#unparsed = slice.length < bytes.length ? bytes.subarray(slice.length) : undefined;
+    this.#turnLeft -= slice.length;
+    this.#parse(slice);
+  }
+
+  /** A client that closes its side is gone, but for what it has sent before: that is answered. */
+  #end(): void {
+    const isAnswering = !this.#isAnswered() && this.#latest?.req.complete;
+    this.#ended = this.#unparsed !== undefined || (this.#ended && isAnswering === true);
+    if (!this.#ended && !this.#stopped) this.#parseEnd();
+  }
+
+  /** Node.js takes the socket from an answer when all of it is out. */
+  #isAnswered(): boolean {
+    return this.#latest === undefined || this.#latest.socket === null;
+  }
+
+  #throwAway({ length }: Buffer): void {
+    this.#thrownAway += length;
+    const isBody = this.#thrownAway === this.#framing.bodyLeft;
+    if (isBody || this.#thrownAway > LINGER_BYTES) this.#enough.resolve();
+  }
+}
+
+/** Somebody reads the body. */
+function isWanted({ readableFlowing }: IncomingMessage): boolean {
+  return readableFlowing === true;
 }

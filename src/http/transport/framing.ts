@@ -42,6 +42,17 @@ export class Framing {
     return this.#isHttp === true;
   }
 
+  /** Bytes of a body that are still to come, when its head told the length; else 0. */
+  get bodyLeft(): number {
+    return this.#bodyLeft;
+  }
+
+  /** Whether no message has begun that is not parsed to its end. */
+  get isBetweenMessages(): boolean {
+    if (this.#message !== undefined) return this.#message.complete;
+    return this.#isHttp === undefined && /^\r*$/.test(this.#line);
+  }
+
   /** The slice that `bytes` begin with: it holds the end of at most one head and of at most one body. */
   sliceOf(bytes: Bytes): Bytes {
     if (this.#message?.complete) this.#next();

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import {
   createStrictServer,
@@ -111,8 +111,7 @@ export function openListeners({ limits, refused, dropped }: ListenersOptions = {
 }
 
 async function empty({ server, connections }: StrictServer, deadlineMs: number): Promise<void> {
-  for (const connection of connections.values()) connection.drain();
-  await acceptCompleted(server, (socket) => connections.get(socket)?.drain());
+  await acceptCompleted(server);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve());
@@ -124,7 +123,7 @@ async function empty({ server, connections }: StrictServer, deadlineMs: number):
   server.close();
 
   function look(): void {
-    closeIdle(server, connections);
+    for (const connection of connections.values()) connection.closeIdle();
     looking = setTimeout(look, IDLE_INTERVAL_MS);
   }
 }
@@ -133,11 +132,10 @@ async function empty({ server, connections }: StrictServer, deadlineMs: number):
  * Accepts the connections that are complete for their clients, who may have sent a request: the end of the listener
  * would reset them. libuv accepts one a turn of the event loop.
  */
-async function acceptCompleted(server: Server, onAccepted: (socket: Socket) => void): Promise<void> {
+async function acceptCompleted(server: Server): Promise<void> {
   let accepted = true;
-  const note = (socket: Socket): void => {
+  const note = (): void => {
     accepted = true;
-    onAccepted(socket);
   };
   server.on('connection', note);
   for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
@@ -147,13 +145,4 @@ async function acceptCompleted(server: Server, onAccepted: (socket: Socket) => v
     await setImmediate();
   }
   server.off('connection', note);
-}
-
-/**
- * Node.js counts a connection that has never said anything as busy, and one that has still to send most of an answer
- * as idle. It closes all that it counts as idle or none, so while there is one of these, it closes none.
- */
-function closeIdle(server: Server, connections: StrictServer['connections']): void {
-  for (const connection of connections.values()) connection.closeUnused();
-  if (!connections.values().some(({ isSending }) => isSending)) server.closeIdleConnections();
 }

@@ -1,12 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { reasonPhrase } from '../../problem/catalogue.ts';
 import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
 import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
-import { within } from '../../within.ts';
-import type { Connection } from './connection.ts';
-import { announcesBody } from './framing.ts';
-import { LINGER_BYTES, LINGER_MS } from './intake.ts';
+import type { HttpConnection } from './connection.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
 function headersOf(body: string) {
@@ -21,22 +18,17 @@ function headersOf(body: string) {
 }
 
 /**
- * Answers a request whose head was parsed but is refused before routing, in its turn among pipelined ones.
+ * Answers a request whose head was parsed but is refused before routing.
  *
  * @returns the `traceId` of the answer.
  */
-export function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  connection: Connection,
-  problem: Problem,
-): string {
-  const traceId = traceIdOf(request);
+export function refuse(response: ServerResponse, connection: HttpConnection, problem: Problem): string {
+  const traceId = traceIdOf(response.req);
   const body = problemBody(problem, traceId);
   response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
   // A client that is too slow is not read on.
   if (problem.status === 408) response.end(body);
-  else endLast(request, response, connection, body);
+  else endLast(response, connection, body);
   return traceId;
 }
 
@@ -45,34 +37,17 @@ export function refuse(
  * thrown away, so that the answer arrives (RFC 9112 §9.6; contract B5).
  */
 export function endLast(
-  request: IncomingMessage,
   response: ServerResponse,
-  connection: Connection,
+  connection: HttpConnection,
   body: string | Buffer | undefined,
 ): void {
-  connection.receiveNoMore();
-  const isBodyUnread = !request.complete && announcesBody(request);
-  if (!isBodyUnread && !connection.intake.paused) {
+  if (!connection.expectsMore) {
     response.end(body);
     return;
   }
   if (body === undefined) response.flushHeaders();
   else response.write(body);
-  const lingered = isBodyUnread ? lingerOn(request) : connection.intake.linger();
-  lingered.then(() => response.end());
-}
-
-/** Goes on reading what is still coming of a body, up to 1 s or 1 MiB, and throws it away. */
-function lingerOn(request: IncomingMessage): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > LINGER_BYTES) resolve();
-  });
-  request.once('close', resolve);
-  request.resume();
-  return within(LINGER_MS, promise, undefined);
+  connection.linger().then(() => response.end());
 }
 
 /**

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { createServer } from '../../node-http.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { SETTINGS } from '../../settings.ts';
-import { Connection, type Received } from './connection.ts';
+import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { faultOf } from './look.ts';
+import { faultOf, NOT_HTTP } from './look.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
 
 /** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
@@ -42,7 +42,11 @@ const CLOSING_MS = 1_000;
 const STALLED_INTERVAL_MS = 1_000;
 
 /** Gets a request that has passed the strict look. Must not throw. */
-export type Receive = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
+export type Receive = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: HttpConnection,
+) => void;
 
 /** Hears what is refused by the transport, with the `traceId` of its answer (contract P5). */
 export type Refused = (problem: Problem, traceId: string) => void;
@@ -59,7 +63,7 @@ export interface StrictServerParts {
 /** A server and the connections that are open. */
 export interface StrictServer {
   readonly server: Server;
-  readonly connections: ReadonlyMap<Duplex, Connection>;
+  readonly connections: ReadonlyMap<Duplex, HttpConnection>;
 }
 
 /**
@@ -69,51 +73,41 @@ export interface StrictServer {
  */
 export function createStrictServer(receive: Receive, parts: StrictServerParts): StrictServer {
   const { limits, refused = () => {}, dropped = () => {} } = parts;
-  const connections = new Map<Duplex, Connection>();
+  const connections = new Map<Duplex, HttpConnection>();
   const givenUp = new WeakSet<Duplex>();
 
-  const lookAt = (connection: Connection, { request, response, problem: known }: Received): void => {
+  const begin = (request: IncomingMessage, response: ServerResponse, known?: Problem) => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    connection.received(response);
     // Node.js ignores the upgrade, and with it some of what came behind it: the rest would begin anywhere.
-    if (request.headers.upgrade !== undefined) {
-      response.shouldKeepAlive = false;
-      connection.receiveNoMore();
-    }
-    const problem = known ?? faultOf(request);
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    const problem = connection.isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
     if (problem === undefined) receive(request, response, connection);
-    else refused(problem, refuse(request, response, connection, problem));
+    else refused(problem, refuse(response, connection, problem));
   };
 
-  /**
-   * Answers after the answers that are due before it. When the latest request is still without its end, the
-   * malformed bytes are its body, and the problem is its one answer.
-   */
-  const answerInTurn = (socket: Duplex, problem: Problem) => {
+  /** While a request is without its end, the malformed bytes are its body, and the problem is its one answer. */
+  const answer = (socket: Duplex, problem: Problem) => {
     const connection = connections.get(socket);
     const latest = connection?.latest;
-    const isBody = latest !== undefined && !latest.closed && !latest.req.complete;
-    // Refused already for what its head said, and the connection is closing.
-    if (isBody && latest.headersSent) return;
-    if (isBody && connection?.refuseWaiting(problem)) return;
-    const close = () => {
+    if (connection === undefined || latest === undefined || latest.req.complete) {
       const traceId = closeWith(socket, problem);
       if (traceId !== undefined) refused(problem, traceId);
-    };
-    if (connection !== undefined && isBody) refused(problem, refuse(latest.req, latest, connection, problem));
-    else if (latest === undefined || latest.closed) close();
-    else latest.once('close', close);
+    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem));
   };
 
   const giveUp = (socket: Duplex, problem: Problem | undefined) => {
     if (givenUp.has(socket)) return;
     givenUp.add(socket);
-    connections.get(socket)?.intake.stop();
+    connections.get(socket)?.stop();
     if (problem === undefined || !socket.writable) socket.destroy();
-    else answerInTurn(socket, problem);
+    else answer(socket, problem);
   };
 
   /**
    * After a stall Node.js fires its timeouts before it reads what has arrived meanwhile: look again before a 408. A
-   * body that is on its way gets its time anew, and so does a client that was not read.
+   * body that is on its way gets its time anew, and so does one that was not parsed.
    */
   const callSlow = (socket: Duplex) => {
     const connection = connections.get(socket);
@@ -124,7 +118,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
       const now = progressOf(connection);
       const progressed = now.latest !== seen.latest || now.complete !== seen.complete;
       if (progressed && now.complete) return;
-      if (progressed || connection.intake.heldSince(performance.now() - limits.requestTimeout)) {
+      if (progressed || connection.stoodStillSince(performance.now() - limits.requestTimeout)) {
         seen = now;
         setTimeout(lookAgain, limits.requestTimeout).unref();
       } else giveUp(socket, { status: 408 });
@@ -133,29 +127,23 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
   };
 
   const { maxConnections, answerTimeout, ...timeouts } = limits;
-  const server = createServer({ ...timeouts, requireHostHeader: false });
+  const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = maxConnections;
   server.on('drop', () => dropped());
   // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, (received) => lookAt(connection, received));
-    connections.set(socket, connection);
+    connections.set(socket, new HttpConnection(socket));
     socket.once('close', () => connections.delete(socket));
   });
-  const begin = (request: IncomingMessage, response: ServerResponse) => {
-    connections.get(request.socket)?.receive(request, response);
-  };
   server.on('request', begin);
   server.on('checkContinue', begin);
-  server.on('checkExpectation', (request, response) => {
-    connections.get(request.socket)?.receive(request, response, { status: 417 });
-  });
+  server.on('checkExpectation', (request, response) => begin(request, response, { status: 417 }));
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node.js does not watch this socket any more: an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
-    connections.get(socket)?.intake.stop();
-    answerInTurn(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
+    connections.get(socket)?.stop();
+    answer(socket, { status: 400, detail: 'The method CONNECT is for proxies.' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') callSlow(socket);
@@ -171,7 +159,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
 }
 
 /** How far the latest request of a connection has come. */
-function progressOf({ latest }: Connection) {
+function progressOf({ latest }: HttpConnection) {
   return { latest, complete: latest?.req.complete };
 }
 
