@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runProgram, startService } from '../start.ts';
-import { startTogether } from './start-together.ts';
 
 const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -125,13 +124,6 @@ test('a todo whose creation was answered is there after kill -9, and the next st
   await first.stop('SIGKILL');
   await using second = await startService({ environment: 'development', dataDir: data.path });
   assert.equal((await list(second.baseUrl, token)).length, 1);
-});
-
-test('D7 · of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once', async () => {
-  const { serving, refused, others, categories } = await startTogether(8, 1, 100);
-  assert.deepEqual(others, []);
-  assert.deepEqual({ serving, refused }, { serving: 1, refused: 7 });
-  assert.deepEqual(categories, ['Work', 'Life']);
 });
 
 test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {

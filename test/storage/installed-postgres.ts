@@ -72,8 +72,8 @@ export class InstalledPostgres {
   }
 }
 
-/** A server refuses to run as root. */
-async function whoServes(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+/** The user of servers that root starts: a server refuses to run as root. Rejects while there is none. */
+export async function whoServes(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { runProgram } from '../start.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -11,8 +11,13 @@ const root = process.getuid?.() === 0;
 const uid = root ? 65_534 : (process.getuid?.() ?? 0);
 const gid = root ? 65_534 : (process.getgid?.() ?? 0);
 
+// That user may not read the compiled modules that others have kept.
+const compiled = await temporaryFolder();
+after(() => compiled[Symbol.asyncDispose]());
+if (root) chownSync(compiled.path, uid, gid);
+
 function run(...words: readonly string[]) {
-  return runProgram(words, root ? { user: { uid, gid } } : {});
+  return runProgram(words, root ? { user: { uid, gid }, env: { NODE_COMPILE_CACHE: compiled.path } } : {});
 }
 
 /** A database in a folder, both of the user who runs the programs; every command that opens it. */

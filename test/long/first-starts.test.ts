@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { startTogether } from '../serve/start-together.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { start } from '../storage/sqlite-starter.ts';
+import { listed } from '../storage/todos.ts';
+
+test('a first start that is killed at any moment leaves nothing that the next one refuses', async () => {
+  await using folder = await temporaryFolder();
+  const began = performance.now();
+  {
+    await using undisturbed = start(join(folder.path, 'undisturbed.db'), 0);
+    await undisturbed.said;
+  }
+  const wholeMs = performance.now() - began;
+  for (let part = 0.2; part <= 1.2; part += 0.025) {
+    const path = join(folder.path, `${part}.db`);
+    {
+      await using _first = start(path, 0);
+      await pause(part * wholeMs);
+    }
+    await using store = await openSqliteStore(path, { patienceMs: 0 });
+    assert.deepEqual(await listed(store), []);
+  }
+});
+
+test('of twenty processes that start together on no file, one serves and the others name it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using starters = new AsyncDisposableStack();
+  const all = Array.from({ length: 20 }, () => starters.use(start(path, 500)));
+  const said = await Promise.all(all.map((each) => each.said));
+  const serving = all.filter((_, index) => said[index]?.outcome === 'open');
+  assert.equal(serving.length, 1);
+  for (const { outcome, message } of said.filter((each) => each.outcome !== 'open')) {
+    assert.equal(outcome, 'owned');
+    assert.match(String(message), new RegExp(`served by process ${serving[0]?.process.pid} `));
+  }
+  using database = new DatabaseSync(path);
+  assert.equal(database.prepare('SELECT count(*) AS n FROM categories').get()?.n, 2);
+});
+
+test('D7 · of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once', async () => {
+  const { serving, refused, others, categories } = await startTogether(8, 1, 100);
+  assert.deepEqual(others, []);
+  assert.deepEqual({ serving, refused }, { serving: 1, refused: 7 });
+  assert.deepEqual(categories, ['Work', 'Life']);
+});
