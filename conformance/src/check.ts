@@ -50,7 +50,9 @@ function failure(error: unknown, asked: Exchange | undefined): Error {
     ...(compared ? [`expected  ${shown(error.expected)}`, `received  ${shown(error.actual)}`] : []),
     ...(asked === undefined ? [] : [`asked     ${exchangeText(asked)}`]),
   ];
-  const failed = new Error(parts.map((part) => part.replaceAll('\n', '\n          ')).join('\n'));
+  const text = parts.map((part) => part.replaceAll('\n', '\n          ')).join('\n');
+  // Without the characters that no report can show: the service under test has sent some of it.
+  const failed = new Error(text.replaceAll(/[^\n\P{C}]/gu, '\ufffd'));
   // Where the suite compared says little to who tests a service: one line of it.
   const place = error instanceof Error ? /\n +at .*chapters.*/.exec(error.stack ?? '')?.[0] : undefined;
   failed.stack = failed.message + (place ?? '');
@@ -66,10 +68,9 @@ function shown(value: unknown): string {
   return inspect(value, { depth: 6, breakLength: 110, maxStringLength: 1_000 });
 }
 
-/** Without the control characters that no report can show. */
 function exchangeText({ method, path, reply }: Exchange): string {
   const headers = reply.headers.map(([name, value]) => `${name}: ${value}`);
   const body = reply.body.toString().slice(0, SHOWN);
   const lines = [`${method} ${path}`, `HTTP ${reply.status}`, ...headers, ...(body === '' ? [] : ['', body])];
-  return lines.join('\n').replaceAll(/[^\n\P{Cc}]/gu, '\ufffd');
+  return lines.join('\n');
 }

@@ -1,8 +1,14 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Milliseconds of silence after which a request counts as unanswered. No test expects to get here. */
+/** Milliseconds after which a connection that is not closed counts as unanswered. No test expects to get here. */
 const PATIENCE_MS = 20_000;
+
+/** Bytes of all answers on a connection. More than any list that a test service has. */
+const MAX_LENGTH = 128 * 1024 * 1024;
+
+/** What goes on for too long is cut off from here. */
+class CutOff extends Error {}
 
 /** One response, byte by byte as it came: no redirect followed, nothing decoded but the framing. */
 export interface Reply {
@@ -39,14 +45,16 @@ export async function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const received: Buffer[] = [];
   let failure: Error | undefined;
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
-  socket.on('data', (chunk: Buffer) => received.push(chunk));
+  socket.on('data', (chunk: Buffer) => {
+    received.push(chunk);
+    if (socket.bytesRead > MAX_LENGTH) socket.destroy(new CutOff(`more than ${MAX_LENGTH} bytes`));
+  });
   socket.on('error', (error) => {
     failure = error;
   });
   socket.on('close', () => {
     // A reset after a whole answer is the other side's hurry, not its silence.
-    if (failure !== undefined && received.length === 0) reject(failure);
+    if (failure !== undefined && (failure instanceof CutOff || received.length === 0)) reject(failure);
     else resolve(Buffer.concat(received));
   });
   const pieces = typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes;
@@ -54,7 +62,7 @@ export async function exchange(
   return parseReplies(await promise, methods);
 }
 
-/** A connected socket to the origin of `baseUrl`. The caller closes it. */
+/** A connected socket to the origin of `baseUrl`. It is cut off when nobody has closed it in time. */
 export async function open(baseUrl: URL): Promise<Socket> {
   const secure = baseUrl.protocol === 'https:';
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
@@ -63,6 +71,11 @@ export async function open(baseUrl: URL): Promise<Socket> {
   const socket = secure
     ? connectTls({ host, port, servername: host }, resolve)
     : connectTcp({ host, port }, resolve);
+  const cutting = setTimeout(
+    () => socket.destroy(new CutOff(`no answer within ${PATIENCE_MS} ms`)),
+    PATIENCE_MS,
+  );
+  socket.once('close', () => clearTimeout(cutting));
   socket.once('error', reject);
   await promise;
   socket.off('error', reject);
@@ -101,7 +114,8 @@ function parseBody(headers: Reply['headers'], bytes: Buffer): readonly [body: Bu
   if (values.get('transfer-encoding') === 'chunked') return parseChunks(bytes);
   const length = values.get('content-length');
   if (length === undefined) return [bytes, Buffer.alloc(0)];
-  if (bytes.length < Number(length)) throw new Error(`body of ${bytes.length} bytes, announced ${length}`);
+  if (!(bytes.length >= Number(length)))
+    throw new Error(`body of ${bytes.length} bytes, announced ${length}`);
   return [bytes.subarray(0, Number(length)), bytes.subarray(Number(length))];
 }
 
@@ -111,7 +125,10 @@ function parseChunks(bytes: Buffer): readonly [body: Buffer, after: Buffer] {
   for (;;) {
     const lineEnd = bytes.indexOf('\r\n', position);
     if (lineEnd === -1) throw new Error('response ends within its chunks');
-    const size = Number.parseInt(bytes.subarray(position, lineEnd).toString('latin1'), 16);
+    const line = bytes.subarray(position, lineEnd).toString('latin1');
+    const [, digits] = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i.exec(line) ?? [];
+    if (digits === undefined) throw new Error(`not the size of a chunk: ${line.slice(0, 200)}`);
+    const size = Number.parseInt(digits, 16);
     const start = lineEnd + 2;
     if (size === 0) return [Buffer.concat(chunks), bytes.subarray(start + 2)];
     chunks.push(bytes.subarray(start, start + size));

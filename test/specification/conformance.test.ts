@@ -3,13 +3,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { json } from '../../conformance/src/http.ts';
+import { exchange, json } from '../../conformance/src/http.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { type Fault, startAnother } from './another-implementation.ts';
@@ -183,6 +183,68 @@ test('conformance · TAP has a line for each check, and JUnit a case', async () 
   const junit = (await conformance(...flags, 'junit')).output;
   assert.equal(junit.match(/<testcase name="[^"]+ · /g)?.length, checks + 1, junit);
   assert.match(junit, /<failure type="testCodeFailure" message="[^"<]+asked {5}GET \/crash/);
+});
+
+/** A service that does this with each connection, and where it is. */
+async function startBroken(serve: (socket: Socket) => void) {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => socket.destroy()).resume();
+    serve(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${port}`),
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+test('conformance · an answer whose chunks have no size is a failure, and not waited for', async () => {
+  for (const size of ['zz', '-4', '', '0x1', '4 ;'.repeat(9).concat('z'), '123456789']) {
+    using broken = await startBroken((socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\n{}\r\n`),
+    );
+    await assert.rejects(exchange(broken.url, 'GET / HTTP/1.1\r\n\r\n'), /chunk/, size);
+  }
+});
+
+test('conformance · an answer without an end is cut off by its length', async () => {
+  using broken = await startBroken((socket) => {
+    const more = () => {
+      while (socket.write(Buffer.alloc(1024 * 1024)));
+    };
+    socket.on('drain', more);
+    more();
+  });
+  await assert.rejects(exchange(broken.url, 'GET / HTTP/1.1\r\n\r\n'), /more than 134217728 bytes/);
+});
+
+test('conformance · an answer without an end is cut off by time, however often a byte of it comes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  using broken = await startBroken((socket) => {
+    const trickle = setInterval(() => socket.write('x'), 1);
+    socket.once('close', () => clearInterval(trickle)).once('data', () => resolve());
+  });
+  const exchanged = exchange(broken.url, 'GET / HTTP/1.1\r\n\r\n');
+  await asked;
+  t.mock.timers.tick(20_000);
+  await assert.rejects(exchanged, /no answer within 20000 ms/);
+});
+
+test('conformance · what a service sends reaches a report without control characters', async () => {
+  let first = true;
+  using broken = await startBroken((socket) => {
+    const body = '{"id":1,"title":"x","done":false}';
+    const good = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+    socket.end(first ? good : '\u001b[31m\0\u009b no HTTP\r\n\r\n');
+    first = false;
+  });
+  const flags = ['--base-url', broken.url.href, '--profile', 'error-demo', '--output', 'junit'];
+  const { code, output } = await conformance(...flags);
+  assert.equal(code, 1);
+  assert.match(output, /not a status line/);
+  assert.doesNotMatch(output, /[^\n\t\P{C}]/u);
 });
 
 test('conformance · with the secret of the service, what a token must hold is checked too', async () => {
