@@ -27,8 +27,8 @@ or, which also checks what a token must hold,
                                           after base64:
   --issuer ISSUER, --audience AUDIENCE    the claims iss and aud that it asks for
 
-Exit codes: 0 conforms, 1 does not, 2 wrong usage, 69 the service cannot be reached or refuses the tokens, 130 or 143
-ended by a signal.
+Exit codes: 0 conforms, 1 does not, 2 wrong usage, 69 the service cannot be reached or refuses the tokens, 74 standard
+output was closed, 130 or 143 ended by a signal.
 
 Examples:
   todo-conformance --base-url http://127.0.0.1:5081 --profile error-demo --only spec

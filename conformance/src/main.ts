@@ -45,6 +45,10 @@ async function run({ law, output }: CommandLine, target: Target): Promise<number
       endChecks();
     });
   }
+  process.stdout.on('error', () => {
+    code = 74;
+    endChecks();
+  });
   holdTarget(target);
   // `.ts` in a clone, `.js` in the package.
   const files = [import.meta.filename.replace(/main(?=\.\w+$)/, 'suite')];

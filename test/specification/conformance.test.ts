@@ -73,6 +73,18 @@ test('conformance · todos are deleted also when a signal ends it', async () => 
   assert.equal((await send(target, 'GET /todos', { token: reader })).body.toString(), '[]');
 });
 
+test('conformance · todos are deleted also when nobody reads the report to its end', async () => {
+  await using service = await startService({ environment: 'development', auth });
+  const target = sharedListOf(service, 'development');
+  const { editor, reader } = target.tokens;
+  const child = start('--base-url', service.baseUrl, '--editor-token', editor, '--reader-token', reader);
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  await once(child, 'close');
+  assert.equal(child.exitCode, 74);
+  assert.equal((await send(target, 'GET /todos', { token: reader })).body.toString(), '[]');
+});
+
 test('conformance · a service that cannot be reached, or refuses a token, is one clear message', async () => {
   const tokens = ['--editor-token', 'a.b.c', '--reader-token', 'a.b.c'];
   const nowhere = await conformance('--base-url', 'http://127.0.0.1:9', ...tokens);
