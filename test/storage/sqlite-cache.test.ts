@@ -79,6 +79,29 @@ test('who asks for a todo while it is being added finds it afterwards', async ()
   assert.equal((await found(store, 2))?.title, 'b');
 });
 
+test('who sees one change of a batch that is under way sees them all', async () => {
+  await using folder = await temporaryFolder();
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  for (const each of ['a', 'b']) await addedTo(store, each);
+  // The first is kept, the second is not.
+  await store.find(1);
+  const writes = [1, 2].map((each) => store.replace(each, replacement('new', false, 1)));
+  await setImmediate();
+  // While this thread waits, the batch is committed and nobody hears of it.
+  const deadline = performance.now() + 10_000;
+  while (titleOf(store, 2) === 'b' && performance.now() < deadline) Atomics.wait(CLOCK, 0, 0, 1);
+  assert.deepEqual([titleOf(store, 2), titleOf(store, 1)], ['new', 'new']);
+  await Promise.all(writes);
+});
+
+const CLOCK = new Int32Array(new SharedArrayBuffer(4));
+
+/** Now, without a turn of the event loop. */
+function titleOf(store: TodoStore, which: number): unknown {
+  const todo = store.find(which);
+  return todo === undefined || todo instanceof Promise ? todo : JSON.parse(todo.json).title;
+}
+
 test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_000 }, async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
@@ -94,17 +117,19 @@ test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_0
   assert.equal((await found(store, 3))?.title, 'added');
 });
 
-test('a change behind the store’s back fails the precondition of who has not seen it', async () => {
+test('a change behind the store’s back fails the precondition of who has not seen it, who then sees it', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await using store = await openSqliteStore(path);
   const { etag } = await addedTo(store, 'a');
+  await store.find(1);
   using database = new DatabaseSync(path);
   database.exec("UPDATE todos SET title = 'changed'");
   assert.equal(
     await store.replace(1, replacement('b', false, 1), { ifMatch: [etag] }),
     'precondition-failed',
   );
+  assert.equal((await found(store, 1))?.title, 'changed');
 });
 
 test('a change that another program makes right after the start is seen', { timeout: 10_000 }, async () => {

@@ -142,6 +142,16 @@ for (const path of ['/todos', '/todos/1']) {
   });
 }
 
+test('D9 · a commit whose sync the disk fails is of unknown outcome', { skip }, async () => {
+  await using disk = await serveOnDisk();
+  await disk.breakSyncs();
+  const reply = await disk.served.ask('POST', '/todos', { title: 'a', categoryId: 1 });
+  assert.equal(reply.status, 503);
+  assert.equal(reply.headers.get('retry-after'), null);
+  const { detail } = JSON.parse(await reply.text());
+  assert.equal(detail, 'It is unknown whether the change was made. Read before repeating it.');
+});
+
 test('/ready turns when a sync of the disk fails, and back when one succeeds, though nobody writes', {
   skip,
 }, async () => {

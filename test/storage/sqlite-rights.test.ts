@@ -3,6 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { existing } from '../../src/store/sqlite/known-file.ts';
 import { runProgram } from '../start.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -129,6 +130,13 @@ test('every command names a folder in which its user may make no file', async ()
     assert.equal(code, 69);
     assert.ok(stderr.includes(`user ${uid} may not make files in "data": it belongs to user ${uid}`), stderr);
   }
+});
+
+test('a connection that may only read makes no todos.db-shm', async () => {
+  await using file = await ownFile();
+  using database = new DatabaseSync(existing(file.path, true));
+  assert.throws(() => database.exec('SELECT 1 FROM todos'), { message: 'unable to open database file' });
+  assert.equal(existsSync(`${file.path}-shm`), false);
 });
 
 test('who may only read a file may check and copy it beside the process that has it open, and leaves nothing behind', async () => {
