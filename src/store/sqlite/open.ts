@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Migrated } from '../operator.ts';
 import type { TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
 import { notOpened } from './error.ts';
@@ -13,6 +14,8 @@ import { Writer } from './writer.ts';
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 export interface SqliteOptions extends OwnedOptions {
+  /** Called when the schema was made or brought up to date. */
+  readonly onMigrated?: (versions: Migrated) => void;
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
   /** Called when the file is gone, damaged, or sound again (contract D11). */
@@ -29,7 +32,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   await using resources = new AsyncDisposableStack();
   try {
     const owned = resources.use(await openOwned(path, options));
-    const reader = owned.database;
+    const { database: reader, versions } = owned;
+    if (versions.from !== versions.to) options.onMigrated?.(versions);
     readOnly(reader);
     const file = knownFile(resolve(path), owned.path);
     const health = resources.use(new FileHealth(file, options.onFileNews ?? (() => {})));

@@ -18,8 +18,6 @@ export interface OwnedOptions {
   readonly waiting?: (owner: string) => void;
   /** Called for a log without its database, with its new path: the file that it belongs to was deleted. */
   readonly onLogMoved?: (path: string) => void;
-  /** Called when the schema was made or brought up to date. */
-  readonly onMigrated?: (versions: Migrated) => void;
 }
 
 /** A database that this process alone serves until it is disposed of. */
@@ -51,7 +49,6 @@ export async function openOwned(name: string, options: OwnedOptions): Promise<Ow
   checkLibrary(libraryVersion(database));
   migrate(database);
   const to = pragma(database, 'user_version');
-  if (from !== to) options.onMigrated?.({ from, to });
   makeDurable(database);
   const owned = parts.move();
   return { path, database, versions: { from, to }, [Symbol.dispose]: () => owned.dispose() };
