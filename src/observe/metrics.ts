@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Mark, Step } from '../mark.ts';
-import type { Connections } from '../store/store.ts';
+import type { PoolCounts } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import { registerListeners, type WatchListener } from './listener-metrics.ts';
 import { type Ended, errorType } from './record.ts';
@@ -51,7 +51,7 @@ export interface Metrics extends Disposable {
   readonly watchListener: WatchListener;
   watchLog(output: { readonly dropped: number }): void;
   watchReadiness(ready: () => Promise<true | string>): void;
-  watchConnections(connections: () => Connections): void;
+  watchConnections(connections: () => PoolCounts): void;
   /** @param path of the database; the log stands beside it. */
   watchWriteAheadLog(path: string): void;
   /** The text that Prometheus reads, and its content type. */

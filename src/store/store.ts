@@ -49,7 +49,7 @@ export interface TodoStore extends AsyncDisposable {
   check(): Promise<void>;
 
   /** How many connections there are, and how many operations wait for one; only where there is a pool. */
-  connections?(): Connections;
+  connections?(): PoolCounts;
 }
 
 /** A key, and the milliseconds to wait for another instance that has it under way. */
@@ -65,7 +65,7 @@ export type CreateOutcome =
   | 'key-reused'
   | 'in-progress';
 
-export interface Connections {
+export interface PoolCounts {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;

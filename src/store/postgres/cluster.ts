@@ -1,13 +1,51 @@
-import { DatabaseError } from 'pg';
+import { Client, DatabaseError } from 'pg';
 import { type Address, type Host, nameOf } from './address.ts';
-import { type Connection, type Hold, openConnection, ServerUnfit, type Wanted } from './connection.ts';
-import { messageOf } from './error.ts';
+import { ServerConnection } from './connection.ts';
+import { isProtocolViolation, messageOf } from './error.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
 
+/** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
+const KEEP_ALIVE_DELAY_MS = 10_000;
+
+/** Milliseconds after which a server that works on a statement asks, again and again, whether its client is still there. */
+const CLIENT_CHECK_INTERVAL_MS = 2_000;
+
 /** It is starting or stopping, or has no connection left. */
 const LATER = ['57P03', '53300'];
+
+const INSPECT = `SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
+  current_setting('transaction_read_only') = 'on' AS "readOnly",
+  current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions",
+  current_setting('client_min_messages') AS messages, current_setting('idle_session_timeout') AS idle,
+  (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement,
+  (extract(epoch FROM current_setting('client_connection_check_interval')::interval) * 1000)::int AS check`;
+
+interface Inspected {
+  readonly pid: number;
+  readonly role: string;
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly endsTransactions: boolean;
+  readonly messages: string;
+  readonly idle: string;
+  readonly statement: number;
+  readonly check: number;
+}
+
+/** What a connection is opened for. */
+export interface ConnectionRequirements {
+  /** Milliseconds after which the server gives up a statement. */
+  readonly statementMs: number;
+  /** Whether the server must keep its settings for every statement, a pooler between or not. */
+  readonly strict: boolean;
+  /** Milliseconds to connect, log in and inspect. */
+  readonly withinMs: number;
+}
+
+/** Called before a connection is opened. What it throws is why there must be none. */
+type Hold = (connection: ServerConnection) => void;
 
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
@@ -29,7 +67,7 @@ export class Cluster {
     this.#retiredAt = performance.now();
   }
 
-  isRetired(connection: Connection): boolean {
+  isRetired(connection: ServerConnection): boolean {
     return connection.openedAt <= this.#retiredAt;
   }
 
@@ -38,11 +76,11 @@ export class Cluster {
    *
    * @throws {NoServer} when none will do.
    */
-  open(wanted: Wanted, hold: Hold): Promise<Connection> {
+  open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<ServerConnection> {
     const first = this.#first;
     const hosts = this.address.hosts.toSorted((a, b) => Number(b === first) - Number(a === first));
     const failures: Failure[] = [];
-    const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
     let trying = 0;
     let found = false;
     const next = (): void => {
@@ -53,20 +91,19 @@ export class Cluster {
       }
       trying += 1;
       const timer = setTimeout(next, NEXT_HOST_MS);
-      openConnection(this.address, host, wanted, hold, this.#pooled).then(
+      const opening = this.#connect(host, requirements, hold, this.#pooled).finally(() => {
+        clearTimeout(timer);
+        trying -= 1;
+      });
+      opening.then(
         (connection) => {
-          clearTimeout(timer);
-          trying -= 1;
           if (found) return void connection.leave();
           found = true;
           this.#first = host;
           this.#pooled = connection.pooled;
-          connection.prepares = this.#prepare && !connection.pooled;
           resolve(connection);
         },
         (error: unknown) => {
-          clearTimeout(timer);
-          trying -= 1;
           this.#pooled = false;
           failures.push({ host, error });
           next();
@@ -75,6 +112,105 @@ export class Cluster {
     };
     next();
     return promise;
+  }
+
+  /** @param bare Without settings in the startup packet, which a pooler may refuse. */
+  async #connect(
+    host: Host,
+    requirements: ConnectionRequirements,
+    hold: Hold,
+    bare: boolean,
+  ): Promise<ServerConnection> {
+    const { config } = this.address;
+    const settings = bare ? [] : settingsFor(requirements).map(startupOption);
+    const client = new Client({
+      ...config,
+      ...host,
+      options: [config.options ?? '', ...settings].join(' ').trim(),
+      connectionTimeoutMillis: requirements.withinMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    });
+    const connection = new ServerConnection(client, host, config);
+    hold(connection);
+    try {
+      await client.connect();
+      await inspect(connection, requirements);
+      connection.prepares = this.#prepare && !connection.pooled;
+      return connection;
+    } catch (error) {
+      const left = connection.leave();
+      if (bare || !isStartupRefusal(error)) throw error;
+      await left;
+      return this.#connect(host, requirements, hold, true);
+    }
+  }
+}
+
+/** A pooler does not take the settings: https://www.pgbouncer.org/config.html#ignore_startup_parameters. */
+function isStartupRefusal(error: unknown): boolean {
+  return isProtocolViolation(error) && messageOf(error).includes('startup parameter');
+}
+
+/** A setting of the session: its value as SQL writes it, and whether what is in force will do. */
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly holds: (inspected: Inspected) => boolean;
+}
+
+function settingsFor({ statementMs }: ConnectionRequirements): readonly Setting[] {
+  return [
+    {
+      name: 'statement_timeout',
+      value: `'${statementMs}ms'`,
+      holds: ({ statement }) => statement > 0 && statement <= statementMs,
+    },
+    {
+      name: 'client_connection_check_interval',
+      value: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
+      holds: ({ check }) => check > 0 && check <= CLIENT_CHECK_INTERVAL_MS,
+    },
+    { name: 'idle_session_timeout', value: '0', holds: ({ idle }) => idle === '0' },
+    { name: 'client_min_messages', value: 'warning', holds: ({ messages }) => messages !== 'error' },
+  ];
+}
+
+function startupOption({ name, value }: Setting): string {
+  return `-c ${name}=${value.replaceAll("'", '')}`;
+}
+
+/**
+ * Looks whether the server takes writes, and whether the settings of the session hold.
+ *
+ * @throws {ServerUnfit} when not.
+ */
+async function inspect(connection: ServerConnection, requirements: ConnectionRequirements): Promise<void> {
+  const [found] = await connection.run<Inspected>({ text: INSPECT }, requirements);
+  if (found === undefined) throw new Error('The server said nothing of itself');
+  connection.endsTransactions = found.endsTransactions;
+  connection.pooled = found.pid !== connection.processId;
+  if (found.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);
+  if (found.readOnly) throw new ServerUnfit('it is read-only', true);
+  const missing = settingsFor(requirements).filter(({ holds }) => !holds(found));
+  if (!requirements.strict || missing.length === 0) return;
+  const alter = missing
+    .map(({ name, value }) => `ALTER ROLE ${found.role} SET ${name} = ${value}`)
+    .join('; ');
+  throw new ServerUnfit(
+    `settings cannot be made through the pooler, so its role must bring them: ${alter}`,
+    false,
+  );
+}
+
+/** Why a server, or what stands before it, will not do. */
+class ServerUnfit extends Error {
+  override readonly name = 'ServerUnfit';
+  /** It may take writes later: it is a standby, or read-only for now. */
+  readonly readOnly: boolean;
+  constructor(message: string, readOnly: boolean) {
+    super(message);
+    this.readOnly = readOnly;
   }
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { StoreNotOpened, unusable } from '../store.ts';
-import { type Cluster, NoServer } from './cluster.ts';
-import type { Connection } from './connection.ts';
+import { type Cluster, type ConnectionRequirements, NoServer } from './cluster.ts';
+import type { ServerConnection } from './connection.ts';
 import { messageOf } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
@@ -18,7 +18,7 @@ interface Start {
   /** Milliseconds that the server must give every statement of the service at the most; else it is refused. */
   readonly strictMs?: number;
   /** What is wrong with the database, for people, or undefined. */
-  readonly faultOf: (connection: Connection) => Promise<string | undefined>;
+  readonly faultOf: (connection: ServerConnection) => Promise<string | undefined>;
 }
 
 /**
@@ -29,12 +29,18 @@ interface Start {
 export async function connect(
   cluster: Cluster,
   { patienceMs, strictMs, faultOf }: Start,
-): Promise<Connection> {
+): Promise<ServerConnection> {
   const { name } = cluster.address;
   await using parts = new AsyncDisposableStack();
   try {
-    const wanted = { statementMs: strictMs ?? STATEMENT_WAIT_MS, strict: strictMs !== undefined };
-    const connection = parts.adopt(await reach(cluster, wanted, patienceMs), (opened) => opened.leave());
+    const requirements = {
+      statementMs: strictMs ?? STATEMENT_WAIT_MS,
+      strict: strictMs !== undefined,
+      withinMs: CONNECTION_WAIT_MS,
+    };
+    const connection = parts.adopt(await reach(cluster, requirements, patienceMs), (opened) =>
+      opened.leave(),
+    );
     const fault = await faultOf(connection);
     if (fault !== undefined) throw unusable(name, fault);
     parts.move();
@@ -44,16 +50,16 @@ export async function connect(
   }
 }
 
-/** A server that cannot be reached, or refuses for now, may be there in a moment; other refusals are final. */
+/** A server that cannot be reached, or takes nobody for now, may be there in a moment. */
 async function reach(
   cluster: Cluster,
-  wanted: { readonly statementMs: number; readonly strict: boolean },
+  requirements: ConnectionRequirements,
   patienceMs: number,
-): Promise<Connection> {
+): Promise<ServerConnection> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await cluster.open({ ...wanted, withinMs: CONNECTION_WAIT_MS }, () => true);
+      return await cluster.open(requirements);
     } catch (error) {
       if ((error instanceof NoServer && error.final) || performance.now() >= deadline) throw error;
     }
@@ -63,7 +69,7 @@ async function reach(
 
 /** The rows of a statement, which may take long. */
 export function run<Row extends QueryResultRow>(
-  connection: Connection,
+  connection: ServerConnection,
   text: string,
   values: unknown[] = [],
 ): Promise<readonly Row[]> {
@@ -74,7 +80,7 @@ export function run<Row extends QueryResultRow>(
  * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees what
  * others have committed before it.
  */
-export async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+export async function inTransaction<T>(connection: ServerConnection, work: () => Promise<T>): Promise<T> {
   await run(connection, connection.beginOf(STATEMENT_WAIT_MS, 'ISOLATION LEVEL READ COMMITTED'));
   try {
     const made = await work();

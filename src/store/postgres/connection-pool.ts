@@ -1,9 +1,9 @@
 import type { QueryConfig, QueryResultRow } from 'pg';
-import { type Connections, StoreNotWritable, StoreUnavailable } from '../store.ts';
+import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
-import { type Cluster, NoServer } from './cluster.ts';
-import type { Connection, Wanted } from './connection.ts';
-import { concernsAll, errorOf, isConnectionState, mayBeRetried, messageOf } from './error.ts';
+import { type Cluster, type ConnectionRequirements, NoServer } from './cluster.ts';
+import type { ServerConnection } from './connection.ts';
+import { concernsAll, isConnectionState, mayBeRetried, messageOf, toStoreError } from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {
@@ -27,10 +27,10 @@ export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<re
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
 
-/** Milliseconds to connect, log in and look. Who waits for a connection may give up before. */
+/** Milliseconds to connect, log in and inspect. Who waits for a connection may give up before. */
 const OPEN_MS = 3_000;
 
-/** Milliseconds between two looks for such connections. */
+/** Milliseconds between two rounds that close idle connections whose time is over. */
 const SWEEP_MS = 1_000;
 
 /** Milliseconds between two tries to connect, one at a time, while no server will do. */
@@ -41,26 +41,22 @@ const END_MS = 2_000;
 
 const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-type Taken = (refusal: StoreUnavailable | undefined, connection?: Connection) => void;
-
-interface Waiting {
-  readonly taken: Taken;
-  readonly timer: NodeJS.Timeout;
-}
+type OnConnection = (refusal: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
 /** A bounded pool of connections to the server that takes writes, with a bounded wait for one and for its answer. */
 export class ConnectionPool implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #limits: Limits;
-  readonly #wanted: Wanted;
+  readonly #requirements: ConnectionRequirements;
   readonly #onLost: (error: Error) => void;
   /** In use or idle, and when its life is over. */
-  readonly #connections = new Map<Connection, number>();
+  readonly #connections = new Map<ServerConnection, number>();
   /** The one that was used last is used first. */
-  readonly #idle: Connection[] = [];
-  readonly #waiting: Waiting[] = [];
+  #idle: ServerConnection[] = [];
+  /** In the order in which they came. */
+  readonly #waiting = new Set<OnConnection>();
   /** Those that a server has not let go of: also before they are open, and after they were left. */
-  readonly #held = new Set<Connection>();
+  readonly #held = new Set<ServerConnection>();
   readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   #opening = 0;
   /** Why the last try to open a connection failed; until one succeeds, there is one try at a time. */
@@ -72,7 +68,7 @@ export class ConnectionPool implements AsyncDisposable {
   constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
     this.#cluster = cluster;
     this.#limits = limits;
-    this.#wanted = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
+    this.#requirements = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
 
@@ -94,7 +90,7 @@ export class ConnectionPool implements AsyncDisposable {
    * that the server undoes for the sake of others is begun again.
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
     this.#take((refusal, taken) => (taken === undefined ? reject(refusal) : resolve(taken)));
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;
@@ -103,7 +99,7 @@ export class ConnectionPool implements AsyncDisposable {
         return await connection.run(query, { withinMs: answerMs, parts: true });
       } catch (error) {
         if (concernsAll(error)) this.#cluster.retire();
-        throw errorOf(error, 'read');
+        throw toStoreError(error, 'read');
       }
     };
     try {
@@ -129,9 +125,9 @@ export class ConnectionPool implements AsyncDisposable {
     throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
 
-  counts(): Connections {
+  counts(): PoolCounts {
     const idle = this.#idle.length;
-    return { used: this.#connections.size - idle, idle, waiting: this.#waiting.length };
+    return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
   }
 
   /** Waits for what is under way, and for the server to let go. */
@@ -139,8 +135,8 @@ export class ConnectionPool implements AsyncDisposable {
     this.#ending = true;
     clearInterval(this.#sweeper);
     clearTimeout(this.#pause);
-    this.#refuse(unavailable('it is closed'));
-    for (const connection of this.#idle.splice(0)) this.#drop(connection);
+    this.#refuseAll(unavailable('it is closed'));
+    for (const connection of this.#idle) this.#drop(connection);
     const timer = setTimeout(() => {
       for (const connection of this.#held) connection.destroy();
     }, END_MS);
@@ -153,68 +149,58 @@ export class ConnectionPool implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
-      const attempt: Taken = (refusal, connection) => {
+      const attempt: OnConnection = (refusal, connection) => {
         if (connection === undefined) return reject(refusal);
         tries += 1;
         connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (error === undefined) {
-            this.#put(connection);
-            return resolve(rows);
-          }
-          if (concernsAll(error)) this.#cluster.retire();
-          if (isConnectionState(error)) {
-            this.#drop(connection);
-            if (!repeated) {
-              repeated = true;
-              return this.#take(attempt);
-            }
-          } else this.#put(connection);
-          if (mayBeRetried(error) && tries < TRIES) return this.#take(attempt);
-          reject(errorOf(error, kind));
+          if (error !== undefined && concernsAll(error)) this.#cluster.retire();
+          this.#put(connection);
+          if (error === undefined) return resolve(rows);
+          const elsewhere = isConnectionState(error) && !repeated;
+          repeated ||= elsewhere;
+          if (elsewhere || (mayBeRetried(error) && tries < TRIES)) return this.#take(attempt);
+          reject(toStoreError(error, kind));
         });
       };
       this.#take(attempt);
     });
   }
 
-  #take(taken: Taken): void {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (this.#isUsable(idle)) {
-        taken(undefined, idle);
-        return;
-      }
+  #take(onConnection: OnConnection): void {
+    const idle = this.#idle.pop();
+    if (idle === undefined) {
+      this.#wait(onConnection);
+    } else if (this.#isUsable(idle)) {
+      onConnection(undefined, idle);
+    } else {
       this.#drop(idle);
+      this.#take(onConnection);
     }
-    this.#wait(taken);
   }
 
-  #wait(taken: Taken): void {
+  #wait(onConnection: OnConnection): void {
     const { connectionMs } = this.#limits;
+    const waiting: OnConnection = (refusal, connection) => {
+      clearTimeout(timer);
+      this.#waiting.delete(waiting);
+      onConnection(refusal, connection);
+    };
     const timer = setTimeout(() => {
-      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-      taken(this.#failure ?? unavailable(`none was free in ${connectionMs} ms`));
+      waiting(this.#failure ?? unavailable(`none was free in ${connectionMs} ms`));
     }, connectionMs);
-    const waiting: Waiting = { taken, timer };
-    this.#waiting.push(waiting);
+    this.#waiting.add(waiting);
     this.#grow();
   }
 
   /** Takes a connection back, for whoever waits for one. */
-  #put(connection: Connection): void {
-    if (!this.#isUsable(connection) || connection.inTransaction) {
-      this.#drop(connection);
-      return;
-    }
-    const next = this.#waiting.shift();
-    if (next === undefined) {
-      this.#idle.push(connection);
-    } else {
-      clearTimeout(next.timer);
-      next.taken(undefined, connection);
-    }
+  #put(connection: ServerConnection): void {
+    const [next] = this.#waiting;
+    if (!this.#isUsable(connection) || connection.inTransaction) this.#drop(connection);
+    else if (next === undefined) this.#idle.push(connection);
+    else next(undefined, connection);
   }
 
-  #isUsable(connection: Connection): boolean {
+  #isUsable(connection: ServerConnection): boolean {
     return (
       connection.lost === undefined &&
       !this.#cluster.isRetired(connection) &&
@@ -224,8 +210,9 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** It serves no longer; its place is free when the server has let go of it. */
-  #drop(connection: Connection): void {
+  #drop(connection: ServerConnection): void {
     this.#connections.delete(connection);
+    this.#idle = this.#idle.filter((idle) => idle !== connection);
     void connection.leave();
     this.#grow();
   }
@@ -233,7 +220,7 @@ export class ConnectionPool implements AsyncDisposable {
   /** Opens connections for those that wait, as far as there is room. */
   #grow(): void {
     const { connections } = this.#limits;
-    while (this.#waiting.length > this.#opening && this.#connections.size + this.#opening < connections) {
+    while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
       const probing = this.#failure !== undefined && this.#opening > 0;
       if (this.#ending || this.#pause !== undefined || probing) return;
       if (!this.#cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
@@ -244,7 +231,7 @@ export class ConnectionPool implements AsyncDisposable {
   async #open(): Promise<void> {
     this.#opening += 1;
     try {
-      const connection = await this.#cluster.open(this.#wanted, (opening) => this.#hold(opening));
+      const connection = await this.#cluster.open(this.#requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
       const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
@@ -258,15 +245,12 @@ export class ConnectionPool implements AsyncDisposable {
         this.#pause = undefined;
         this.#grow();
       }, RETRY_MS);
-      if (this.#connections.size + this.#opening === 0) this.#refuse(this.#failure);
+      if (this.#connections.size + this.#opening === 0) this.#refuseAll(this.#failure);
     }
   }
 
-  #refuse(refusal: StoreUnavailable): void {
-    for (const { taken, timer } of this.#waiting.splice(0)) {
-      clearTimeout(timer);
-      taken(refusal);
-    }
+  #refuseAll(refusal: StoreUnavailable): void {
+    for (const waiting of [...this.#waiting]) waiting(refusal);
   }
 
   #hasRoom(host: Host): boolean {
@@ -274,30 +258,26 @@ export class ConnectionPool implements AsyncDisposable {
     return held.toArray().length < this.#limits.connections;
   }
 
-  #hold(connection: Connection): boolean {
-    if (!this.#hasRoom(connection.host)) return false;
+  #hold(connection: ServerConnection): void {
+    if (!this.#hasRoom(connection.host)) throw new Error('it has not let go of earlier connections');
     this.#held.add(connection);
     void connection.left.then(() => {
       this.#held.delete(connection);
       this.#grow();
     });
-    return true;
   }
 
   /** A connection has ended by itself. Who uses it hears of it from its statement. */
-  #lost(connection: Connection): void {
-    const at = this.#idle.indexOf(connection);
-    if (at < 0) return;
-    this.#idle.splice(at, 1);
+  #lost(connection: ServerConnection): void {
+    if (!this.#idle.includes(connection)) return;
     this.#drop(connection);
     this.#onLost(connection.lost ?? new Error('the connection ended'));
   }
 
   #sweep(): void {
     const longAgo = performance.now() - this.#limits.idleMs;
-    for (const idle of this.#idle.filter((each) => each.readyAt < longAgo || !this.#isUsable(each))) {
-      this.#idle.splice(this.#idle.indexOf(idle), 1);
-      this.#drop(idle);
+    for (const idle of this.#idle) {
+      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#drop(idle);
     }
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
-import { ConnectionLost, errorOf, messageOf } from './error.ts';
+import { ConnectionLost, messageOf, toStoreError } from './error.ts';
 
 function said(code: string): DatabaseError {
   return Object.assign(new DatabaseError('what the server said', 0, 'error'), { code });
@@ -32,15 +32,15 @@ const table: readonly [code: string, meaning: string, name: string][] = [
 
 for (const [code, meaning, name] of table) {
   test(`${code}, ${meaning}, is ${name}, for a write as for a read: nothing was changed`, () => {
-    assert.equal(nameOf(errorOf(said(code), 'write')), name);
-    assert.equal(nameOf(errorOf(said(code), 'read')), name);
+    assert.equal(nameOf(toStoreError(said(code), 'write')), name);
+    assert.equal(nameOf(toStoreError(said(code), 'read')), name);
   });
 }
 
 test('after a connection was lost the outcome of a write is unknown, and a read may be tried again', () => {
   const error = new ConnectionLost('no answer in 1400 ms');
-  assert.equal(nameOf(errorOf(error, 'write')), 'OutcomeUnknown');
-  assert.equal(nameOf(errorOf(error, 'read')), 'StoreUnavailable');
+  assert.equal(nameOf(toStoreError(error, 'write')), 'OutcomeUnknown');
+  assert.equal(nameOf(toStoreError(error, 'read')), 'StoreUnavailable');
 });
 
 test('a name with two addresses has two messages', () => {

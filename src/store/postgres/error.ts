@@ -118,7 +118,7 @@ function codeOf(error: unknown): string {
 }
 
 /** What the store rejects with when a statement was sent and this came back (contract D5, D9). */
-export function errorOf(error: unknown, kind: 'read' | 'write'): unknown {
+export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   if (error instanceof CommitNotReplicated) return new OutcomeUnknown(error.message, { cause: error });
   if (!(error instanceof DatabaseError)) {
     const message = `The connection to the database was lost: ${messageOf(error)}`;

@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
 import { inTransaction, run } from './connect.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { isPrivilegeRefusal } from './error.ts';
 
 /** Something of the schema that must be there, and the right to use it. */
@@ -129,23 +129,26 @@ export function lacking(needs: readonly Need[], highest: Readonly<Record<string,
 }
 
 /** Which rights the role lacks on what is there, for people, with what grants them; or undefined. */
-export async function rightsFault(connection: Connection, needs = TO_SERVE): Promise<string | undefined> {
+export async function rightsFault(
+  connection: ServerConnection,
+  needs = TO_SERVE,
+): Promise<string | undefined> {
   return rightsFaultOf(await lacks(connection, needs));
 }
 
 /** What is missing of a schema of this version, or behind: one line for people, or undefined. */
-export async function needsFault(connection: Connection): Promise<string | undefined> {
+export async function needsFault(connection: ServerConnection): Promise<string | undefined> {
   return faultOf(await lacksOf(connection, TO_SERVE));
 }
 
 /** The needs of a schema of this version that are not met, its sequences among them. */
-export function lacksOf(connection: Connection, needs: readonly Need[]): Promise<readonly Lack[]> {
+export function lacksOf(connection: ServerConnection, needs: readonly Need[]): Promise<readonly Lack[]> {
   // Tombstones and keys may be many.
   return inTransaction(connection, () => lacks(connection, needs, EVER));
 }
 
 function lacks(
-  connection: Connection,
+  connection: ServerConnection,
   needs: readonly Need[],
   highest?: typeof EVER,
 ): Promise<readonly Lack[]> {
@@ -159,7 +162,7 @@ function lacks(
  *
  * @returns what is wrong afterwards, for people, or undefined.
  */
-export async function raiseSequences(connection: Connection): Promise<string | undefined> {
+export async function raiseSequences(connection: ServerConnection): Promise<string | undefined> {
   const found = await lacksOf(connection, TO_SERVE);
   const fault = faultOf(found);
   if (fault === undefined || !found.every(isBehind)) return fault;

@@ -4,7 +4,7 @@ import { addressOf } from './address.ts';
 import { PURGE } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type OnSchema, SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
@@ -52,7 +52,7 @@ export async function openPostgresStore(
   connectionString: string,
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
-  const schema = (opened: Connection) =>
+  const schema = (opened: ServerConnection) =>
     options.migrate === false ? onlyLook(opened) : migrate(opened, options.onMigrated);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
@@ -77,6 +77,6 @@ export async function openPostgresStore(
   return new PostgresTodoStore(quick, list, health, parts.move());
 }
 
-async function onlyLook(connection: Connection): Promise<string | undefined> {
+async function onlyLook(connection: ServerConnection): Promise<string | undefined> {
   return (await schemaFault(connection)) ?? (await needsFault(connection));
 }

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import { errorOf, isIdTaken, isPrivilegeRefusal, messageOf } from './error.ts';
+import { isIdTaken, isPrivilegeRefusal, messageOf, toStoreError } from './error.ts';
 import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_ADD_CATEGORY, TO_CHECK } from './needs.ts';
 import {
   changesFault,
@@ -123,6 +123,6 @@ async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Prom
     return await answer;
   } catch (error) {
     if (error instanceof DatabaseError) throw new StoreUnavailable(messageOf(error), { cause: error });
-    throw errorOf(error, kind);
+    throw toStoreError(error, kind);
   }
 }

@@ -2,7 +2,7 @@ import { Migrations } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { isPrivilegeRefusal, isProtocolViolation, messageOf } from './error.ts';
 import { grants, raiseSequences, TO_SERVE } from './needs.ts';
 
@@ -55,7 +55,7 @@ const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(curr
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
 /** What is wrong with the server, or with the pooler before it, for people, or undefined. */
-export async function serverFault(connection: Connection): Promise<string | undefined> {
+export async function serverFault(connection: ServerConnection): Promise<string | undefined> {
   try {
     return await inTransaction(connection, () => settingsFault(connection));
   } catch (error) {
@@ -64,7 +64,7 @@ export async function serverFault(connection: Connection): Promise<string | unde
   }
 }
 
-async function settingsFault(connection: Connection): Promise<string | undefined> {
+async function settingsFault(connection: ServerConnection): Promise<string | undefined> {
   const rows = await run<{ major: number; encoding: string; commit: string }>(connection, SERVER);
   const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
   if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
@@ -85,14 +85,14 @@ async function settingsFault(connection: Connection): Promise<string | undefined
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
 export async function migrate(
-  connection: Connection,
+  connection: ServerConnection,
   onMigrated: (versions: Migrated) => void = () => {},
 ): Promise<string | undefined> {
   return (await makeSchema(connection, onMigrated)) ?? (await raiseSequences(connection));
 }
 
 async function makeSchema(
-  connection: Connection,
+  connection: ServerConnection,
   onMigrated: (versions: Migrated) => void,
 ): Promise<string | undefined> {
   const before = await schemaVersion(connection);
@@ -121,14 +121,14 @@ async function makeSchema(
 }
 
 /** Which tables lose their rows in a crash of the server, for people, with what mends them; or undefined. */
-export async function unloggedFault(connection: Connection): Promise<string | undefined> {
+export async function unloggedFault(connection: ServerConnection): Promise<string | undefined> {
   const [row] = await run<{ mend: string | null }>(connection, UNLOGGED);
   if (!row?.mend) return undefined;
   return `its tables must not be "UNLOGGED", because a crash of the server empties them: ${row.mend}`;
 }
 
 /** Which triggers are off or missing, for people, with what mends them. */
-export async function triggerFaults(connection: Connection): Promise<readonly string[]> {
+export async function triggerFaults(connection: ServerConnection): Promise<readonly string[]> {
   const off = await run<{ ofForeignKey: boolean; mend: string }>(connection, TRIGGERS_OFF);
   const missing = await run<{ name: string }>(connection, TRIGGERS_MISSING);
   return [
@@ -145,19 +145,19 @@ export async function triggerFaults(connection: Connection): Promise<readonly st
 }
 
 /** What makes every list a read of all todos, for people, or undefined. */
-export async function changesFault(connection: Connection): Promise<string | undefined> {
+export async function changesFault(connection: ServerConnection): Promise<string | undefined> {
   if (!(await find(connection, FOREIGN_IDS))) return undefined;
   return 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"';
 }
 
 /** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
-export async function renewChanges(connection: Connection): Promise<void> {
+export async function renewChanges(connection: ServerConnection): Promise<void> {
   if (!(await find(connection, FOREIGN_IDS))) return;
   await inTransaction(connection, () => run(connection, RENEW_CHANGES));
 }
 
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
-export async function schemaFault(connection: Connection): Promise<string | undefined> {
+export async function schemaFault(connection: ServerConnection): Promise<string | undefined> {
   const version = await schemaVersion(connection);
   if (version >= MIGRATIONS.version) return MIGRATIONS.faultOf(version);
   return `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`;
@@ -169,17 +169,17 @@ export function latestVersion(): number {
 }
 
 /** 0 when there is no schema. */
-export async function schemaVersion(connection: Connection): Promise<number> {
+export async function schemaVersion(connection: ServerConnection): Promise<number> {
   return (await find(connection, FIND_VERSION_TABLE)) ? versionOf(connection) : 0;
 }
 
-async function versionOf(connection: Connection): Promise<number> {
+async function versionOf(connection: ServerConnection): Promise<number> {
   const [row] = await run<{ version: number }>(connection, READ_VERSION);
   return row?.version ?? 0;
 }
 
 /** What to grant to a role that migrates, and how it goes with less. */
-async function rightsToMigrate(connection: Connection, version: number): Promise<string> {
+async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
   const { role, schema } = await whoAmI(connection);
   const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
   return (
@@ -188,13 +188,15 @@ async function rightsToMigrate(connection: Connection, version: number): Promise
   );
 }
 
-async function whoAmI(connection: Connection): Promise<{ readonly role: string; readonly schema: string }> {
+async function whoAmI(
+  connection: ServerConnection,
+): Promise<{ readonly role: string; readonly schema: string }> {
   const [who] = await run<{ role: string; schema: string }>(connection, WHO);
   if (who === undefined) throw new Error('The server did not say who asks');
   return who;
 }
 
-async function find(connection: Connection, text: string): Promise<boolean> {
+async function find(connection: ServerConnection, text: string): Promise<boolean> {
   const [row] = await run<{ found: boolean }>(connection, text);
   return row?.found === true;
 }

@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
-import type { Connections, CreateOutcome, Once, TodoStore } from '../store.ts';
+import type { CreateOutcome, Once, PoolCounts, TodoStore } from '../store.ts';
 import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -107,7 +107,7 @@ export class PostgresTodoStore implements TodoStore {
     await this.#health.check();
   }
 
-  connections(): Connections {
+  connections(): PoolCounts {
     return this.#pool.counts();
   }
 
