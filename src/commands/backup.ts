@@ -26,7 +26,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
   const line = { command: 'backup', action: 'back up', operand: 'FILE', help: HELP } as const;
   return onDatabase(line, argv, env, async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
-      const { dumpCommand } = await import('../store/postgres/dump.ts');
+      const { dumpCommand } = await import('../store/postgres/address.ts');
       const command =
         dumpCommand(database.connectionString, file) ??
         'pg_dump (the connection string of the database cannot be read)';

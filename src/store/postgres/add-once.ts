@@ -2,7 +2,7 @@ import { represent } from '../representation.ts';
 import type { CreateOutcome, Once } from '../store.ts';
 import { type NewTodo, valuesOf } from '../todo.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { isForeignKeyRefusal, isKeyTaken, isLockTimeout } from './error.ts';
+import { isForeignKeyViolation, isKeyTaken, isLockTimeout } from './error.ts';
 import { addFrom } from './row.ts';
 
 /** A key is good for 24 hours by the clock of the server (contract I2). */
@@ -97,7 +97,7 @@ async function addOnce(
           throw new Error('The statement that adds a todo once returned no row');
       }
     } catch (error) {
-      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isForeignKeyViolation(error)) return 'category-missing';
       if (isLockTimeout(error)) return 'in-progress';
       // Another create with the key was faster. What it was is looked at next.
       if (!isKeyTaken(error)) throw error;

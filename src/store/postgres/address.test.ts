@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf } from './address.ts';
+import { addressOf, dumpCommand } from './address.ts';
 
 const hostsOf = (text: string, env = {}) =>
   addressOf(text, env).hosts.map(({ host, port }) => `${host} ${port}`);
@@ -105,7 +105,7 @@ const refused: readonly Refused[] = [
 ];
 
 for (const [text, env, message] of refused) {
-  test(`"${text}" with ${JSON.stringify(env)} is refused, and nothing of it is quoted`, () => {
+  test(`"${text}" with ${JSON.stringify(env)} is invalid, and nothing of it is quoted`, () => {
     assert.throws(
       () => addressOf(text, env),
       (error: Error) => {
@@ -117,3 +117,21 @@ for (const [text, env, message] of refused) {
     );
   });
 }
+
+test('the call of pg_dump names the database and never the password', () => {
+  assert.equal(
+    dumpCommand('postgres://todo:secret@db.example:5433/todos?sslmode=disable', '/backup/todos.dump'),
+    'pg_dump --format=custom --host=db.example --port=5433 --username=todo --dbname=todos --file=/backup/todos.dump',
+  );
+});
+
+test('what a shell would read otherwise is quoted', () => {
+  assert.equal(
+    dumpCommand('postgres://todo@db.example/todos', "Ada's copy; rm -r ~"),
+    "pg_dump --format=custom --host=db.example --port=5432 --username=todo --dbname=todos --file='Ada'\\''s copy; rm -r ~'",
+  );
+});
+
+test('a connection string that cannot be read gives no call', () => {
+  assert.equal(dumpCommand('postgres://todo:secret@host:port/', 'copy'), undefined);
+});

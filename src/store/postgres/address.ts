@@ -3,7 +3,8 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { type ConnectionString, readConnectionString, refused } from './connection-string.ts';
+import { shellWord } from '../../shell-word.ts';
+import { type ConnectionString, invalid, readConnectionString } from './connection-string.ts';
 
 /** One server of a list, of which one at a time takes writes. */
 export interface Host {
@@ -33,7 +34,7 @@ interface Config extends ClientConfig {
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'];
 
 /** Variables of libpq that choose a server or make a connection safer, and that this service does not understand. */
-const REFUSED_VARIABLES = [
+const UNSUPPORTED_VARIABLES = [
   'PGSERVICE',
   'PGHOSTADDR',
   'PGLOADBALANCEHOSTS',
@@ -58,12 +59,12 @@ type Variables = NodeJS.ProcessEnv;
  */
 export function addressOf(connectionString: string, env: Variables = process.env): Address {
   const read = readConnectionString(connectionString);
-  const variable = REFUSED_VARIABLES.find((name) => env[name]);
-  if (variable !== undefined) throw refused(`the variable ${variable} is not supported`);
+  const variable = UNSUPPORTED_VARIABLES.find((name) => env[name]);
+  if (variable !== undefined) throw invalid(`the variable ${variable} is not supported`);
   const { parameters } = read;
   const attributes = parameters.target_session_attrs ?? (env.PGTARGETSESSIONATTRS || 'any');
   if (!SESSION_ATTRIBUTES.includes(attributes)) {
-    throw refused(
+    throw invalid(
       '"target_session_attrs" must be "any", "read-write" or "primary": the service needs a server that takes writes',
     );
   }
@@ -87,7 +88,7 @@ function userOfProcess(): string {
   try {
     return userInfo().username;
   } catch {
-    throw refused('it must name a user, because the user of this process has no name');
+    throw invalid('it must name a user, because the user of this process has no name');
   }
 }
 
@@ -100,15 +101,15 @@ function hostsOf(read: ConnectionString, env: Variables): readonly Host[] {
   const names = read.hosts.length > 0 ? read.hosts : (env.PGHOST || 'localhost').split(',');
   const ports = read.ports.some((port) => port !== '') ? read.ports : (env.PGPORT || '5432').split(',');
   if (ports.length !== 1 && ports.length !== names.length) {
-    throw refused('it must have one port for all hosts, or one for each');
+    throw invalid('it must have one port for all hosts, or one for each');
   }
   return names.map((name, index) => {
     const host = name === '' ? 'localhost' : name;
     if (!/^(?:[\w.-]+|[0-9A-Fa-f:.]+(?:%[\w.]+)?|\/[^\0]*)$/.test(host))
-      throw refused('the name of a host cannot be read');
+      throw invalid('the name of a host cannot be read');
     const port = ports[ports.length === 1 ? 0 : index] || '5432';
     if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
-      throw refused('a port must be a number from 1 to 65535');
+      throw invalid('a port must be a number from 1 to 65535');
     }
     return { host, port: Number(port) };
   });
@@ -117,13 +118,13 @@ function hostsOf(read: ConnectionString, env: Variables): readonly Host[] {
 /** False for none. Any mode that asks for TLS verifies the certificate and its name, but `no-verify`. */
 function tlsOf(parameters: ConnectionString['parameters'], env: Variables): false | ConnectionOptions {
   if (parameters.ssl !== undefined && parameters.ssl !== 'true') {
-    throw refused('"ssl" must be "true": use "sslmode"');
+    throw invalid('"ssl" must be "true": use "sslmode"');
   }
   const { sslrootcert, sslcert, sslkey } = parameters;
   const asked = parameters.ssl ?? sslrootcert ?? sslcert ?? sslkey;
   const mode = parameters.sslmode ?? (asked === undefined ? env.PGSSLMODE || 'disable' : 'verify-full');
   if (!TLS_MODES.includes(mode)) {
-    throw refused(
+    throw invalid(
       '"sslmode" must be "verify-full", "verify-ca", "require", "prefer", "no-verify" or "disable"',
     );
   }
@@ -139,7 +140,7 @@ function tlsOf(parameters: ConnectionString['parameters'], env: Variables): fals
 function negotiationOf(parameters: ConnectionString['parameters'], env: Variables): 'postgres' | 'direct' {
   const asked = parameters.sslnegotiation ?? (env.PGSSLNEGOTIATION || 'postgres');
   if (asked === 'postgres' || asked === 'direct') return asked;
-  throw refused('"sslnegotiation" must be "postgres" or "direct"');
+  throw invalid('"sslnegotiation" must be "postgres" or "direct"');
 }
 
 function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): ConnectionOptions {
@@ -148,6 +149,33 @@ function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): Connec
   try {
     return { [option]: readFileSync(path, 'utf8') };
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : 'a file of it cannot be read');
+    throw invalid(error instanceof Error ? error.message : 'a file of it cannot be read');
+  }
+}
+
+/**
+ * The call of `pg_dump`, for a shell, that copies a database to `file`. Without the password: `pg_dump` asks for it.
+ *
+ * @returns undefined when it is no connection string. Why is not told: the driver's message may quote it.
+ */
+export function dumpCommand(connectionString: string, file: string): string | undefined {
+  const address = addressFrom(connectionString);
+  if (address === undefined) return undefined;
+  const { hosts, config } = address;
+  const settings = Object.entries({
+    host: hosts.map(({ host }) => host).join(','),
+    port: hosts.map(({ port }) => port).join(','),
+    username: config.user,
+    dbname: config.database,
+    file,
+  });
+  return `pg_dump --format=custom${settings.map(([name, value]) => ` --${name}=${shellWord(value)}`).join('')}`;
+}
+
+function addressFrom(connectionString: string): Address | undefined {
+  try {
+    return addressOf(connectionString);
+  } catch {
+    return undefined;
   }
 }

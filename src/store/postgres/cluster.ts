@@ -1,7 +1,7 @@
-import { Client, DatabaseError } from 'pg';
-import { type Address, type Host, nameOf } from './address.ts';
+import { Client } from 'pg';
+import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
-import { isProtocolViolation, messageOf } from './error.ts';
+import { type HostFailure, isProtocolViolation, messageOf, NoServer, ServerUnfit } from './error.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
@@ -11,9 +11,6 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /** Milliseconds after which a server that works on a statement asks, again and again, whether its client is still there. */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
-
-/** It is starting or stopping, or has no connection left. */
-const LATER = ['57P03', '53300'];
 
 const INSPECT = `SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
   current_setting('transaction_read_only') = 'on' AS "readOnly",
@@ -79,7 +76,7 @@ export class Cluster {
   open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<ServerConnection> {
     const first = this.#first;
     const hosts = this.address.hosts.toSorted((a, b) => Number(b === first) - Number(a === first));
-    const failures: Failure[] = [];
+    const failures: HostFailure[] = [];
     const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
     let trying = 0;
     let found = false;
@@ -201,46 +198,4 @@ async function inspect(connection: ServerConnection, requirements: ConnectionReq
     `settings cannot be made through the pooler, so its role must bring them: ${alter}`,
     false,
   );
-}
-
-/** Why a server, or what stands before it, will not do. */
-class ServerUnfit extends Error {
-  override readonly name = 'ServerUnfit';
-  /** It may take writes later: it is a standby, or read-only for now. */
-  readonly readOnly: boolean;
-  constructor(message: string, readOnly: boolean) {
-    super(message);
-    this.readOnly = readOnly;
-  }
-}
-
-interface Failure {
-  readonly host: Host;
-  readonly error: unknown;
-}
-
-/** No server of a cluster will do. The message says why, of each by its name where there are several. */
-export class NoServer extends Error {
-  override readonly name = 'NoServer';
-  readonly #failures: readonly Failure[];
-
-  constructor(failures: readonly Failure[]) {
-    const of = (host: Host): string => (failures.length === 1 ? '' : `${nameOf(host)}: `);
-    super(failures.map(({ host, error }) => `${of(host)}${messageOf(error)}`).join('; '));
-    this.#failures = failures;
-  }
-
-  /** A server was there, and takes no writes for now. */
-  get readOnly(): boolean {
-    return this.#failures.some(({ error }) => error instanceof ServerUnfit && error.readOnly);
-  }
-
-  /** Waiting does not help: each server has refused for good. */
-  get final(): boolean {
-    return this.#failures.every(({ error }) =>
-      error instanceof DatabaseError
-        ? !LATER.includes(error.code ?? '')
-        : error instanceof ServerUnfit && !error.readOnly,
-    );
-  }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { StoreNotOpened, unusable } from '../store.ts';
-import { type Cluster, type ConnectionRequirements, NoServer } from './cluster.ts';
+import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
-import { messageOf } from './error.ts';
+import { messageOf, NoServer } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;
@@ -15,7 +15,7 @@ const STATEMENT_WAIT_MS = 60_000;
 interface Start {
   /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
   readonly patienceMs: number;
-  /** Milliseconds that the server must give every statement of the service at the most; else it is refused. */
+  /** Milliseconds that the server must give every statement of the service at the most; else it will not do. */
   readonly strictMs?: number;
   /** What is wrong with the database, for people, or undefined. */
   readonly faultOf: (connection: ServerConnection) => Promise<string | undefined>;

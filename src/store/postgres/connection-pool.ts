@@ -1,9 +1,16 @@
 import type { QueryConfig, QueryResultRow } from 'pg';
 import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
-import { type Cluster, type ConnectionRequirements, NoServer } from './cluster.ts';
+import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
-import { concernsAll, isConnectionState, mayBeRetried, messageOf, toStoreError } from './error.ts';
+import {
+  concernsAll,
+  isConnectionState,
+  mayBeRetried,
+  messageOf,
+  noConnection,
+  toStoreError,
+} from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {
@@ -41,7 +48,7 @@ const END_MS = 2_000;
 
 const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-type OnConnection = (refusal: StoreUnavailable | undefined, connection?: ServerConnection) => void;
+type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
 /** A bounded pool of connections to the server that takes writes, with a bounded wait for one and for its answer. */
 export class ConnectionPool implements AsyncDisposable {
@@ -78,8 +85,8 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /**
-   * The rows of a statement that may change something, committed on its own. When the server refuses it, for
-   * example for a foreign key, it rejects with what the server said.
+   * The rows of a statement that may change something, committed on its own. An error of the server that is
+   * about the statement, for example about a foreign key, is passed on as it is.
    */
   write<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
     return this.#run(query, 'write');
@@ -91,7 +98,7 @@ export class ConnectionPool implements AsyncDisposable {
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
-    this.#take((refusal, taken) => (taken === undefined ? reject(refusal) : resolve(taken)));
+    this.#take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
     const { statementMs, answerMs } = this.#limits;
     const ask: Ask = async (query) => {
@@ -135,7 +142,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#ending = true;
     clearInterval(this.#sweeper);
     clearTimeout(this.#pause);
-    this.#refuseAll(unavailable('it is closed'));
+    this.#rejectAll(noConnection('it is closed'));
     for (const connection of this.#idle) this.#drop(connection);
     const timer = setTimeout(() => {
       for (const connection of this.#held) connection.destroy();
@@ -149,8 +156,8 @@ export class ConnectionPool implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
-      const attempt: OnConnection = (refusal, connection) => {
-        if (connection === undefined) return reject(refusal);
+      const attempt: OnConnection = (failure, connection) => {
+        if (connection === undefined) return reject(failure);
         tries += 1;
         connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
           if (error !== undefined && concernsAll(error)) this.#cluster.retire();
@@ -180,13 +187,13 @@ export class ConnectionPool implements AsyncDisposable {
 
   #wait(onConnection: OnConnection): void {
     const { connectionMs } = this.#limits;
-    const waiting: OnConnection = (refusal, connection) => {
+    const waiting: OnConnection = (failure, connection) => {
       clearTimeout(timer);
       this.#waiting.delete(waiting);
-      onConnection(refusal, connection);
+      onConnection(failure, connection);
     };
     const timer = setTimeout(() => {
-      waiting(this.#failure ?? unavailable(`none was free in ${connectionMs} ms`));
+      waiting(this.#failure ?? noConnection(`none was free in ${connectionMs} ms`));
     }, connectionMs);
     this.#waiting.add(waiting);
     this.#grow();
@@ -240,17 +247,17 @@ export class ConnectionPool implements AsyncDisposable {
       this.#put(connection);
     } catch (error) {
       this.#opening -= 1;
-      this.#failure = unreachable(error);
+      this.#failure = noConnection(messageOf(error), error);
       this.#pause ??= setTimeout(() => {
         this.#pause = undefined;
         this.#grow();
       }, RETRY_MS);
-      if (this.#connections.size + this.#opening === 0) this.#refuseAll(this.#failure);
+      if (this.#connections.size + this.#opening === 0) this.#rejectAll(this.#failure);
     }
   }
 
-  #refuseAll(refusal: StoreUnavailable): void {
-    for (const waiting of [...this.#waiting]) waiting(refusal);
+  #rejectAll(reason: StoreUnavailable): void {
+    for (const waiting of [...this.#waiting]) waiting(reason);
   }
 
   #hasRoom(host: Host): boolean {
@@ -280,14 +287,4 @@ export class ConnectionPool implements AsyncDisposable {
       if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#drop(idle);
     }
   }
-}
-
-function unreachable(error: unknown): StoreUnavailable {
-  const message = `No connection to the database: ${messageOf(error)}`;
-  if (error instanceof NoServer && error.readOnly) return new StoreNotWritable(message, { cause: error });
-  return new StoreUnavailable(message, { cause: error });
-}
-
-function unavailable(why: string): StoreUnavailable {
-  return new StoreUnavailable(`No connection to the database: ${why}`);
 }

@@ -48,18 +48,18 @@ const UNREADABLE = 'its connection string cannot be read';
 
 /**
  * Reads a connection string as libpq does: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
- * Stricter in one point: an "@" outside its place is refused, because what follows it may be the end of a password.
+ * Stricter in one point: an "@" outside its place is invalid, because what follows it may be the end of a password.
  *
  * @throws {StoreNotOpened} The message quotes nothing of the string but a name that libpq knows.
  */
 export function readConnectionString(text: string): ConnectionString {
   const parts = SYNTAX.exec(text);
   if (parts === null) {
-    throw refused(`${UNREADABLE}: in user and password write "@" as %40, "/" as %2F, "?" as %3F`);
+    throw invalid(`${UNREADABLE}: in user and password write "@" as %40, "/" as %2F, "?" as %3F`);
   }
   const [, user, password, hostList = '', path = '', query = ''] = parts;
   const listed = hostList === '' ? [] : hostList.split(',').map((host) => HOST.exec(host));
-  if (listed.includes(null)) throw refused(UNREADABLE);
+  if (listed.includes(null)) throw invalid(UNREADABLE);
   const { host, port, user: otherUser, password: otherPassword, dbname, ...parameters } = parametersOf(query);
   const hosts = listed.map((match) => decoded(match?.[1] ?? match?.[2] ?? ''));
   return {
@@ -73,7 +73,7 @@ export function readConnectionString(text: string): ConnectionString {
 }
 
 /** A connection string that will not do, and why. */
-export function refused(why: string): StoreNotOpened {
+export function invalid(why: string): StoreNotOpened {
   return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
 }
 
@@ -82,7 +82,7 @@ function decoded(part: string): string {
     return decodeURIComponent(part);
   } catch {
     // The message may quote what could not be decoded.
-    throw refused(UNREADABLE);
+    throw invalid(UNREADABLE);
   }
 }
 
@@ -94,8 +94,8 @@ function parametersOf(query: string): Parameters {
     const known = PARAMETERS.find((each) => each === name);
     if (known !== undefined) given[known] = decoded(pair.slice(at + 1));
     else if (NOT_SUPPORTED.includes(name))
-      throw refused(`"${name}" in its connection string is not supported`);
-    else throw refused('its connection string has a parameter that is not known');
+      throw invalid(`"${name}" in its connection string is not supported`);
+    else throw invalid('its connection string has a parameter that is not known');
   }
   return given;
 }

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
-import { IdsExhausted, OutcomeUnknown, StoreUnavailable } from '../store.ts';
+import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../store.ts';
+import { type Host, nameOf } from './address.ts';
 
 // Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -16,7 +17,7 @@ const PROTOCOL_VIOLATION = '08P01';
  * A table, a column or a function is missing, a right, or what the path of schemas names. A null where none may be: a
  * trigger gives a value.
  */
-const SCHEMA_REFUSALS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
+const SCHEMA_ERRORS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
 
 /** Among others: a plan that a change of a table has made useless. */
 const FEATURE_NOT_SUPPORTED = '0A000';
@@ -37,6 +38,9 @@ const MACHINE_FAULTS = [
   ...CONNECTION_STATES,
 ];
 
+/** It is starting or stopping, or has no connection left. */
+const LATER = ['57P03', '53300'];
+
 /** A statement was sent, and no answer came that says what became of it. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
@@ -50,8 +54,51 @@ export class CommitNotReplicated extends Error {
   }
 }
 
+/** Why a server, or what stands before it, will not do. */
+export class ServerUnfit extends Error {
+  override readonly name = 'ServerUnfit';
+  /** It may take writes later: it is a standby, or read-only for now. */
+  readonly readOnly: boolean;
+  constructor(message: string, readOnly: boolean) {
+    super(message);
+    this.readOnly = readOnly;
+  }
+}
+
+/** Why a host will not do. */
+export interface HostFailure {
+  readonly host: Host;
+  readonly error: unknown;
+}
+
+/** No server of a cluster will do. The message says why, of each by its name where there are several. */
+export class NoServer extends Error {
+  override readonly name = 'NoServer';
+  readonly #failures: readonly HostFailure[];
+
+  constructor(failures: readonly HostFailure[]) {
+    const of = (host: Host): string => (failures.length === 1 ? '' : `${nameOf(host)}: `);
+    super(failures.map(({ host, error }) => `${of(host)}${messageOf(error)}`).join('; '));
+    this.#failures = failures;
+  }
+
+  /** A server was there, and takes no writes for now. */
+  get readOnly(): boolean {
+    return this.#failures.some(({ error }) => error instanceof ServerUnfit && error.readOnly);
+  }
+
+  /** Waiting does not help: each server said no for good. */
+  get final(): boolean {
+    return this.#failures.every(({ error }) =>
+      error instanceof DatabaseError
+        ? !LATER.includes(error.code ?? '')
+        : error instanceof ServerUnfit && !error.readOnly,
+    );
+  }
+}
+
 /** The statement names a category that does not exist. */
-export function isForeignKeyRefusal(error: unknown): boolean {
+export function isForeignKeyViolation(error: unknown): boolean {
   return codeOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
@@ -70,17 +117,17 @@ function isTaken(error: unknown, constraint: string): boolean {
 }
 
 /** Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). */
-export function isSchemaRefusal(error: unknown): boolean {
-  return SCHEMA_REFUSALS.includes(codeOf(error));
+export function isSchemaError(error: unknown): boolean {
+  return SCHEMA_ERRORS.includes(codeOf(error));
 }
 
-/** What a statement was refused with waited too long for a lock. */
+/** A statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && codeOf(error.cause) === LOCK_NOT_AVAILABLE;
 }
 
 /** The role has no right to do what the statement says. */
-export function isPrivilegeRefusal(error: unknown): boolean {
+export function isInsufficientPrivilege(error: unknown): boolean {
   return codeOf(error) === INSUFFICIENT_PRIVILEGE;
 }
 
@@ -115,6 +162,13 @@ export function concernsAll(error: unknown): boolean {
 /** Empty when the server said nothing. */
 function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : '';
+}
+
+/** What the store rejects with when there is no connection for a statement, and why (contract D9). */
+export function noConnection(why: string, cause?: unknown): StoreUnavailable {
+  const message = `No connection to the database: ${why}`;
+  if (cause instanceof NoServer && cause.readOnly) return new StoreNotWritable(message, { cause });
+  return new StoreUnavailable(message, cause === undefined ? {} : { cause });
 }
 
 /** What the store rejects with when a statement was sent and this came back (contract D5, D9). */

@@ -1,27 +1,27 @@
 import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { isIdTaken, isSchemaRefusal } from './error.ts';
+import { isIdTaken, isSchemaError } from './error.ts';
 import { faultOf, IN_ROWS, type Lack, lacking, TO_SERVE } from './needs.ts';
 
 /** Hears once that the schema lacks something, one line for people; and that it is whole again: undefined. */
 export type OnSchema = (fault: string | undefined) => void;
 
-/** Milliseconds between two looks that nothing gives a reason for. */
-const LOOK_INTERVAL_MS = 5_000;
+/** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
+const CHECK_INTERVAL_MS = 5_000;
 
 const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
 
 /**
- * Whether tables, columns, functions, rights and sequences are there (contract D11, D12). What is missing is looked for
- * until it is there again; statements that do not need it go on.
+ * Whether tables, columns, functions, rights and sequences are there (contract D11, D12). While something is missing,
+ * it is checked again and again; statements that do not need it go on.
  */
 export class SchemaHealth implements Disposable {
   readonly #pool: ConnectionPool;
   readonly #onSchema: OnSchema;
   #fault: string | undefined;
   #knownAt = performance.now();
-  #looking: NodeJS.Timeout | undefined;
+  #refreshing: NodeJS.Timeout | undefined;
 
   /** @param onSchema The schema was whole at the start. */
   constructor(pool: ConnectionPool, onSchema: OnSchema) {
@@ -40,27 +40,27 @@ export class SchemaHealth implements Disposable {
 
   /** Rejects with `StoreBroken` while something is missing. */
   async check(): Promise<void> {
-    if (!this.#isFresh()) await this.#look();
+    if (!this.#isFresh()) await this.#refresh();
     if (this.#fault !== undefined) throw new StoreBroken(this.#fault);
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#looking);
+    clearInterval(this.#refreshing);
   }
 
-  /** A refusal of which the schema is not the reason is a bug. */
+  /** An error of this kind is a bug when nothing of the schema is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
-    else if (!isSchemaRefusal(error)) return false;
-    else if (this.#fault === undefined || !this.#isFresh()) await this.#look();
+    else if (!isSchemaError(error)) return false;
+    else if (this.#fault === undefined || !this.#isFresh()) await this.#refresh();
     return this.#fault !== undefined;
   }
 
   #isFresh(): boolean {
-    return performance.now() - this.#knownAt < LOOK_INTERVAL_MS;
+    return performance.now() - this.#knownAt < CHECK_INTERVAL_MS;
   }
 
-  readonly #look = singleFlight(async () => {
+  readonly #refresh = singleFlight(async () => {
     const lacks = await this.#pool.read<Lack>({ name: 'lacking', ...lacking(TO_SERVE, IN_ROWS) });
     this.#know(faultOf(lacks));
   });
@@ -70,10 +70,10 @@ export class SchemaHealth implements Disposable {
     this.#fault = fault;
     this.#knownAt = performance.now();
     if ((before === undefined) === (fault === undefined)) return;
-    clearInterval(this.#looking);
+    clearInterval(this.#refreshing);
     if (fault !== undefined) {
-      // Nobody may ask, and the end is to be told all the same. A look that fails is followed by the next.
-      this.#looking = setInterval(() => this.#look().catch(() => {}), LOOK_INTERVAL_MS).unref();
+      // Nobody may ask, and the end is to be told all the same. A check that fails is followed by the next.
+      this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
     }
     this.#onSchema(fault);
   }

@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { isPrivilegeRefusal } from './error.ts';
+import { isInsufficientPrivilege } from './error.ts';
 
 /** Something of the schema that must be there, and the right to use it. */
 export interface Need {
@@ -174,7 +174,7 @@ export async function raiseSequences(connection: ServerConnection): Promise<stri
         await run(connection, 'SELECT setval($1, $2)', [sequence, highest]);
     });
   } catch (error) {
-    if (isPrivilegeRefusal(error)) return `${fault}, as the owner of the tables`;
+    if (isInsufficientPrivilege(error)) return `${fault}, as the owner of the tables`;
     throw error;
   }
   return needsFault(connection);

@@ -53,7 +53,7 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const schema = (opened: ServerConnection) =>
-    options.migrate === false ? onlyLook(opened) : migrate(opened, options.onMigrated);
+    options.migrate === false ? checkSchema(opened) : migrate(opened, options.onMigrated);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,
@@ -77,6 +77,6 @@ export async function openPostgresStore(
   return new PostgresTodoStore(quick, list, health, parts.move());
 }
 
-async function onlyLook(connection: ServerConnection): Promise<string | undefined> {
+async function checkSchema(connection: ServerConnection): Promise<string | undefined> {
   return (await schemaFault(connection)) ?? (await needsFault(connection));
 }

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import { isIdTaken, isPrivilegeRefusal, messageOf, toStoreError } from './error.ts';
+import { isIdTaken, isInsufficientPrivilege, messageOf, toStoreError } from './error.ts';
 import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_ADD_CATEGORY, TO_CHECK } from './needs.ts';
 import {
   changesFault,
@@ -55,7 +55,7 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
       const [category] = await asStoreError('write', added).catch(async (error: Error) => {
         const fault = isIdTaken(error.cause)
           ? 'run "todo-service migrate"'
-          : isPrivilegeRefusal(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
+          : isInsufficientPrivilege(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
         throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
       });
       return category ?? 'name-taken';
@@ -117,7 +117,7 @@ export async function migratePostgres(connectionString: string): Promise<Migrate
   return { from, to };
 }
 
-/** What the server refuses, a permission for one, is a line for the operator. */
+/** An error of the server, a missing right for one, is a line for the operator. */
 async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -3,7 +3,7 @@ import type { Migrated } from '../operator.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { isPrivilegeRefusal, isProtocolViolation, messageOf } from './error.ts';
+import { isInsufficientPrivilege, isProtocolViolation, messageOf } from './error.ts';
 import { grants, raiseSequences, TO_SERVE } from './needs.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
@@ -115,7 +115,8 @@ async function makeSchema(
     if (from < MIGRATIONS.version) onMigrated({ from, to: MIGRATIONS.version });
     return MIGRATIONS.faultOf(from);
   } catch (error) {
-    if (isPrivilegeRefusal(error)) return `${messageOf(error)}. ${await rightsToMigrate(connection, before)}`;
+    if (isInsufficientPrivilege(error))
+      return `${messageOf(error)}. ${await rightsToMigrate(connection, before)}`;
     throw error;
   }
 }

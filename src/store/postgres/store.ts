@@ -6,7 +6,7 @@ import type { CreateOutcome, Once, PoolCounts, TodoStore } from '../store.ts';
 import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { isForeignKeyRefusal } from './error.ts';
+import { isForeignKeyViolation } from './error.ts';
 import { findTogether } from './find.ts';
 import type { SchemaHealth } from './health.ts';
 import type { PostgresList } from './list.ts';
@@ -15,7 +15,7 @@ import { ADD, REPLACE, SELECTED } from './row.ts';
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
 // What preconditions are decided by. `xmin` tells the row from what a later write makes of it.
-const LOOK = `SELECT ${SELECTED}, xmin::text AS version,
+const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
     $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
   FROM todos WHERE id = $1`;
 
@@ -58,7 +58,7 @@ export class PostgresTodoStore implements TodoStore {
       if (added === undefined) throw new Error('INSERT returned no id');
       return represent({ id: added.id, done: false, ...todo });
     } catch (error) {
-      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isForeignKeyViolation(error)) return 'category-missing';
       throw error;
     }
   }
@@ -72,16 +72,16 @@ export class PostgresTodoStore implements TodoStore {
       this.#change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
       if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
-      // When another writer was faster, look again: its todo is the one to compare with.
+      // When another writer was faster, read again: its todo is the one to compare with.
       for (;;) {
-        const row = await this.#look(id, replacement.categoryId);
+        const row = await this.#readRow(id, replacement.categoryId);
         if (row === undefined) return 'todo-missing';
         if (!row.category_found) return 'category-missing';
         if (!admitsRow(preconditions, row)) return 'precondition-failed';
         if (await write(row.version)) return 'replaced';
       }
     } catch (error) {
-      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isForeignKeyViolation(error)) return 'category-missing';
       throw error;
     }
   }
@@ -95,7 +95,7 @@ export class PostgresTodoStore implements TodoStore {
       this.#change({ name: 'remove', text: REMOVE, values: [id, version] });
     if (asksNothing(preconditions)) return (await write(null)) ? 'removed' : 'todo-missing';
     for (;;) {
-      const row = await this.#look(id, null);
+      const row = await this.#readRow(id, null);
       if (row === undefined) return 'todo-missing';
       if (!admitsRow(preconditions, row)) return 'precondition-failed';
       if (await write(row.version)) return 'removed';
@@ -111,8 +111,8 @@ export class PostgresTodoStore implements TodoStore {
     return this.#pool.counts();
   }
 
-  async #look(id: number, categoryId: number | null): Promise<LookedAt | undefined> {
-    const [row] = await this.#pool.read<LookedAt>({ name: 'look', text: LOOK, values: [id, categoryId] });
+  async #readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
+    const [row] = await this.#pool.read<Row>({ name: 'look', text: READ_ROW, values: [id, categoryId] });
     return row;
   }
 
@@ -126,7 +126,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 }
 
-interface LookedAt extends Todo {
+interface Row extends Todo {
   readonly version: string;
   readonly category_found: boolean;
 }
