@@ -181,20 +181,14 @@ async function versionOf(connection: ServerConnection): Promise<number> {
 
 /** What to grant to a role that migrates, and how it goes with less. */
 async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
-  const { role, schema } = await whoAmI(connection);
+  const [who] = await run<{ role: string; schema: string }>(connection, WHO);
+  if (who === undefined) throw new Error('The server did not say who asks');
+  const { role, schema } = who;
   const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
   return (
     `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
     `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, role)}`
   );
-}
-
-async function whoAmI(
-  connection: ServerConnection,
-): Promise<{ readonly role: string; readonly schema: string }> {
-  const [who] = await run<{ role: string; schema: string }>(connection, WHO);
-  if (who === undefined) throw new Error('The server did not say who asks');
-  return who;
 }
 
 async function find(connection: ServerConnection, text: string): Promise<boolean> {

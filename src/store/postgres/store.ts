@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
@@ -7,11 +8,11 @@ import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts'
 import { addingOnce } from './add-once.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { isForeignKeyViolation } from './error.ts';
-import { findTogether } from './find.ts';
 import type { SchemaHealth } from './health.ts';
 import type { PostgresList } from './list.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
 
+const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
 // What preconditions are decided by. `xmin` tells the row from what a later write makes of it.
@@ -138,4 +139,28 @@ function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
 
 function admitsRow(preconditions: Preconditions, row: Todo): boolean {
   return admitsWrite(preconditions, represent(row).etag);
+}
+
+/**
+ * Finds todos by id. Those that are asked for in one turn of the event loop come with one statement: it costs the
+ * server and this process more than a row. Who asks later waits for a connection of their own, and no longer
+ * than others do.
+ */
+function findTogether(pool: ConnectionPool): (id: number) => Promise<TodoRepresentation | undefined> {
+  let gathered: number[] = [];
+  let found: Promise<ReadonlyMap<number, TodoRepresentation>>;
+
+  async function ask(): Promise<ReadonlyMap<number, TodoRepresentation>> {
+    await turn();
+    const ids = gathered;
+    gathered = [];
+    const rows = await pool.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+    return new Map(rows.map((todo) => [todo.id, represent(todo)]));
+  }
+
+  return (id) => {
+    if (gathered.length === 0) found = ask();
+    gathered.push(id);
+    return found.then((todos) => todos.get(id));
+  };
 }
