@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionPool } from '../../src/store/postgres/connection-pool.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { LOCK } from '../../src/store/postgres/schema.ts';
 import { openPool } from './postgres-pool.ts';
@@ -95,7 +95,7 @@ test('a role whose idle sessions are ended keeps those of the service', async ()
 });
 
 /** Sends a statement to a session that the server is about to end, because it was idle for too long. */
-async function meetingTheEnd<T>(pool: ConnectionPool, send: () => Promise<T>): Promise<T> {
+async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise<T> {
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   await pool.read({ text: "SET idle_session_timeout = '50ms'" });
   process.kill(pid, 'SIGSTOP');

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
-import { type Ask, ConnectionPool } from '../../src/store/postgres/connection-pool.ts';
+import { type Ask, Database } from '../../src/store/postgres/database.ts';
 import { PostgresList } from '../../src/store/postgres/list.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
@@ -29,7 +29,7 @@ const LIMITS = {
 };
 
 /** Counts how often the whole list is read. */
-class CountingPool extends ConnectionPool {
+class CountingPool extends Database {
   transactions = 0;
 
   override transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
@@ -48,7 +48,7 @@ async function openList(todos: number) {
   );
   const parts = new AsyncDisposableStack();
   const cluster = new Cluster(addressOf(url));
-  const quick = parts.use(new ConnectionPool(cluster, { ...LIMITS, connections: 2 }, () => {}));
+  const quick = parts.use(new Database(cluster, { ...LIMITS, connections: 2 }, () => {}));
   const patient = parts.use(new CountingPool(cluster, { ...LIMITS, connections: 1 }, () => {}));
   let now = Date.now();
   const list = parts.use(new PostgresList(quick, patient, () => now));

@@ -1,6 +1,7 @@
 import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
-import { ConnectionPool, type Limits } from '../../src/store/postgres/connection-pool.ts';
+import type { Limits } from '../../src/store/postgres/connection-pool.ts';
+import { Database } from '../../src/store/postgres/database.ts';
 
 /** Longer than any test takes. */
 const FOR_EVER_MS = 600_000;
@@ -10,7 +11,7 @@ interface Wanted extends Partial<Limits> {
 }
 
 /** A pool of one connection that gives nothing up, but for what a test wants otherwise. */
-export function openPool(url: string, { prepare, ...limits }: Wanted = {}): ConnectionPool {
+export function openPool(url: string, { prepare, ...limits }: Wanted = {}): Database {
   const patient = {
     connections: 1,
     connectionMs: FOR_EVER_MS,
@@ -19,5 +20,5 @@ export function openPool(url: string, { prepare, ...limits }: Wanted = {}): Conn
     lifetimeMs: FOR_EVER_MS,
     idleMs: FOR_EVER_MS,
   };
-  return new ConnectionPool(new Cluster(addressOf(url), prepare), { ...patient, ...limits }, () => {});
+  return new Database(new Cluster(addressOf(url), prepare), { ...patient, ...limits }, () => {});
 }

@@ -1,7 +1,7 @@
 import { represent } from '../representation.ts';
 import type { CreateOutcome, Once } from '../store.ts';
 import { type NewTodo, valuesOf } from '../todo.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { Database } from './database.ts';
 import { isForeignKeyViolation, isKeyTaken, isLockTimeout } from './error.ts';
 import { addFrom } from './row.ts';
 
@@ -50,7 +50,7 @@ interface Row {
  * Adds todos for keys, whichever instances have the same in hand. After each, a few keys go whose time is over, and
  * nobody waits for that.
  */
-export function addingOnce(pool: ConnectionPool): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
+export function addingOnce(database: Database): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
   let sweptUntil = '-infinity';
   let sweeping = false;
 
@@ -59,20 +59,20 @@ export function addingOnce(pool: ConnectionPool): (todo: NewTodo, once: Once) =>
     if (sweeping) return;
     sweeping = true;
     const query = { name: 'sweep', text: SWEEP, values: [sweptUntil] };
-    const [swept] = await pool.write<{ until: string }>(query).catch(() => []);
+    const [swept] = await database.write<{ until: string }>(query).catch(() => []);
     sweptUntil = swept?.until ?? sweptUntil;
     sweeping = false;
   }
 
   return async (todo, once) => {
-    const outcome = await addOnce(pool, todo, once);
+    const outcome = await addOnce(database, todo, once);
     void sweep();
     return outcome;
   };
 }
 
 async function addOnce(
-  pool: ConnectionPool,
+  database: Database,
   todo: NewTodo,
   { key, body, patienceMs }: Once,
 ): Promise<CreateOutcome> {
@@ -82,7 +82,7 @@ async function addOnce(
     const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
     const values = [key, body, left, ...valuesOf({ ...todo, done: false })];
     try {
-      const [row] = await pool.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
+      const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
       switch (row?.outcome) {
         case 'added':
           return represent({ id: row.id, done: false, ...todo });
@@ -91,7 +91,7 @@ async function addOnce(
         case 'reused':
           return 'key-reused';
         case 'over':
-          await pool.write({ name: 'free', text: FREE, values: [key] });
+          await database.write({ name: 'free', text: FREE, values: [key] });
           break;
         case undefined:
           throw new Error('The statement that adds a todo once returned no row');

@@ -1,16 +1,8 @@
-import type { QueryConfig, QueryResultRow } from 'pg';
-import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts';
+import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
-import {
-  concernsAll,
-  isConnectionState,
-  mayBeRetried,
-  messageOf,
-  noConnection,
-  toStoreError,
-} from './error.ts';
+import { messageOf, noConnection } from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {
@@ -28,12 +20,6 @@ export interface Limits {
   readonly idleMs: number;
 }
 
-/** Sends a statement. Its answer may take longer than `answerMs`, as long as parts of it come. */
-export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
-
-/** How often a statement is sent that the server undoes for the sake of others. */
-const TRIES = 3;
-
 /** Milliseconds to connect, log in and inspect. Who waits for a connection may give up before. */
 const OPEN_MS = 3_000;
 
@@ -46,11 +32,9 @@ const RETRY_MS = 100;
 /** Milliseconds for the server to let go of the connections, at the end. */
 const END_MS = 2_000;
 
-const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
-type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
-
-/** A bounded pool of connections to the server that takes writes, with a bounded wait for one and for its answer. */
+/** A bounded pool of connections to the server that takes writes, with a bounded wait for one. */
 export class ConnectionPool implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #limits: Limits;
@@ -79,59 +63,6 @@ export class ConnectionPool implements AsyncDisposable {
     this.#onLost = onLost;
   }
 
-  /** The rows of a statement that changes nothing. */
-  read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    return this.#run(query, 'read');
-  }
-
-  /**
-   * The rows of a statement that may change something, committed on its own. An error of the server that is
-   * about the statement, for example about a foreign key, is passed on as it is.
-   */
-  write<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    return this.#run(query, 'write');
-  }
-
-  /**
-   * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
-   * that the server undoes for the sake of others is begun again.
-   */
-  async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
-    this.#take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
-    const connection = await promise;
-    const { statementMs, answerMs } = this.#limits;
-    const ask: Ask = async (query) => {
-      try {
-        return await connection.run(query, { withinMs: answerMs, parts: true });
-      } catch (error) {
-        if (concernsAll(error)) this.#cluster.retire();
-        throw toStoreError(error, 'read');
-      }
-    };
-    try {
-      await ask({ text: connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY') });
-      const made = await work(ask);
-      await ask({ text: 'COMMIT' });
-      this.#put(connection);
-      return made;
-    } catch (error) {
-      this.#drop(connection);
-      if (error instanceof StoreUnavailable && mayBeRetried(error.cause) && tries < TRIES) {
-        return this.transaction(work, tries + 1);
-      }
-      throw error;
-    }
-  }
-
-  /** Rejects when the database does not answer, or takes no writes: then no connection of now is used again. */
-  async check(): Promise<void> {
-    const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
-    if (state?.readOnly !== true) return;
-    this.#cluster.retire();
-    throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
-  }
-
   counts(): PoolCounts {
     const idle = this.#idle.length;
     return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
@@ -143,7 +74,7 @@ export class ConnectionPool implements AsyncDisposable {
     clearInterval(this.#sweeper);
     clearTimeout(this.#pause);
     this.#rejectAll(noConnection('it is closed'));
-    for (const connection of this.#idle) this.#drop(connection);
+    for (const connection of this.#idle) this.drop(connection);
     const timer = setTimeout(() => {
       for (const connection of this.#held) connection.destroy();
     }, END_MS);
@@ -151,37 +82,16 @@ export class ConnectionPool implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  // Callbacks: with promises the driver captures a stack for each statement.
-  #run<Row extends QueryResultRow>(query: QueryConfig, kind: 'read' | 'write'): Promise<readonly Row[]> {
-    return new Promise((resolve, reject) => {
-      let tries = 0;
-      let repeated = kind === 'write';
-      const attempt: OnConnection = (failure, connection) => {
-        if (connection === undefined) return reject(failure);
-        tries += 1;
-        connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (error !== undefined && concernsAll(error)) this.#cluster.retire();
-          this.#put(connection);
-          if (error === undefined) return resolve(rows);
-          const elsewhere = isConnectionState(error) && !repeated;
-          repeated ||= elsewhere;
-          if (elsewhere || (mayBeRetried(error) && tries < TRIES)) return this.#take(attempt);
-          reject(toStoreError(error, kind));
-        });
-      };
-      this.#take(attempt);
-    });
-  }
-
-  #take(onConnection: OnConnection): void {
+  /** Calls back with a connection, or with the reason why there is none in time. */
+  take(onConnection: OnConnection): void {
     const idle = this.#idle.pop();
     if (idle === undefined) {
       this.#wait(onConnection);
     } else if (this.#isUsable(idle)) {
       onConnection(undefined, idle);
     } else {
-      this.#drop(idle);
-      this.#take(onConnection);
+      this.drop(idle);
+      this.take(onConnection);
     }
   }
 
@@ -200,9 +110,9 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Takes a connection back, for whoever waits for one. */
-  #put(connection: ServerConnection): void {
+  put(connection: ServerConnection): void {
     const [next] = this.#waiting;
-    if (!this.#isUsable(connection) || connection.inTransaction) this.#drop(connection);
+    if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
     else if (next === undefined) this.#idle.push(connection);
     else next(undefined, connection);
   }
@@ -217,7 +127,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** It serves no longer; its place is free when the server has let go of it. */
-  #drop(connection: ServerConnection): void {
+  drop(connection: ServerConnection): void {
     this.#connections.delete(connection);
     this.#idle = this.#idle.filter((idle) => idle !== connection);
     void connection.leave();
@@ -244,7 +154,7 @@ export class ConnectionPool implements AsyncDisposable {
       const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
       this.#connections.set(connection, performance.now() + life);
       void connection.closed.then(() => this.#lost(connection));
-      this.#put(connection);
+      this.put(connection);
     } catch (error) {
       this.#opening -= 1;
       this.#failure = noConnection(messageOf(error), error);
@@ -277,14 +187,14 @@ export class ConnectionPool implements AsyncDisposable {
   /** A connection has ended by itself. Who uses it hears of it from its statement. */
   #lost(connection: ServerConnection): void {
     if (!this.#idle.includes(connection)) return;
-    this.#drop(connection);
+    this.drop(connection);
     this.#onLost(connection.lost ?? new Error('the connection ended'));
   }
 
   #sweep(): void {
     const longAgo = performance.now() - this.#limits.idleMs;
     for (const idle of this.#idle) {
-      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#drop(idle);
+      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.drop(idle);
     }
   }
 }

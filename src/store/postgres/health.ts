@@ -1,6 +1,6 @@
 import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { Database } from './database.ts';
 import { isIdTaken, isSchemaError } from './error.ts';
 import { faultOf, IN_ROWS, type Lack, lacking, TO_SERVE } from './needs.ts';
 
@@ -17,15 +17,15 @@ const ID_TAKEN = 'ids that were given out before come again: run "todo-service m
  * it is checked again and again; statements that do not need it go on.
  */
 export class SchemaHealth implements Disposable {
-  readonly #pool: ConnectionPool;
+  readonly #database: Database;
   readonly #onSchema: OnSchema;
   #fault: string | undefined;
   #knownAt = performance.now();
   #refreshing: NodeJS.Timeout | undefined;
 
   /** @param onSchema The schema was whole at the start. */
-  constructor(pool: ConnectionPool, onSchema: OnSchema) {
-    this.#pool = pool;
+  constructor(database: Database, onSchema: OnSchema) {
+    this.#database = database;
     this.#onSchema = onSchema;
   }
 
@@ -61,7 +61,7 @@ export class SchemaHealth implements Disposable {
   }
 
   readonly #refresh = singleFlight(async () => {
-    const lacks = await this.#pool.read<Lack>({ name: 'lacking', ...lacking(TO_SERVE, IN_ROWS) });
+    const lacks = await this.#database.read<Lack>({ name: 'lacking', ...lacking(TO_SERVE, IN_ROWS) });
     this.#know(faultOf(lacks));
   });
 

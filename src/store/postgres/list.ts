@@ -15,7 +15,7 @@ import {
   READ_MOMENT,
   READ_PART,
 } from './changes.ts';
-import type { Ask, ConnectionPool } from './connection-pool.ts';
+import type { Ask, Database } from './database.ts';
 
 /** Milliseconds after which a list that nobody asked for is read anew. Tombstones stay for a day. */
 const LONGEST_KEPT_MS = 3_600_000;
@@ -35,8 +35,8 @@ interface Kept extends Moment {
  * else the server does costs nothing.
  */
 export class PostgresList implements Disposable {
-  readonly #quick: ConnectionPool;
-  readonly #patient: ConnectionPool;
+  readonly #quick: Database;
+  readonly #patient: Database;
   readonly #now: () => number;
   readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
@@ -47,7 +47,7 @@ export class PostgresList implements Disposable {
    * @param patient Its statements may take longer than is right for one todo.
    * @param now Milliseconds since 1970.
    */
-  constructor(quick: ConnectionPool, patient: ConnectionPool, now: () => number = Date.now) {
+  constructor(quick: Database, patient: Database, now: () => number = Date.now) {
     this.#quick = quick;
     this.#patient = patient;
     this.#now = now;

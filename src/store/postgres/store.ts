@@ -6,7 +6,7 @@ import { represent, type TodoRepresentation } from '../representation.ts';
 import type { CreateOutcome, Once, PoolCounts, TodoStore } from '../store.ts';
 import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { Database } from './database.ts';
 import { isForeignKeyViolation } from './error.ts';
 import type { SchemaHealth } from './health.ts';
 import type { PostgresList } from './list.ts';
@@ -22,7 +22,7 @@ const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
 
 /** The list in a PostgreSQL database, which other instances change as well. One statement is one round trip. */
 export class PostgresTodoStore implements TodoStore {
-  readonly #pool: ConnectionPool;
+  readonly #database: Database;
   readonly #find: ReturnType<typeof findTogether>;
   readonly #list: PostgresList;
   readonly #addOnce: ReturnType<typeof addingOnce>;
@@ -30,12 +30,12 @@ export class PostgresTodoStore implements TodoStore {
   readonly #owned: AsyncDisposable;
 
   /** @param owned What ends with the store, its pool included. */
-  constructor(pool: ConnectionPool, list: PostgresList, health: SchemaHealth, owned: AsyncDisposable) {
-    this.#pool = pool;
+  constructor(database: Database, list: PostgresList, health: SchemaHealth, owned: AsyncDisposable) {
+    this.#database = database;
     this.#health = health;
-    this.#find = findTogether(pool);
+    this.#find = findTogether(database);
     this.#list = list;
-    this.#addOnce = addingOnce(pool);
+    this.#addOnce = addingOnce(database);
     this.#owned = owned;
   }
 
@@ -55,7 +55,7 @@ export class PostgresTodoStore implements TodoStore {
   async #add(todo: NewTodo): Promise<CreateOutcome> {
     try {
       const values = [...valuesOf({ ...todo, done: false })];
-      const [added] = await this.#pool.write<{ id: number }>({ name: 'add', text: ADD, values });
+      const [added] = await this.#database.write<{ id: number }>({ name: 'add', text: ADD, values });
       if (added === undefined) throw new Error('INSERT returned no id');
       return represent({ id: added.id, done: false, ...todo });
     } catch (error) {
@@ -104,22 +104,22 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async check(): Promise<void> {
-    await this.#pool.check();
+    await this.#database.check();
     await this.#health.check();
   }
 
   connections(): PoolCounts {
-    return this.#pool.counts();
+    return this.#database.counts();
   }
 
   async #readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
-    const [row] = await this.#pool.read<Row>({ name: 'look', text: READ_ROW, values: [id, categoryId] });
+    const [row] = await this.#database.read<Row>({ name: 'look', text: READ_ROW, values: [id, categoryId] });
     return row;
   }
 
   /** Whether a row was changed. */
   async #change(query: QueryConfig): Promise<boolean> {
-    return (await this.#pool.write(query)).length > 0;
+    return (await this.#database.write(query)).length > 0;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -146,7 +146,7 @@ function admitsRow(preconditions: Preconditions, row: Todo): boolean {
  * server and this process more than a row. Who asks later waits for a connection of their own, and no longer
  * than others do.
  */
-function findTogether(pool: ConnectionPool): (id: number) => Promise<TodoRepresentation | undefined> {
+function findTogether(database: Database): (id: number) => Promise<TodoRepresentation | undefined> {
   let gathered: number[] = [];
   let found: Promise<ReadonlyMap<number, TodoRepresentation>>;
 
@@ -154,7 +154,7 @@ function findTogether(pool: ConnectionPool): (id: number) => Promise<TodoReprese
     await turn();
     const ids = gathered;
     gathered = [];
-    const rows = await pool.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+    const rows = await database.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
     return new Map(rows.map((todo) => [todo.id, represent(todo)]));
   }
 

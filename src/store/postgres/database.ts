@@ -1,0 +1,115 @@
+import type { QueryConfig, QueryResultRow } from 'pg';
+import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts';
+import type { Cluster } from './cluster.ts';
+import type { ServerConnection } from './connection.ts';
+import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
+import { concernsAll, isConnectionState, mayBeRetried, toStoreError } from './error.ts';
+
+/** Sends a statement. Its answer may take longer than `answerMs`, as long as parts of it come. */
+export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
+
+/** How often a statement is sent that the server undoes for the sake of others. */
+const TRIES = 3;
+
+const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+
+/**
+ * Statements on the connections of a pool of its own, with a bounded wait for the answer. What it is safe to repeat is
+ * repeated; errors are those of the store.
+ */
+export class Database implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
+  readonly #pool: ConnectionPool;
+
+  /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
+  constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
+    this.#cluster = cluster;
+    this.#limits = limits;
+    this.#pool = new ConnectionPool(cluster, limits, onLost);
+  }
+
+  /** The rows of a statement that changes nothing. */
+  read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+    return this.#run(query, 'read');
+  }
+
+  /**
+   * The rows of a statement that may change something, committed on its own. An error of the server that is
+   * about the statement, for example about a foreign key, is passed on as it is.
+   */
+  write<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
+    return this.#run(query, 'write');
+  }
+
+  /**
+   * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
+   * that the server undoes for the sake of others is begun again.
+   */
+  async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
+    this.#pool.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
+    const connection = await promise;
+    const { statementMs, answerMs } = this.#limits;
+    const ask: Ask = async (query) => {
+      try {
+        return await connection.run(query, { withinMs: answerMs, parts: true });
+      } catch (error) {
+        if (concernsAll(error)) this.#cluster.retire();
+        throw toStoreError(error, 'read');
+      }
+    };
+    try {
+      await ask({ text: connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY') });
+      const made = await work(ask);
+      await ask({ text: 'COMMIT' });
+      this.#pool.put(connection);
+      return made;
+    } catch (error) {
+      this.#pool.drop(connection);
+      if (error instanceof StoreUnavailable && mayBeRetried(error.cause) && tries < TRIES) {
+        return this.transaction(work, tries + 1);
+      }
+      throw error;
+    }
+  }
+
+  /** Rejects when the database does not answer, or takes no writes: then no connection of now is used again. */
+  async check(): Promise<void> {
+    const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
+    if (state?.readOnly !== true) return;
+    this.#cluster.retire();
+    throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
+  }
+
+  counts(): PoolCounts {
+    return this.#pool.counts();
+  }
+
+  /** Waits for what is under way, and for the server to let go. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]();
+  }
+
+  // Callbacks: with promises the driver captures a stack for each statement.
+  #run<Row extends QueryResultRow>(query: QueryConfig, kind: 'read' | 'write'): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      let tries = 0;
+      let repeated = kind === 'write';
+      const attempt: OnConnection = (failure, connection) => {
+        if (connection === undefined) return reject(failure);
+        tries += 1;
+        connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
+          if (error !== undefined && concernsAll(error)) this.#cluster.retire();
+          this.#pool.put(connection);
+          if (error === undefined) return resolve(rows);
+          const elsewhere = isConnectionState(error) && !repeated;
+          repeated ||= elsewhere;
+          if (elsewhere || (mayBeRetried(error) && tries < TRIES)) return this.#pool.take(attempt);
+          reject(toStoreError(error, kind));
+        });
+      };
+      this.#pool.take(attempt);
+    });
+  }
+}
