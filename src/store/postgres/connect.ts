@@ -22,7 +22,7 @@ interface Start {
 }
 
 /**
- * Connects, and looks whether the database will do. Whoever asked for the connection ends it.
+ * Connects, and checks whether the database will do. Whoever asked for the connection ends it.
  *
  * @throws {StoreNotOpened} for whatever goes wrong, with one line for people, without the password.
  */

@@ -100,8 +100,9 @@ export class Database implements AsyncDisposable {
         if (connection === undefined) return reject(failure);
         tries += 1;
         connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (error !== undefined && concernsAll(error)) this.#cluster.retire();
-          this.#pool.put(connection);
+          if (concernsAll(error)) this.#cluster.retire();
+          if (isConnectionState(error)) this.#pool.drop(connection);
+          else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = isConnectionState(error) && !repeated;
           repeated ||= elsewhere;

@@ -31,7 +31,7 @@ interface Kept extends Moment {
 }
 
 /**
- * The list. Each look reads what changed since the last one, whoever changed it: another instance, or `psql`. What
+ * The list. Each call reads what changed since the last one, whoever changed it: another instance, or `psql`. What
  * else the server does costs nothing.
  */
 export class PostgresList implements Disposable {

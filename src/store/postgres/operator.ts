@@ -67,14 +67,14 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
       if (denied !== undefined) throw new StoreUnavailable(denied);
       // What is missing cannot be counted.
       if (lacks.some(({ found }) => !found)) return { facts: {}, faults: faultsOf(lacks) };
-      const looked = inTransaction(connection, async () => ({
+      const inspected = inTransaction(connection, async () => ({
         facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
         invalid: await run<{ name: string }>(connection, INVALID),
         unlogged: await unloggedFault(connection),
         triggers: await triggerFaults(connection),
         changes: await changesFault(connection),
       }));
-      const { facts, invalid, unlogged, triggers, changes } = await asStoreError('read', looked);
+      const { facts, invalid, unlogged, triggers, changes } = await asStoreError('read', inspected);
       const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
       return {
         facts,

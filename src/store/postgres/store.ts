@@ -113,7 +113,7 @@ export class PostgresTodoStore implements TodoStore {
   }
 
   async #readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
-    const [row] = await this.#database.read<Row>({ name: 'look', text: READ_ROW, values: [id, categoryId] });
+    const [row] = await this.#database.read<Row>({ name: 'row', text: READ_ROW, values: [id, categoryId] });
     return row;
   }
 
