@@ -8,7 +8,7 @@ import { SELECTED } from './row.ts';
 export interface Moment {
   readonly snapshot: string;
   readonly life: string;
-  /** See `TRACKED`. */
+  /** The triggers that write changes down work. */
   readonly tracked: boolean;
 }
 
@@ -21,10 +21,6 @@ export const PART_SIZE = 2_048;
 /** They write changes down. */
 export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
 
-/** Whether these triggers work. */
-export const TRACKED = `SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
-    AND tgname IN (${TRIGGERS})`;
-
 // Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
 // tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
 const MOMENT = `pg_current_snapshot()::text AS snapshot,
@@ -33,7 +29,8 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
     pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
     (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
       WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
-  (${TRACKED}) AS tracked`;
+  (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
+    AND tgname IN (${TRIGGERS})) AS tracked`;
 
 /** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
 export const READ_CHANGES = `WITH moment AS MATERIALIZED (

@@ -4,7 +4,7 @@ import type { ServerConnection } from './connection.ts';
 import { isInsufficientPrivilege } from './error.ts';
 
 /** Something of the schema that must be there, and the right to use it. */
-export interface Need {
+interface Need {
   /** A sequence is the one that gives out the ids of a table. */
   readonly kind: 'table' | 'column' | 'sequence' | 'trigger' | 'function';
   /** Of the table or the function. */
