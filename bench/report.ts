@@ -30,7 +30,7 @@ export function tables(measurements: readonly Measurement[]): string {
       ];
     });
     const head = ['', `todo-service, ${unit}`, 'floor', ...PEERS.map((peer) => peer.title), 'spread'];
-    return `### ${title}\n\n${table(head, rows)}`;
+    return rows.length === 0 ? [] : [`### ${title}\n\n${table(head, rows)}`];
   };
 
   const one = ONE.servers.flatMap((name) => {
@@ -43,9 +43,9 @@ export function tables(measurements: readonly Measurement[]): string {
   });
   const head = ['', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'MB', 'start, ms'];
   return [
-    matrix('Processor time of a request, and how many times that others take', 'cpu', 'µs'),
-    matrix('Requests a second, and how many times as many others answer', 'requestsPerSecond', '/s'),
-    matrix(
+    ...matrix('Processor time of a request, and how many times that others take', 'cpu', 'µs'),
+    ...matrix('Requests a second, and how many times as many others answer', 'requestsPerSecond', '/s'),
+    ...matrix(
       'p99 of one todo while others read lists and create, and how many times that of others is',
       'p99',
       'ms',
