@@ -108,7 +108,7 @@ const UNSAFE: readonly (readonly [string, Variables, RegExp])[] = [
   [
     'an issuer that is no address',
     { TODO_AUTH_ISSUER: 'todo' },
-    /^TODO_AUTH_ISSUER must be an "https:" address .*, received "todo"; or set one of/,
+    /^TODO_AUTH_ISSUER must be an "https:" address .*, received "…"; or set one of/,
   ],
   [
     'an issuer with a query',

@@ -1,4 +1,4 @@
-import { quoteReceived } from '../../quote-address.ts';
+import { quoteAddress, quoteReceived } from '../../quote-address.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
@@ -69,7 +69,7 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   const saidAlready = url === undefined && /^http:/i.test(issuer);
   if (!saidAlready) {
     const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
-    settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteReceived(issuer)}; or set one of ${SOURCES}`);
+    settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
   }
   return undefined;
 }
