@@ -3,6 +3,10 @@ import { type Level, type Logger, pino } from 'pino';
 import type { Environment, LogLevel } from '../settings.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
 
+/** Levels as pino counts them. */
+const INFO = 30;
+const ERROR = 50;
+
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
  * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
@@ -18,7 +22,16 @@ export function openLog(environment: Environment, level: LogLevel): { log: Logge
     timestamp: timeByMillisecond(),
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return { log: pino(options, { write: (line) => output.write(rewrite(line), weightOf(line)) }), output };
+  const stream = {
+    // Then pino leaves here what a line was made of.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: INFO,
+    lastObj: {},
+    write(line: string) {
+      output.write(rewrite(line), weightOf(this.lastLevel, this.lastObj));
+    },
+  };
+  return { log: pino(options, stream), output };
 }
 
 /** The line after lines were dropped, which is written whatever the level, and past the log that dropped them. */
@@ -27,18 +40,17 @@ function warning(fields: object): string {
   return `${JSON.stringify({ ...head, ...fields, msg: 'log lines were dropped' })}\n`;
 }
 
-/** Lines that come by the thousand: a system call for each would cost more than making it. */
-const MAY_WAIT = /^\{"level":"(?:debug"|trace"|info","time":"[^"]+","pid":\d+,"event":"todo-)/;
-
 /**
- * Crashes, and what happened to todos: events that begin with `todo-`, but for refused writes, of which anybody with a
- * token can send a flood.
+ * Lines that come by the thousand may wait: a system call for each would cost more than making it. Important are crashes,
+ * and what happened to todos: events that begin with `todo-`, but for refused writes, of which anybody with a token can
+ * send a flood.
  */
-const IMPORTANT =
-  /^\{"level":"(?:error"|fatal"|info","time":"[^"]+","pid":\d+,"event":"todo-(?!write-refused"))/;
-
-function weightOf(line: string): Weight {
-  return { mayWait: MAY_WAIT.test(line), important: IMPORTANT.test(line) };
+function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {
+  const isAboutTodos = level === INFO && event.startsWith('todo-');
+  return {
+    mayWait: level < INFO || isAboutTodos,
+    important: level >= ERROR || (isAboutTodos && event !== 'todo-write-refused'),
+  };
 }
 
 /** `pino.stdTimeFunctions.isoTime`, made once for all lines of a millisecond. */
