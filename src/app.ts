@@ -1,13 +1,12 @@
-import type { Logger } from 'pino';
 import { type Admit, admitWith } from './auth/admit.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
+import type { Tell } from './events.ts';
 import { openCors } from './http/message/cors.ts';
 import type { Route } from './http/message/routes.ts';
 import { crash, type Fail } from './http/message/to-problem.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
-import { type Audit, openAudit } from './observe/audit.ts';
 import { openRecords, type Recorders } from './observe/record.ts';
 import { openPipeline } from './pipeline.ts';
 import type { Environment } from './settings.ts';
@@ -18,9 +17,7 @@ import type { TodoStore } from './store/store.ts';
 /** What an application needs from outside, by profile. */
 export interface Parts {
   readonly environment: Environment;
-  readonly log: Logger;
-  /** Whether the log says who changed what. */
-  readonly audit: boolean;
+  readonly tell: Tell;
   readonly profile:
     | { readonly name: 'shared-list'; readonly store: TodoStore; readonly authenticate: Authenticate }
     | { readonly name: 'error-demo' };
@@ -36,37 +33,33 @@ export interface Parts {
 
 /** Composes the application: what is done with a request that has passed the strict look. */
 export async function composeApp(parts: Parts): Promise<Receive> {
-  const { environment, log, profile, listeners, recorders = {}, corsOrigins = [] } = parts;
-  const { routes: own, admit, fail } = open(profile, log, openAudit(log, parts.audit));
+  const { environment, tell, profile, listeners, recorders = {}, corsOrigins = [] } = parts;
+  const { routes: own, admit, fail } = open(profile, tell);
   const routes = [...own, ...(parts.routes ?? [])];
   checkAccess(profile, routes);
   if (environment === 'development') {
     const { documentRoutes } = await import('./openapi/serve.ts');
-    routes.push(...documentRoutes(profile.name, log));
+    routes.push(...documentRoutes(profile.name, tell));
   }
   return openPipeline({
     routes,
     admit,
     fail,
-    log,
+    tell,
     listeners,
     cors: corsOrigins.length === 0 ? undefined : openCors(corsOrigins),
-    record: openRecords(log, environment, recorders),
+    record: openRecords(recorders, environment),
   });
 }
 
-function open(
-  profile: Parts['profile'],
-  log: Logger,
-  audit: Audit,
-): { routes: readonly Route[]; admit: Admit; fail: Fail } {
+function open(profile: Parts['profile'], tell: Tell): { routes: readonly Route[]; admit: Admit; fail: Fail } {
   if (profile.name === 'error-demo') {
-    return { routes: errorDemoRoutes(audit), admit: () => undefined, fail: crash(log) };
+    return { routes: errorDemoRoutes(tell), admit: () => undefined, fail: crash(tell) };
   }
   return {
-    routes: sharedListRoutes(profile.store, audit),
-    admit: admitWith(profile.authenticate, { log, audit }),
-    fail: storeFault(log, audit, crash(log)),
+    routes: sharedListRoutes(profile.store, tell),
+    admit: admitWith(profile.authenticate, tell),
+    fail: storeFault(tell, crash(tell)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from 'pino';
 import { andThen } from './and-then.ts';
 import type { Admit } from './auth/admit.ts';
+import type { Tell } from './events.ts';
 import type { Answer } from './http/message/answer.ts';
 import type { BodyEnd } from './http/message/body.ts';
 import { Call } from './http/message/call.ts';
@@ -19,7 +19,7 @@ export interface PipelineParts {
   readonly routes: readonly Route[];
   readonly admit: Admit;
   readonly fail: Fail;
-  readonly log: Logger;
+  readonly tell: Tell;
   /** Whose requests these are. */
   readonly listeners: Pick<Listeners, 'draining'>;
   /** Undefined when no origin is allowed. */
@@ -34,7 +34,7 @@ export interface PipelineParts {
  * place each.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, fail, log, listeners, cors, record } = parts;
+  const { routes, admit, fail, tell, listeners, cors, record } = parts;
   const match = matchRoutes(routes);
   return (request, response, connection) => {
     const { method = '', url = '' } = request;
@@ -104,7 +104,7 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   /** The last catch: nothing is left to say to the client. */
   function abandon({ socket }: IncomingMessage, err: unknown, traceId?: string): void {
-    log.error({ event: 'answer-not-written', traceId, err }, 'an answer could not be written');
+    tell({ event: 'answer-not-written', traceId, err });
     socket.destroy();
   }
 }

@@ -1,11 +1,9 @@
-import type { Logger } from 'pino';
 import { type Condition, databaseAnswers } from './admin/readiness.ts';
 import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
+import type { Tell } from './events.ts';
 import type { Metrics } from './observe/metrics.ts';
 import type { ServedDatabase } from './store/database.ts';
-import type { Migrated } from './store/operator.ts';
-import type { FileNews } from './store/sqlite/health.ts';
 import type { TodoStore } from './store/store.ts';
 
 /** What a profile works with. */
@@ -27,10 +25,10 @@ export interface OpenProfile {
 export async function openProfile(
   profile: Config['profile'],
   metrics: Metrics | undefined,
-  log: Logger,
+  tell: Tell,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
-  if (profile.name === 'shared-list') return openSharedList(profile, metrics, log, parts);
+  if (profile.name === 'shared-list') return openSharedList(profile, metrics, tell, parts);
   return { profile, database: undefined, keys: undefined, conditions: [] };
 }
 
@@ -46,14 +44,14 @@ export async function schemaVersionOf(profile: Config['profile']): Promise<numbe
 async function openSharedList(
   { name, database, auth }: SharedListConfig,
   metrics: Metrics | undefined,
-  log: Logger,
+  tell: Tell,
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
   const { openAuthenticator } = await import('./auth/authenticate.ts');
-  const { store, name: databaseName } = await openStore(database, log);
+  const { store, name: databaseName } = await openStore(database, tell);
   parts.use(store);
   const keysTaken = metrics === undefined ? {} : { keysTaken: metrics.keysTaken };
-  const authenticator = parts.use(await openAuthenticator(auth, { log, ...keysTaken }));
+  const authenticator = parts.use(await openAuthenticator(auth, { tell, ...keysTaken }));
   if (database.engine === 'sqlite') metrics?.watchWriteAheadLog(database.path);
   if (store.connections !== undefined) metrics?.watchConnections(store.connections.bind(store));
   return {
@@ -67,68 +65,16 @@ async function openSharedList(
 /** Imports the adapter of the configured engine alone. The name is for people, without a password. */
 async function openStore(
   database: ServedDatabase,
-  log: Logger,
+  tell: Tell,
 ): Promise<{ readonly store: TodoStore; readonly name: string }> {
-  const onMigrated = ({ from, to }: Migrated) =>
-    log.info({ event: 'schema-migrated', from, to }, `brought the schema from version ${from} to ${to}`);
   if (database.engine === 'sqlite') {
     const { openSqliteStore } = await import('./store/sqlite/open.ts');
     const { path, cacheBytes } = database;
-    const waiting = (owner: string) =>
-      log.info({ event: 'waiting', owner }, 'waiting for the database file, which another process serves');
-    const store = await openSqliteStore(path, {
-      cacheBytes,
-      waiting,
-      onMigrated,
-      onLogMoved: (to) => log.warn({ event: 'log-moved', path: to }, LOG_MOVED),
-      onFileNews: (news) => logFileNews(log, path, news),
-    });
-    return { store, name: `sqlite:${path}` };
+    return { store: await openSqliteStore(path, { cacheBytes, tell }), name: `sqlite:${path}` };
   }
   const { openPostgresStore } = await import('./store/postgres/open.ts');
   const { addressOf } = await import('./store/postgres/address.ts');
   const { connectionString, migrate, connections, prepare } = database;
-  const store = await openPostgresStore(connectionString, {
-    migrate,
-    connections,
-    prepare,
-    onMigrated,
-    onConnectionLost: ({ message }) =>
-      log.warn({ event: 'connection-lost', reason: message }, 'an idle database connection ended'),
-    onSchema: (fault) => {
-      if (fault === undefined)
-        log.info({ event: 'schema-mended' }, 'what the database lacked is there again');
-      else
-        log.error({ event: 'schema-broken', reason: fault }, 'the database lacks something that is needed');
-    },
-  });
+  const store = await openPostgresStore(connectionString, { migrate, connections, prepare, tell });
   return { store, name: addressOf(connectionString).name };
-}
-
-const LOG_MOVED =
-  'beside the new database was the log of one that was deleted: it was given another name, and is not read';
-
-/** Says what happened to the file, and what to do. */
-function logFileNews(log: Logger, path: string, news: FileNews): void {
-  switch (news.kind) {
-    case 'gone':
-      log.error(
-        { event: 'database-gone', reason: news.reason, path },
-        'the database file was deleted, moved or replaced, and is not used any more: put it back with the files ' +
-          'beside it, or restore a backup, and restart',
-      );
-      break;
-    case 'damaged':
-      log.error(
-        { event: 'database-damaged', reason: news.reason, path },
-        'the database file is damaged, or its disk did not read it: it is read whole, and not used until a restart ' +
-          'unless it is sound. Run "todo-service check"',
-      );
-      break;
-    case 'recovered':
-      log.info(
-        { event: 'database-recovered', path },
-        'the database file was read whole and is sound: it is used again',
-      );
-  }
 }

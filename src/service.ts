@@ -3,14 +3,15 @@ import type { Logger } from 'pino';
 import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
 import type { Config } from './config.ts';
+import type { Tell } from './events.ts';
 import { crash } from './http/message/to-problem.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive, Refused } from './http/transport/server.ts';
 import { sayFull } from './observe/connections-full.ts';
+import { tellBy } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { openTraces } from './observe/open-traces.ts';
 import { openPipeline } from './pipeline.ts';
-import type { Problem } from './problem/problem.ts';
 import { type OpenProfile, openProfile, schemaVersionOf } from './profile.ts';
 import { readCommit, readVersion } from './version.ts';
 
@@ -45,35 +46,35 @@ interface ServiceLog {
  */
 export async function openService(config: Config, { log, output }: ServiceLog): Promise<Service> {
   await using parts = new AsyncDisposableStack();
+  const tell = tellBy(log, config.audit);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const { admin } = config;
   const metrics = admin && (await openMetrics(config, parts));
   metrics?.watchLog(output);
   const traces =
-    config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), log }));
-  const adminUrl = admin && metrics && (await openAdmin(admin, config, metrics, conditions, log, parts));
+    config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), tell }));
+  const adminUrl = admin && metrics && (await openAdmin(admin, config, metrics, conditions, tell, parts));
 
-  const opened = await openProfile(config.profile, metrics, log, parts);
+  const opened = await openProfile(config.profile, metrics, tell, parts);
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
-  const refused: Refused = (problem, traceId) => {
-    metrics?.refused(problem.status);
-    logRefused(log, problem, traceId);
+  const refused: Refused = ({ status }, traceId) => {
+    metrics?.refused(status);
+    tell({ event: 'request-refused', status, traceId });
   };
   const listeners = openListeners({
     limits: { maxConnections },
     refused,
-    dropped: sayFull(log, 'public'),
+    dropped: sayFull(tell, 'public'),
   });
   metrics?.watchListener('public', () => listeners.figures);
   const receive = await composeApp({
     environment: config.environment,
-    log,
-    audit: config.audit,
+    tell,
     profile: opened.profile,
     listeners,
-    recorders: { metrics, traces },
+    recorders: { metrics, traces, tell: log.isLevelEnabled('debug') ? tell : undefined },
     corsOrigins: config.corsOrigins,
   });
   const url = await listen(listeners, receive, config, '--port or TODO_PORT');
@@ -114,12 +115,12 @@ async function openAdmin(
   { profile, environment }: Config,
   metrics: Metrics,
   conditions: readonly Condition[],
-  log: Logger,
+  tell: Tell,
   parts: AsyncDisposableStack,
 ): Promise<string> {
   const { adminRoutes } = await import('./admin/routes.ts');
   const { watchReadiness } = await import('./admin/readiness.ts');
-  const ready = watchReadiness(conditions, log);
+  const ready = watchReadiness(conditions, tell);
   metrics.watchReadiness(ready);
   const version = {
     name: 'todo-service',
@@ -129,27 +130,22 @@ async function openAdmin(
     profile: profile.name,
     environment,
   };
-  const refused: Refused = (problem, traceId) => logRefused(log, problem, traceId);
+  const refused: Refused = ({ status }, traceId) => tell({ event: 'request-refused', status, traceId });
   const listeners = openListeners({
     limits: { maxConnections: ADMIN_CONNECTIONS },
     refused,
-    dropped: sayFull(log, 'admin'),
+    dropped: sayFull(tell, 'admin'),
   });
   metrics.watchListener('admin', () => listeners.figures);
   parts.defer(() => listeners.drain(0));
   const receive = openPipeline({
     routes: adminRoutes({ ready, metrics: metrics.read, version }),
     admit: () => undefined,
-    fail: crash(log),
-    log,
+    fail: crash(tell),
+    tell,
     listeners,
   });
   return listen(listeners, receive, address, 'TODO_ADMIN_PORT');
-}
-
-/** Most of what the transport refuses was not routed and has no other line. */
-function logRefused(log: Logger, { status }: Problem, traceId: string): void {
-  log.debug({ event: 'request-refused', status, traceId }, 'request refused by the transport');
 }
 
 /** The result is the URL of the first address. `setting` names what decides the port, for people. */

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Tell } from '../events.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../store/store.ts';
 import { within } from '../within.ts';
 
@@ -12,13 +12,13 @@ const PATIENCE_MS = 800;
  * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when
  * readiness turns, not one per probe; a first answer that is a reason is a turn.
  */
-export function watchReadiness(conditions: readonly Condition[], log: Logger): () => Promise<true | string> {
+export function watchReadiness(conditions: readonly Condition[], tell: Tell): () => Promise<true | string> {
   let known: true | string = true;
   return async () => {
     const answer = await firstReason(conditions);
     if ((answer === true) !== (known === true)) {
-      if (answer === true) log.info({ event: 'ready' }, 'ready again');
-      else log.warn({ event: 'not-ready', reason: answer }, `not ready: ${answer}`);
+      if (answer === true) tell({ event: 'ready' });
+      else tell({ event: 'not-ready', reason: answer });
     }
     known = answer;
     return answer;

@@ -1,9 +1,8 @@
-import type { Logger } from 'pino';
 import { andThen } from '../and-then.ts';
+import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { marked } from '../mark.ts';
-import type { Audit } from '../observe/audit.ts';
 import type { Authenticate, Authentication } from './authenticate.ts';
 import type { Identity } from './identity.ts';
 import { INSUFFICIENT_SCOPE } from './token/refusal.ts';
@@ -21,10 +20,7 @@ export type Admit = (call: Call, access: Access) => Answer | undefined | Promise
 const MAX_LOGGED_KEY_ID = 100;
 
 /** The way in for callers with bearer tokens. */
-export function admitWith(
-  authenticate: Authenticate,
-  { log, audit }: { readonly log: Logger; readonly audit: Pick<Audit, 'writeRefused'> },
-): Admit {
+export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
     const verdict = marked(call.mark, 'authenticate', () => authenticate(call.headers.authorization), codeOf);
@@ -33,15 +29,16 @@ export function admitWith(
         case 'refused':
           if (result.code !== 'credentials-missing') {
             const kid = result.keyId?.slice(0, MAX_LOGGED_KEY_ID);
-            const { traceId } = call;
-            log.debug({ event: 'token-refused', code: result.code, kid, traceId }, 'token refused');
+            tell({ event: 'token-refused', code: result.code, kid, traceId: call.traceId });
           }
           return { status: 401, headers: { 'www-authenticate': result.challenge } };
         case 'unavailable':
           return { status: 503, headers: { 'retry-after': String(result.retryAfter) } };
         case 'identified':
           if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
-            audit.writeRefused(call, result.identity);
+            const { method, found, traceId } = call;
+            const by = actor(result.identity);
+            tell({ event: 'todo-write-refused', method, id: found?.id, ...by, traceId });
             return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
           }
           call.identity = result.identity;

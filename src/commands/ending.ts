@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Logger } from 'pino';
+import type { Tell } from '../events.ts';
 
 /** Why serving is to end, and the exit code that says so. */
 export interface Ending {
@@ -15,7 +15,7 @@ const SAME_SIGNAL_MS = 1_000;
 const LAST_MS = 250;
 
 /** Waits for `SIGTERM` or `SIGINT`. Another one, later, ends the process at once with 128 + its number. */
-export function signalled(log: Logger): Promise<Ending> {
+export function signalled(tell: Tell): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   let first: number | undefined;
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
@@ -24,7 +24,7 @@ export function signalled(log: Logger): Promise<Ending> {
       first ??= now;
       resolve({ reason: name, exitCode: 0 });
       if (now - first < SAME_SIGNAL_MS) return;
-      log.warn({ event: 'stopped-at-once', reason: name }, 'stopped at once by a second signal');
+      tell({ event: 'stopped-at-once', reason: name });
       process.exit(128 + constants.signals[name]);
     });
   }
@@ -35,10 +35,10 @@ export function signalled(log: Logger): Promise<Ending> {
  * Waits for an exception or a rejection that nobody caught; each is logged with its stack. The process ends
  * with 1 then, whatever else made it end.
  */
-export function crashed(log: Logger): Promise<Ending> {
+export function crashed(tell: Tell): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   process.on('uncaughtException', (err, reason) => {
-    log.fatal({ event: 'uncaught', reason, err }, 'an exception that nobody caught');
+    tell({ event: 'uncaught', reason, err });
     resolve({ reason, exitCode: 1 });
   });
   process.once('uncaughtException', () => {
@@ -58,9 +58,9 @@ export function waitForNothing(): void {
  * Ends the process with 1 when what is being closed does not close within `milliseconds`. The result calls it
  * off.
  */
-export function endAnyway(milliseconds: number, log: Logger): () => void {
+export function endAnyway(milliseconds: number, tell: Tell): () => void {
   const timer = setTimeout(() => {
-    log.error({ event: 'stop-failed', milliseconds }, 'stopped without closing everything');
+    tell({ event: 'stop-failed', milliseconds });
     process.exit(1);
   }, milliseconds);
   return () => clearTimeout(timer);

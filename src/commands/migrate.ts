@@ -36,11 +36,12 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 async function bringUpToDate(database: Database): Promise<Migrated> {
   if (database.engine === 'sqlite') {
     const { migrateSqlite } = await import('../store/sqlite/operator.ts');
-    return migrateSqlite(database.path, {
-      onLogMoved: (path) =>
-        process.stderr.write(
-          `Beside the new database was the log of one that was deleted: it is now ${path}\n`,
-        ),
+    return migrateSqlite(database.path, (event) => {
+      if (event.event !== 'log-moved') return;
+      const { path } = event;
+      process.stderr.write(
+        `Beside the new database was the log of one that was deleted: it is now ${path}\n`,
+      );
     });
   }
   const { migratePostgres } = await import('../store/postgres/operator.ts');

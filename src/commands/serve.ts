@@ -1,7 +1,7 @@
-import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config.ts';
+import type { Tell } from '../events.ts';
 import { meant } from '../nearest.ts';
-import { openLog } from '../observe/log.ts';
+import { openLog, tellBy } from '../observe/log.ts';
 import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
 import { unknownVariables } from '../read-settings.ts';
@@ -57,30 +57,29 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { config } = read;
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
+  const tell = tellBy(log);
   for (const { name, nearest } of unknownVariables(env)) {
-    log.warn(
-      { event: 'unknown-variable', name, nearest },
-      `nothing reads the variable "${name}"${meant(nearest)}`,
-    );
+    const message = `nothing reads the variable "${name}"${meant(nearest)}`;
+    tell({ event: 'unknown-variable', name, nearest }, { message });
   }
-  const stop = signalled(log);
+  const stop = signalled(tell);
   const opened = await Promise.race([openService(config, opening).catch(printNotStarted), stop]);
   if (typeof opened === 'number') return opened;
   if ('reason' in opened) {
-    log.info({ event: 'start-stopped', reason: opened.reason }, 'stopped before it served');
+    tell({ event: 'start-stopped', reason: opened.reason });
     waitForNothing();
     return opened.exitCode;
   }
   await using service = opened;
-  if (config.environment === 'production') announce(config, service, log);
+  if (config.environment === 'production') announce(config, service, tell);
   else await greet(config, service, output);
-  const { reason, exitCode } = await Promise.race([stop, crashed(log)]);
-  log.info({ event: 'stopping', reason }, 'stopping');
+  const { reason, exitCode } = await Promise.race([stop, crashed(tell)]);
+  tell({ event: 'stopping', reason });
   const { shutdownSeconds, shutdownDelaySeconds } = config;
-  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS, log);
+  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS, tell);
   await service[Symbol.asyncDispose]();
   closed();
-  log.info({ event: 'stopped' }, 'stopped');
+  tell({ event: 'stopped' });
   waitForNothing();
   return exitCode;
 }
@@ -94,12 +93,9 @@ function printNotStarted(error: unknown): number {
 }
 
 /** One line in the log of production. */
-function announce({ environment, profile }: Config, service: Service, log: Logger): void {
+function announce({ environment, profile }: Config, service: Service, tell: Tell): void {
   const { url, adminUrl, database, keys } = service;
-  log.info(
-    { event: 'started', url, adminUrl, profile: profile.name, environment, database, keys },
-    'started',
-  );
+  tell({ event: 'started', url, adminUrl, profile: profile.name, environment, database, keys });
 }
 
 /** Development greets a person. */

@@ -5,7 +5,7 @@ import { openKeys } from '../auth/keys/open.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
-import { personLine } from '../observe/log.ts';
+import { personLine, tellBy } from '../observe/log.ts';
 import { print } from '../print.ts';
 import { printFaults, printNotOpened } from './faults.ts';
 import { flagsFor, readFlags, settingsHelp } from './flags.ts';
@@ -81,7 +81,7 @@ async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
     },
     { write: (line: string) => process.stderr.write(personLine(line)) },
   );
-  return openKeys(settings, { log });
+  return openKeys(settings, { tell: tellBy(log) });
 }
 
 const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {

@@ -1,6 +1,6 @@
+import type { Tell } from '../events.ts';
 import { json } from '../http/message/answer.ts';
 import type { Route } from '../http/message/routes.ts';
-import type { Audit } from '../observe/audit.ts';
 
 interface Todo {
   readonly id: number;
@@ -9,7 +9,7 @@ interface Todo {
 }
 
 /** The endpoints of Profile B: one todo in memory, new at every start (contract D2). */
-export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route[] {
+export function errorDemoRoutes(tell: Tell): readonly Route[] {
   const todos = new Map<number, Todo>([[1, { id: 1, title: 'Read RFC 9457', done: false }]]);
   return [
     {
@@ -35,7 +35,7 @@ export function errorDemoRoutes(audit: Pick<Audit, 'completed'>): readonly Route
         }
         const completed = { ...todo, done: true };
         todos.set(id, completed);
-        audit.completed(call);
+        tell({ event: 'todo-completed', id, traceId: call.traceId });
         return json(completed);
       },
     },

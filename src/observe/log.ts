@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
+import { EVENTS, type Tell } from '../events.ts';
 import type { Environment, LogLevel } from '../settings.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
 
@@ -15,7 +16,7 @@ const ERROR = 50;
  */
 export function openLog(environment: Environment, level: LogLevel): { log: Logger; output: Output } {
   const rewrite = environment === 'production' ? escaped : personLines(process.stdout);
-  const output = openStandardOutput((dropped) => rewrite(warning({ event: 'log-lines-dropped', dropped })));
+  const output = openStandardOutput((dropped) => rewrite(warning(dropped)));
   const options = {
     level,
     base: { pid: process.pid },
@@ -34,10 +35,29 @@ export function openLog(environment: Environment, level: LogLevel): { log: Logge
   return { log: pino(options, stream), output };
 }
 
+/**
+ * Tells by lines of a log.
+ *
+ * @param audit False: none is written about todos (docs/logging.md, Who changed what).
+ */
+export function tellBy(log: Logger, audit = true): Tell {
+  return (event, { level, message } = {}) => {
+    if (!audit && event.event.startsWith('todo-')) return;
+    const kind = EVENTS[event.event];
+    log[level ?? kind.level](event, message ?? filled(kind.message, event));
+  };
+}
+
+function filled(message: string, fields: Readonly<Record<string, unknown>>): string {
+  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
+}
+
 /** The line after lines were dropped, which is written whatever the level, and past the log that dropped them. */
-function warning(fields: object): string {
-  const head = { level: 'warn', time: new Date().toISOString(), pid: process.pid };
-  return `${JSON.stringify({ ...head, ...fields, msg: 'log lines were dropped' })}\n`;
+function warning(dropped: number): string {
+  const event = 'log-lines-dropped';
+  const { level, message } = EVENTS[event];
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level, time, pid: process.pid, event, dropped, msg: message })}\n`;
 }
 
 /**

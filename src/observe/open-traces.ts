@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Tell } from '../events.ts';
 import type { TracingSettings } from './trace-settings.ts';
 import type { Traces } from './traces.ts';
 
@@ -14,7 +14,7 @@ export class TracesNotOpened extends Error {
  */
 export async function openTraces(
   settings: TracingSettings,
-  parts: { readonly version: string; readonly log: Logger },
+  parts: { readonly version: string; readonly tell: Tell },
 ): Promise<Traces> {
   const traces = await import('./traces.ts').catch((cause: unknown) => {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;

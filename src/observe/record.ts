@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Event, Tell } from '../events.ts';
 import type { Call } from '../http/message/call.ts';
 import type { Environment } from '../settings.ts';
 import type { Metrics } from './metrics.ts';
@@ -17,6 +17,8 @@ export interface Ended {
 export interface Recorders {
   readonly metrics?: Pick<Metrics, 'begun' | 'mark' | 'ended'> | undefined;
   readonly traces?: Pick<Traces, 'begin'> | undefined;
+  /** For a line per request. */
+  readonly tell?: Tell | undefined;
 }
 
 /**
@@ -24,16 +26,14 @@ export interface Recorders {
  * It decides nothing but the `traceId` of a request whose spans are sent.
  */
 export function openRecords(
-  log: Logger,
+  { metrics, traces, tell }: Recorders,
   environment: Environment,
-  { metrics, traces }: Recorders,
 ): ((call: Call) => void) | undefined {
-  const writesLines = log.isLevelEnabled('debug');
-  if (!writesLines && metrics === undefined && traces === undefined) return undefined;
+  if (tell === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
     const from = performance.now();
     const spans = traces?.begin(call, from);
-    if (!writesLines && metrics === undefined && spans === undefined) return;
+    if (tell === undefined && metrics === undefined && spans === undefined) return;
     metrics?.begun(call.method);
     call.mark =
       spans === undefined
@@ -48,22 +48,21 @@ export function openRecords(
       const ended = { call, from, until: performance.now(), status };
       metrics?.ended(ended);
       spans?.ended(ended);
-      if (writesLines) writeLine(log, environment, ended);
+      if (status !== undefined) tell?.(eventOf(ended, environment));
     });
   };
 }
 
 /**
- * A line per answered request: its method, the pattern of its route (in development the path that was asked for), its
- * status, its time and its `traceId`. Never a token, a body, a query or an unmatched path.
+ * An answered request: its method, the pattern of its route (in development the path that was asked for), its status, its
+ * time and its `traceId`. Never a token, a body, a query or an unmatched path.
  */
-function writeLine(log: Logger, environment: Environment, { call, from, until, status }: Ended): void {
-  if (status === undefined) return;
-  const { method, found, request, traceId } = call;
+function eventOf({ call, from, until }: Ended, environment: Environment): Event {
+  const { method, found, request, response, traceId } = call;
   const pattern = found?.path ?? '(no route)';
   const route = found && environment === 'development' ? request.url : pattern;
   const milliseconds = Math.round((until - from) * 1000) / 1000;
-  log.debug({ event: 'request', method, route, status, milliseconds, traceId }, 'request');
+  return { event: 'request', method, route, status: response.statusCode, milliseconds, traceId };
 }
 
 /** The class of an error, a closed list unlike its message; nothing without one. */

@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Logger } from 'pino';
+import type { Tell } from '../events.ts';
 import type { Call } from '../http/message/call.ts';
 import type { Mark, Step } from '../mark.ts';
 import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
@@ -54,7 +54,7 @@ interface Spans {
  */
 export function openTraces(
   settings: TracingSettings,
-  { version, log }: { readonly version: string; readonly log: Logger },
+  { version, tell }: { readonly version: string; readonly tell: Tell },
 ): Traces {
   const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
   const provider = new TracerProvider({
@@ -64,7 +64,7 @@ export function openTraces(
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: loggedExporter(new OTLPTraceExporter(), log),
+        exporter: loggedExporter(new OTLPTraceExporter(), tell),
         scheduledDelayMillis: settings.scheduleDelayMs,
         exportTimeoutMillis: settings.exportTimeoutMs,
         maxQueueSize: settings.maxQueueSize,

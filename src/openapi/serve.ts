@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Tell } from '../events.ts';
 import { type Answer, JSON_UTF_8 } from '../http/message/answer.ts';
 import type { Route } from '../http/message/routes.ts';
 import { type Documented, readDocument } from './documents.ts';
@@ -20,13 +20,10 @@ const DOCUMENT_PATH = '/openapi/v1.json';
  * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the page
  * there is a line in the log, and no page.
  */
-export function documentRoutes(profile: Documented, log: Logger): readonly Route[] {
+export function documentRoutes(profile: Documented, tell: Tell): readonly Route[] {
   const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
   if (!isScalarInstalled()) {
-    log.warn(
-      { event: 'no-reference-page' },
-      'there is no reference page: install @scalar/fastify-api-reference',
-    );
+    tell({ event: 'no-reference-page' });
     return [document];
   }
   let script: Promise<Buffer> | undefined;

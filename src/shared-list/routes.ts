@@ -1,10 +1,10 @@
 import { andThen } from '../and-then.ts';
+import { actor, type Tell } from '../events.ts';
 import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { admitsGzip } from '../http/message/content-coding.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
 import { marked } from '../mark.ts';
-import type { Audit } from '../observe/audit.ts';
 import type { Preconditions } from '../store/entity-tag.ts';
 import type { ListRepresentation } from '../store/list/version.ts';
 import type { TodoRepresentation } from '../store/representation.ts';
@@ -17,14 +17,17 @@ import { createOnce } from './create-once.ts';
 import { withIdempotencyKey } from './idempotency-key.ts';
 
 /** The endpoints of Profile A. */
-export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route[] {
+export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {
   prepareBodies();
   const addOnce = createOnce();
 
   /** Its line is written before whoever waits for the same key, or for a later write, goes on. */
   async function addAudited(call: Call, todo: NewTodo, once: Once | undefined): Promise<CreateOutcome> {
     const created = await marked(call.mark, 'add', () => store.add(todo, once, call.mark));
-    if (typeof created === 'object' && !('repeated' in created)) audit.created(call, created.id);
+    if (typeof created === 'object' && !('repeated' in created)) {
+      const { identity, traceId } = call;
+      tell({ event: 'todo-created', id: created.id, ...actor(identity), traceId });
+    }
     return created;
   }
 
@@ -82,7 +85,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
         const { id, mark } = call;
         switch (await marked(mark, 'replace', () => store.replace(id, body, preconditions, mark))) {
           case 'replaced':
-            audit.replaced(call);
+            tell({ event: 'todo-replaced', id, ...actor(call.identity), traceId: call.traceId });
             return { status: 204 };
           case 'todo-missing':
             return { status: 404 };
@@ -102,7 +105,7 @@ export function sharedListRoutes(store: TodoStore, audit: Audit): readonly Route
           const { id, mark } = call;
           switch (await marked(mark, 'remove', () => store.remove(id, preconditions, mark))) {
             case 'removed':
-              audit.deleted(call);
+              tell({ event: 'todo-deleted', id, ...actor(call.identity), traceId: call.traceId });
               return { status: 204 };
             case 'todo-missing':
               return { status: 404 };

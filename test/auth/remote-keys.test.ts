@@ -6,6 +6,7 @@ import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openRemoteKeys, type RemoteKeysOptions } from '../../src/auth/keys/remote.ts';
 import type { RemoteSource } from '../../src/auth/keys/source.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { draft, forge, jwkOf, type KeyName, publicKey } from './forge.ts';
 import { type FakeIssuer, json, startIssuer, status } from './issuer.ts';
 import { TRUST } from './trust.ts';
@@ -23,7 +24,7 @@ interface Line {
 function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
   const lines: Line[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const keys = openRemoteKeys(source, { log, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
+  const keys = openRemoteKeys(source, { tell: tellBy(log), cooldownMs: NEVER, refreshMs: NEVER, ...parts });
   const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   const codeOf = async (token: string): Promise<string> => code(await authenticate(`Bearer ${token}`));
   return { keys, lines, codeOf };

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { readSecretFile } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/open.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { temporaryFolder } from './folder.ts';
 import { silent, TRUST } from './trust.ts';
 
@@ -73,7 +74,7 @@ test('a secret file that every user of the machine may read gets a line in the l
       keysCooldownMs: 30_000,
       keysRefreshMs: 600_000,
     } as const;
-    await using _keys = await openKeys(settings, { log });
+    await using _keys = await openKeys(settings, { tell: tellBy(log) });
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).event),
       events,
@@ -98,7 +99,7 @@ test('a pipe in place of a secret file is a fault and not waited for', async () 
 test('a secret file that is gone when it is opened is no bug: the error is one for people', async () => {
   const source = { kind: 'secret-file', path: '/nonexistent/secret' } as const;
   const settings = { ...TRUST, source, keysCooldownMs: 30_000, keysRefreshMs: 600_000 };
-  await assert.rejects(openKeys(settings, { log: silent }), {
+  await assert.rejects(openKeys(settings, { tell: silent }), {
     name: 'KeysNotOpened',
     message: 'The secret file "/nonexistent/secret" has changed: there is no such file',
   });

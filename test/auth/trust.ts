@@ -1,13 +1,13 @@
-import pino from 'pino';
 import { inOrder } from '../../src/auth/keys/key-set.ts';
 import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
+import type { Tell } from '../../src/events.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */
 export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockToleranceSeconds: 30 };
 
-export const silent = pino({ level: 'silent' });
+export const silent: Tell = () => {};
 
 /** The keys that the test issuer publishes. */
 export function issuerKeys(): Keys {

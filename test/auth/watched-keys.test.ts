@@ -6,6 +6,7 @@ import pino from 'pino';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openWatchedKeys } from '../../src/auth/keys/watched-file.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { type Folder, temporaryFolder } from './folder.ts';
 import { draft, forge, jwkOf, type KeyName, privateKey, publicKey } from './forge.ts';
 import { silent, TRUST } from './trust.ts';
@@ -19,7 +20,7 @@ function only(...names: readonly KeyName[]): string {
 /** Opens a watched file, looked at when the test says so. */
 async function watch(path: string, lines: string[] = []) {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const keys: Keys = await openWatchedKeys(path, { log, intervalMs: 1e9 });
+  const keys: Keys = await openWatchedKeys(path, { tell: tellBy(log), intervalMs: 1e9 });
   const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   return {
     keys,
@@ -50,7 +51,7 @@ test('a token with an unknown key makes the file be looked at', async () => {
 test('a keys file is looked at by itself', async () => {
   await using folder = await temporaryFolder();
   const path = await folder.write('keys.json', only('p256'));
-  await using keys = await openWatchedKeys(path, { log: silent, intervalMs: 5 });
+  await using keys = await openWatchedKeys(path, { tell: silent, intervalMs: 5 });
   const before = keys.current();
   await folder.write('keys.json', only('p256', 'rsa'));
   while (keys.current() === before) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -64,7 +65,7 @@ for (const [names, said] of [
   test(`the start line says "${said}"`, async () => {
     await using folder = await temporaryFolder();
     await using keys = await openWatchedKeys(await folder.write('keys.json', only(...names)), {
-      log: silent,
+      tell: silent,
     });
     assert.equal(keys.describe(), said);
   });
@@ -110,7 +111,7 @@ test('a keys file that has no keys when it is opened is an error', async () => {
 
 test('a keys file that is gone when it is opened is no bug: the error is one for people', async () => {
   await using folder = await temporaryFolder();
-  const opened = openWatchedKeys(join(folder.path, 'gone.json'), { log: silent });
+  const opened = openWatchedKeys(join(folder.path, 'gone.json'), { tell: silent });
   await assert.rejects(opened, {
     name: 'KeysNotOpened',
     message: /^The keys file ".*gone\.json" has changed: /,

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { pino } from 'pino';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Route } from '../../src/http/message/routes.ts';
-import { openAudit } from '../../src/observe/audit.ts';
 import { reasonPhrase } from '../../src/problem/catalogue.ts';
 import { problemBody } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
@@ -27,11 +25,10 @@ after(() => parts.disposeAsync());
 
 const folder = parts.use(await temporaryFolder());
 const store = parts.use(await openSqliteStore(`${folder.path}/todos.db`));
-const audit = openAudit(pino({ level: 'silent' }), false);
 
 const routes = {
-  'shared-list': sharedListRoutes(store, audit),
-  'error-demo': errorDemoRoutes(audit),
+  'shared-list': sharedListRoutes(store, () => {}),
+  'error-demo': errorDemoRoutes(() => {}),
 };
 
 for (const profile of ['shared-list', 'error-demo'] as const) {

@@ -10,6 +10,7 @@ import { databaseAnswers } from '../../src/admin/readiness.ts';
 import { adminRoutes } from '../../src/admin/routes.ts';
 import { crash } from '../../src/http/message/to-problem.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { openPipeline } from '../../src/pipeline.ts';
 import { runProgram, startService } from '../start.ts';
 import { startList } from './list.ts';
@@ -69,11 +70,11 @@ describe('Admin listener', { concurrency: true }, () => {
 
   test('a metrics page that throws is a 500 problem and one line in the log', async () => {
     const log: Record<string, unknown>[] = [];
-    const pino = openPino({}, { write: (line: string) => log.push(JSON.parse(line)) });
+    const tell = tellBy(openPino({}, { write: (line: string) => log.push(JSON.parse(line)) }));
     const listeners = openListeners();
     const metrics = () => Promise.reject(new Error('secret'));
     const routes = adminRoutes({ ready: async () => true, metrics, version: {} });
-    const parts = { routes, listeners, log: pino, admit: () => undefined, fail: crash(pino) };
+    const parts = { routes, listeners, tell, admit: () => undefined, fail: crash(tell) };
     const server = await listeners.listen(openPipeline(parts), { host: '127.0.0.1', port: 0 });
     const { port } = server.address() as AddressInfo;
     const reply = await fetch(`http://127.0.0.1:${port}/metrics`);

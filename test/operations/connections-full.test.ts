@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { sayFull } from '../../src/observe/connections-full.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { type List, startList } from './list.ts';
 import { parseExposition, valuesOf } from './prometheus.ts';
 import { Connection } from './raw.ts';
@@ -48,7 +49,10 @@ test('D13 · the admin listener counts and says for itself', async () => {
 test('D13 · an episode ends 60 s after the last refused connection', ({ mock }) => {
   const lines: Record<string, unknown>[] = [];
   mock.timers.enable({ apis: ['setTimeout'] });
-  const refuse = sayFull(pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }), 'public');
+  const refuse = sayFull(
+    tellBy(pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })),
+    'public',
+  );
   const told = () => lines.map(({ event, refused }) => [event, refused]);
   refuse();
   mock.timers.tick(59_000);

@@ -12,6 +12,7 @@ import type { Authenticate, Authentication } from '../../src/auth/authenticate.t
 import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
 import type { Limits } from '../../src/http/transport/server.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { type DemoOptions, get, startDemo } from './demo.ts';
@@ -56,8 +57,7 @@ async function startListWith(authenticate: Authenticate, limits: Partial<Limits>
   const listeners = openListeners({ limits });
   const receive = await composeApp({
     environment: 'production',
-    log: pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }),
-    audit: false,
+    tell: tellBy(pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }), false),
     profile: { name: 'shared-list', store, authenticate },
     listeners,
   });

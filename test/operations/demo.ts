@@ -5,6 +5,7 @@ import { composeApp } from '../../src/app.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import type { Recorders } from '../../src/observe/record.ts';
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
@@ -32,14 +33,15 @@ export async function startDemo({
 }: DemoOptions = {}): Promise<Demo> {
   const listeners = openListeners(options);
   const log: Record<string, unknown>[] = [];
+  const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
+  const tell = tellBy(lines);
   const receive = await composeApp({
     environment,
-    log: pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) }),
-    audit: true,
+    tell,
     profile: { name: 'error-demo' },
     listeners,
     routes,
-    recorders,
+    recorders: { tell: lines.isLevelEnabled('debug') ? tell : undefined, ...recorders },
   });
   const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
   const { port } = server.address() as AddressInfo;

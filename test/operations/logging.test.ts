@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { EVENTS } from '../../src/events.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 const sources = globSync('src/**/*.ts', { cwd: root.pathname })
   .filter((path) => !path.endsWith('.test.ts'))
-  .map(read)
-  .join('\n');
+  .map((path) => [path, read(path)] as const);
 
 const documented = new Map(
   [...read('docs/logging.md').matchAll(/^\| `([a-z-]+)` \| ([^|]+) \|([^|]*)\|/gm)].map(
@@ -22,47 +22,41 @@ const documented = new Map(
   ),
 );
 
-/** The names of the members of an object literal, given what is between its braces. */
-function membersOf(literal: string): string[] {
-  const flat = literal.replace(/\([^()]*\)/g, '').replace(/\([^()]*\)/g, '');
-  return flat.split(',').map((member) => member.trim().replace(/:.*$/s, ''));
+/** Event → fields, as the type of an event writes them, in their order. */
+function fieldsIn(source: string): Map<string, string[]> {
+  const types = new Map(
+    [...source.matchAll(/^type (\w+) = (\{[^}]*\});/gm)].map(([, name, type]) => [name, type]),
+  );
+  const kinds = source.matchAll(
+    /^ {2}'?([a-z-]+)'?: (?:debug|info|warn|error|fatal)(?:<(\{[^}]*\}|\w+)>)?\(/gm,
+  );
+  return new Map(
+    [...kinds].map(([, event = '', written = '']) => {
+      const type = types.get(written) ?? written;
+      return [event, [...type.matchAll(/(\w+): /g)].map(([, name]) => String(name))];
+    }),
+  );
 }
 
-/** Event → fields, as the source writes them: `{ event: 'x', … }`. */
-function written(): Map<string, string[]> {
-  const withoutDestructuring = sources.replace(/\(\{ \w+ \}\)/g, '()');
-  const events = new Map<string, string[]>();
-  for (const [, event = '', inside = ''] of withoutDestructuring.matchAll(
-    /\{\s*event: '([a-z-]+)',?([^{}]*)\}/g,
-  )) {
-    events.set(
-      event,
-      membersOf(inside).filter((name) => name !== ''),
-    );
-  }
-  return events;
-}
-
-test('every event of the source is documented, and no other', () => {
+test('every event is documented with its level, and no other', () => {
   assert.ok(documented.size >= 20);
-  assert.deepEqual([...documented.keys()].sort(), [...written().keys()].sort());
+  const kinds = Object.entries(EVENTS).map(([event, { level }]) => [event, level]);
+  const rows = [...documented].map(([event, { level }]) => [event, level.replace(/,.*$/, '')]);
+  assert.deepEqual(rows.sort(), kinds.sort());
 });
 
 test('every event has the documented fields', () => {
-  for (const [event, fields] of written()) assert.deepEqual(documented.get(event)?.fields, fields, event);
+  const fields = fieldsIn(read('src/events.ts'));
+  assert.deepEqual([...fields.keys()].sort(), Object.keys(EVENTS).sort());
+  for (const [event, { fields: named }] of documented) assert.deepEqual(named, fields.get(event), event);
 });
 
-test('every event that is written where it is named has the documented level', () => {
-  const calls = [...sources.matchAll(/log\.(\w+)\(\s*\{\s*event: '([a-z-]+)'/g)];
-  assert.ok(calls.length >= 12);
-  for (const [, level, event] of calls)
-    assert.equal(documented.get(String(event))?.level, level, String(event));
-});
-
-test('no line is written without an event', () => {
-  for (const [call] of sources.matchAll(
-    /\blog(?:\.(?:trace|debug|info|warn|error|fatal)|\[level\])\(\s*[^\s]+/g,
-  )) {
-    assert.match(call, /\((?:\s*\{|line,)/, call);
-  }
+test('no line is written but what is told', () => {
+  const writing = sources.filter(([, code]) =>
+    /\blog(?:\.(?:trace|debug|info|warn|error|fatal)|\[[^\]]+\])\(/.test(code),
+  );
+  assert.deepEqual(
+    writing.map(([path]) => path),
+    ['src/observe/log.ts'],
+  );
 });

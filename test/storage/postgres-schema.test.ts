@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres } from '../../src/store/postgres/operator.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, newTodo, replacement } from './todos.ts';
+import { addedTo, listed, listenToSchema, newTodo, replacement } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -26,8 +26,8 @@ async function serve(): Promise<Served> {
   await migratePostgres(url);
   const { role, url: own } = await server.makeRole(url);
   await server.execute(url, rightsOf(role));
-  const told: (string | undefined)[] = [];
-  const store = await openPostgresStore(own, { migrate: false, onSchema: (fault) => told.push(fault) });
+  const { told, tell } = listenToSchema();
+  const store = await openPostgresStore(own, { migrate: false, tell });
   await addedTo(store, 'a');
   return { url, role, store, told, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, newTodo } from './todos.ts';
+import { addedTo, listenToSchema, newTodo } from './todos.ts';
 
 const server = await PostgresServer.start('fsync=on');
 after(() => server[Symbol.asyncDispose]());
@@ -178,8 +178,8 @@ test('D12 · rows that are copied while migrate waits for the table are seen', a
 
 test('D12 · rows that are copied under the service: not ready, a create is refused, and migrate mends it', async () => {
   const url = await filled('');
-  const told: (string | undefined)[] = [];
-  await using store = await openPostgresStore(url, { onSchema: (fault) => told.push(fault) });
+  const { told, tell } = listenToSchema();
+  await using store = await openPostgresStore(url, { tell });
   await server.execute(url, COPIED);
   const refused = {
     name: 'StoreBroken',

@@ -186,7 +186,9 @@ for (const suffix of ['-wal', '-journal']) {
     const path = join(folder.path, 'todos.db');
     writeFileSync(path + suffix, 'what is left of another file');
     const moved: string[] = [];
-    await using store = await openSqliteStore(path, { onLogMoved: (to) => moved.push(to) });
+    await using store = await openSqliteStore(path, {
+      tell: (event) => event.event === 'log-moved' && moved.push(event.path),
+    });
     assert.deepEqual(await listed(store), []);
     assert.equal(moved.length, 1);
     assert.match(moved[0] ?? '', new RegExp(`todos\\.db${suffix}\\.\\d+$`));

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Event, Tell } from '../../src/events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
@@ -38,6 +39,13 @@ function deleteAll(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-owner']) rmSync(path + suffix);
 }
 
+/** What is told of the file after it was made. */
+function newsOfFile() {
+  const news: Event[] = [];
+  const tell: Tell = (event) => event.event.startsWith('database-') && news.push(event);
+  return { news, tell };
+}
+
 /** Puts a copy of another file in the place of this one. */
 function replace(path: string, other: string): void {
   const copy = join(dirname(path), COPY);
@@ -49,8 +57,8 @@ for (const [name, lose, reason] of losses) {
   test(`D11 · a file that ${name} is noticed before a write is acknowledged, and nothing is answered from it any more`, async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, 'data', 'todos.db');
-    const news: unknown[] = [];
-    await using store = await openSqliteStore(path, { onFileNews: (each) => news.push(each) });
+    const { news, tell } = newsOfFile();
+    await using store = await openSqliteStore(path, { tell });
     await addedTo(store, 'kept');
     lose(path);
     await assert.rejects(store.add(newTodo('never acknowledged', 1)), {
@@ -61,7 +69,7 @@ for (const [name, lose, reason] of losses) {
     assert.throws(() => store.find(1), { name: 'StoreBroken', message: reason });
     assert.throws(() => store.list(), { name: 'StoreBroken', message: reason });
     await assert.rejects(store.check(), { name: 'StoreBroken', message: reason });
-    assert.deepEqual(news, [{ kind: 'gone', reason }]);
+    assert.deepEqual(news, [{ event: 'database-gone', reason, path }]);
   });
 }
 
@@ -69,13 +77,16 @@ test('D11 · a deleted file is noticed while nobody writes', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   const noticed = Promise.withResolvers<unknown>();
-  await using store = await openSqliteStore(path, { onFileNews: noticed.resolve });
+  await using store = await openSqliteStore(path, {
+    tell: (event) => event.event === 'database-gone' && noticed.resolve(event),
+  });
   rmSync(path);
   // The clock that looks keeps no process alive.
   const alive = setInterval(() => {}, 1_000);
   assert.deepEqual(await noticed.promise, {
-    kind: 'gone',
+    event: 'database-gone',
     reason: '"todos.db" was deleted or moved away',
+    path,
   });
   clearInterval(alive);
   assert.throws(() => store.find(1), { name: 'StoreBroken' });
@@ -123,8 +134,8 @@ test('a thread that starts after the file was replaced reads nothing of the othe
 test('a file that is deleted when the store is closed is no news', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
-  const news: unknown[] = [];
-  await (await openSqliteStore(path, { onFileNews: (each) => news.push(each) }))[Symbol.asyncDispose]();
+  const { news, tell } = newsOfFile();
+  await (await openSqliteStore(path, { tell }))[Symbol.asyncDispose]();
   rmSync(path);
   await pause(1_500);
   assert.deepEqual(news, []);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { Tell } from '../../src/events.ts';
 import { piecesOf } from '../../src/http/message/answer.ts';
 import type { ListRepresentation } from '../../src/store/list/version.ts';
 import type { TodoRepresentation } from '../../src/store/representation.ts';
@@ -67,3 +68,13 @@ export const titles = fc
     { minLength: 1, maxLength: 100 },
   )
   .map((characters) => characters.join(''));
+
+/** What a store tells of its schema: why it is broken, and undefined when it is whole again. */
+export function listenToSchema() {
+  const told: (string | undefined)[] = [];
+  const tell: Tell = (event) => {
+    if (event.event === 'schema-broken') told.push(event.reason);
+    if (event.event === 'schema-mended') told.push(undefined);
+  };
+  return { told, tell };
+}

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Tell } from '../../events.ts';
 import { describeSkipped, type Failed, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
 
 /** Where keys come from while the service runs: a secret, a file that may change, an issuer that rotates. */
@@ -31,7 +31,7 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
 export type LoadedKeys = KeySetResult | Failed;
 
 export interface KeysOptions {
-  readonly log: Logger;
+  readonly tell: Tell;
   /** Called after each attempt to get the keys of an issuer or of a file. */
   readonly keysTaken?: ((outcome: LoadedKeys['outcome']) => void) | undefined;
 }
@@ -40,7 +40,7 @@ export interface KeysOptions {
  * The set in force, through changes and outages of its source. Logs what an operator must know, and once: the
  * first failure of an outage, its end, a key that is skipped when it first appears, a set that has changed.
  */
-export function currentKeys(source: string, { log, keysTaken }: KeysOptions) {
+export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();
@@ -50,16 +50,15 @@ export function currentKeys(source: string, { log, keysTaken }: KeysOptions) {
       loaded.skipped.filter(({ outcome }) => outcome !== 'other-use').map(describeSkipped),
     );
     for (const line of lines) {
-      if (!reported.has(line)) log.warn({ event: 'key-skipped', source }, `key skipped: ${line}`);
+      if (!reported.has(line)) tell({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
     }
     reported = lines;
   }
 
   function fail(reason: string): false {
     const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
-    const line = { event: 'keys-unavailable', source, reason };
-    if (failing) log.debug(line, 'still no keys');
-    else log.warn(line, `no keys from ${source}, ${consequence}`);
+    const first = { message: `no keys from ${source}, ${consequence}` };
+    tell({ event: 'keys-unavailable', source, reason }, failing ? { level: 'debug' } : first);
     failing = true;
     return false;
   }
@@ -71,15 +70,12 @@ export function currentKeys(source: string, { log, keysTaken }: KeysOptions) {
       keysTaken?.(loaded.outcome);
       if (loaded.outcome !== 'failed') report(loaded);
       if (loaded.outcome !== 'read') return fail(loaded.reason);
-      if (failing) log.info({ event: 'keys-available', source }, `keys from ${source} again`);
+      if (failing) tell({ event: 'keys-available', source });
       failing = false;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
-      const level = keys === undefined ? 'debug' : 'info';
+      const said = keys === undefined ? ({ level: 'debug' } as const) : {};
       keys = loaded.keys;
-      log[level](
-        { event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) },
-        'keys loaded',
-      );
+      tell({ event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) }, said);
       return true;
     },
   };

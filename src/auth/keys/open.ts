@@ -27,10 +27,7 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
       if (file.outcome !== 'read')
         throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
       if (file.readableByOthers) {
-        options.log.warn(
-          { event: 'secret-file-readable', path: source.path },
-          `every user of this machine may read the secret file "${source.path}": chmod 600 or 640 stops that`,
-        );
+        options.tell({ event: 'secret-file-readable', path: source.path });
       }
       return fixedKeys(
         [fromSecret(file.secret)],

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Tell } from '../../events.ts';
 import { reasonPhrase } from '../../problem/catalogue.ts';
 import { admitsProblem } from '../../problem/media-type.ts';
 import { PROBLEM_JSON, problemBody } from '../../problem/problem.ts';
@@ -12,10 +12,10 @@ export type Fail = (error: unknown, call: Call) => Answer;
  * An unhandled exception is a 500. The log has it once, with the `traceId`; the answer never has any part of it, in
  * any environment (specification, Errors, rule 3).
  */
-export function crash(log: Logger): Fail {
+export function crash(tell: Tell): Fail {
   return (err, { method, found, traceId }) => {
     const route = found?.path;
-    log.error({ event: 'crash', traceId, method, route, err }, 'unhandled exception');
+    tell({ event: 'crash', traceId, method, route, err });
     return {
       status: 500,
       headers: { 'cache-control': 'no-cache,no-store', pragma: 'no-cache', expires: '-1' },

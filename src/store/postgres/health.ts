@@ -1,11 +1,9 @@
+import type { Tell } from '../../events.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
 import type { Database } from './database.ts';
 import { isIdTaken, isSchemaError } from './error.ts';
 import { faultOf, IN_ROWS, type Lack, lacking, TO_SERVE } from './needs.ts';
-
-/** Hears once that the schema lacks something, one line for people; and that it is whole again: undefined. */
-export type OnSchema = (fault: string | undefined) => void;
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
@@ -18,15 +16,15 @@ const ID_TAKEN = 'ids that were given out before come again: run "todo-service m
  */
 export class SchemaHealth implements Disposable {
   readonly #database: Database;
-  readonly #onSchema: OnSchema;
+  readonly #tell: Tell;
   #fault: string | undefined;
   #knownAt = performance.now();
   #refreshing: NodeJS.Timeout | undefined;
 
-  /** @param onSchema The schema was whole at the start. */
-  constructor(database: Database, onSchema: OnSchema) {
+  /** The schema is whole now. Whether it still is, is told once whenever that changes. */
+  constructor(database: Database, tell: Tell) {
     this.#database = database;
-    this.#onSchema = onSchema;
+    this.#tell = tell;
   }
 
   /** Rejects as `answer` does, with `StoreBroken` where the fault is that of the schema. */
@@ -75,6 +73,6 @@ export class SchemaHealth implements Disposable {
       // Nobody may ask, and the end is to be told all the same. A check that fails is followed by the next.
       this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
     }
-    this.#onSchema(fault);
+    this.#tell(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });
   }
 }

@@ -1,4 +1,4 @@
-import type { Migrated } from '../operator.ts';
+import type { Tell } from '../../events.ts';
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
 import { PURGE } from './changes.ts';
@@ -6,7 +6,7 @@ import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
-import { type OnSchema, SchemaHealth } from './health.ts';
+import { SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
 import { needsFault, rightsFault } from './needs.ts';
 import { migrate, schemaFault, serverFault, unloggedFault } from './schema.ts';
@@ -35,12 +35,8 @@ export interface PostgresOptions {
   readonly prepare?: boolean;
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
-  /** Called when the schema was made or brought up to date. */
-  readonly onMigrated?: (versions: Migrated) => void;
-  /** Hears why an idle connection ended. The message holds no password. */
-  readonly onConnectionLost?: (error: Error) => void;
-  /** Hears of what is missing (contract D11, D12). */
-  readonly onSchema?: OnSchema;
+  /** Nobody is told by default. */
+  readonly tell?: Tell;
 }
 
 /**
@@ -52,8 +48,9 @@ export async function openPostgresStore(
   connectionString: string,
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
+  const { tell = () => {} } = options;
   const schema = (opened: ServerConnection) =>
-    options.migrate === false ? checkSchema(opened) : migrate(opened, options.onMigrated);
+    options.migrate === false ? checkSchema(opened) : migrate(opened, tell);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,
@@ -67,13 +64,13 @@ export async function openPostgresStore(
   // What goes wrong with it now is done an hour later.
   await connection.run({ text: PURGE }, { withinMs: FOR_ONE_TODO.answerMs }).catch(() => {});
   await connection.leave();
-  const lost = options.onConnectionLost ?? (() => {});
+  const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });
   await using parts = new AsyncDisposableStack();
   const limits = { ...FOR_ONE_TODO, connections: options.connections ?? 10 };
   const quick = parts.use(new Database(cluster, limits, lost));
   const patient = parts.use(new Database(cluster, FOR_THE_LIST, lost));
   const list = parts.use(new PostgresList(quick, patient));
-  const health = parts.use(new SchemaHealth(quick, options.onSchema ?? (() => {})));
+  const health = parts.use(new SchemaHealth(quick, tell));
   return new PostgresTodoStore(quick, list, health, parts.move());
 }
 

@@ -1,5 +1,5 @@
+import type { Tell } from '../../events.ts';
 import { Migrations } from '../migrations.ts';
-import type { Migrated } from '../operator.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
@@ -81,20 +81,16 @@ async function settingsFault(connection: ServerConnection): Promise<string | und
  * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
  * Sequences that are behind are put above every id that is known (contract D12).
  *
- * @param onMigrated Called when the schema was made or brought up to date.
  * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
  */
 export async function migrate(
   connection: ServerConnection,
-  onMigrated: (versions: Migrated) => void = () => {},
+  tell: Tell = () => {},
 ): Promise<string | undefined> {
-  return (await makeSchema(connection, onMigrated)) ?? (await raiseSequences(connection));
+  return (await makeSchema(connection, tell)) ?? (await raiseSequences(connection));
 }
 
-async function makeSchema(
-  connection: ServerConnection,
-  onMigrated: (versions: Migrated) => void,
-): Promise<string | undefined> {
+async function makeSchema(connection: ServerConnection, tell: Tell): Promise<string | undefined> {
   const before = await schemaVersion(connection);
   if (before === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
   try {
@@ -112,7 +108,7 @@ async function makeSchema(
       await run(connection, FIRST_CATEGORIES);
       return version;
     });
-    if (from < MIGRATIONS.version) onMigrated({ from, to: MIGRATIONS.version });
+    if (from < MIGRATIONS.version) tell({ event: 'schema-migrated', from, to: MIGRATIONS.version });
     return MIGRATIONS.faultOf(from);
   } catch (error) {
     if (isInsufficientPrivilege(error))

@@ -1,15 +1,7 @@
+import type { Tell } from '../../events.ts';
 import { errorOf, type Failure } from './error.ts';
 import { changeOf, type KnownFile } from './known-file.ts';
 import { Thread } from './thread.ts';
-
-/** What an operator must know about the file. Nothing is read or written until it has recovered, or until a restart. */
-export type FileNews =
-  /** Deleted, moved or replaced. */
-  | { readonly kind: 'gone'; readonly reason: string }
-  /** Corrupt, or the disk did not read it. It is being read whole. */
-  | { readonly kind: 'damaged'; readonly reason: string }
-  /** It was read whole, and is sound. */
-  | { readonly kind: 'recovered' };
 
 const EXAMINER = new URL('./examine-thread.ts', import.meta.url);
 
@@ -21,14 +13,17 @@ const POLL_INTERVAL_MS = 1_000;
  */
 export class FileHealth implements AsyncDisposable {
   readonly #file: KnownFile;
-  readonly #onNews: (news: FileNews) => void;
+  readonly #path: string;
+  readonly #tell: Tell;
   readonly #polling: NodeJS.Timeout;
   #examining: Promise<void> | undefined;
   #fault: Failure | undefined;
 
-  constructor(file: KnownFile, onNews: (news: FileNews) => void) {
+  /** @param path as people wrote it. */
+  constructor(file: KnownFile, path: string, tell: Tell) {
     this.#file = file;
-    this.#onNews = onNews;
+    this.#path = path;
+    this.#tell = tell;
     this.#polling = setInterval(() => {
       const change = changeOf(file);
       if (change !== undefined) this.note({ failure: 'broken', trouble: 'gone', message: change });
@@ -49,7 +44,7 @@ export class FileHealth implements AsyncDisposable {
   note({ trouble, message }: Failure): void {
     if (trouble === undefined || this.#fault !== undefined) return;
     this.#fault = { failure: 'broken', message };
-    this.#onNews({ kind: trouble, reason: message });
+    this.#tell({ event: `database-${trouble}`, reason: message, path: this.#path });
     if (trouble === 'damaged') this.#examining = this.#examine();
   }
 
@@ -64,6 +59,6 @@ export class FileHealth implements AsyncDisposable {
     const sound = await examiner.ask('examine').catch(() => false);
     if (!sound) return;
     this.#fault = undefined;
-    this.#onNews({ kind: 'recovered' });
+    this.#tell({ event: 'database-recovered', path: this.#path });
   }
 }

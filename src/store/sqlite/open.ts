@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Migrated } from '../operator.ts';
 import type { TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
 import { notOpened } from './error.ts';
-import { FileHealth, type FileNews } from './health.ts';
+import { FileHealth } from './health.ts';
 import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
@@ -14,12 +13,8 @@ import { Writer } from './writer.ts';
 const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 export interface SqliteOptions extends OwnedOptions {
-  /** Called when the schema was made or brought up to date. */
-  readonly onMigrated?: (versions: Migrated) => void;
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
-  /** Called when the file is gone, damaged, or sound again (contract D11). */
-  readonly onFileNews?: (news: FileNews) => void;
 }
 
 /**
@@ -29,14 +24,15 @@ export interface SqliteOptions extends OwnedOptions {
  * @throws {StoreNotOpened} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
+  const { tell = () => {} } = options;
   await using resources = new AsyncDisposableStack();
   try {
     const owned = resources.use(await openOwned(path, options));
     const { database: reader, versions } = owned;
-    if (versions.from !== versions.to) options.onMigrated?.(versions);
+    if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
     readOnly(reader);
     const file = knownFile(resolve(path), owned.path);
-    const health = resources.use(new FileHealth(file, options.onFileNews ?? (() => {})));
+    const health = resources.use(new FileHealth(file, path, tell));
     const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
     const list = resources.use(new SqliteList(file, health));
     const writer = resources.use(new Writer(file, [cache, list], health));

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Tell } from '../../events.ts';
 import type { Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
@@ -7,7 +8,7 @@ import { messageOf, notOpened, resultCode } from './error.ts';
 import { checkFile, checkWritable, isReadOnlyBeside } from './file.ts';
 import { prepareKeys } from './keys.ts';
 import { existing } from './known-file.ts';
-import { type OwnedOptions, openOwned } from './owned-database.ts';
+import { openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
 
@@ -70,12 +71,9 @@ export function openBeside(path: string): DatabaseSync {
  *
  * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
  */
-export async function migrateSqlite(
-  path: string,
-  options: Pick<OwnedOptions, 'onLogMoved'> = {},
-): Promise<Migrated> {
+export async function migrateSqlite(path: string, tell?: Tell): Promise<Migrated> {
   try {
-    using owned = await openOwned(path, { ...options, patienceMs: 0 });
+    using owned = await openOwned(path, { patienceMs: 0, ...(tell && { tell }) });
     return owned.versions;
   } catch (error) {
     throw notOpened(path, error);

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Tell } from '../../events.ts';
 import type { Migrated } from '../operator.ts';
 import { makeDurable } from './durability.ts';
 import { checkFile, checkWritable, keepNames, newPrivateFile, resolvePath } from './file.ts';
@@ -14,10 +15,8 @@ const BUSY_TIMEOUT_MS = 2_000;
 export interface OwnedOptions {
   /** How long to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patienceMs?: number;
-  /** Called once, with who it is, when another process serves the file and is waited for. */
-  readonly waiting?: (owner: string) => void;
-  /** Called for a log without its database, with its new path: the file that it belongs to was deleted. */
-  readonly onLogMoved?: (path: string) => void;
+  /** Nobody is told by default. */
+  readonly tell?: Tell;
 }
 
 /** A database that this process alone serves until it is disposed of. */
@@ -35,14 +34,17 @@ export interface OwnedDatabase extends Disposable {
  *
  * @throws {StoreNotOpened} `owned`, or an Error that says why the file will not do.
  */
-export async function openOwned(name: string, options: OwnedOptions): Promise<OwnedDatabase> {
+export async function openOwned(
+  name: string,
+  { patienceMs = 10_000, tell = () => {} }: OwnedOptions,
+): Promise<OwnedDatabase> {
   if (name === '' || name === ':memory:') throw new Error('it must be a file');
   using parts = new DisposableStack();
   const path = resolvePath(name);
   checkWritable(path);
-  parts.use(await lockFile(path, options.patienceMs ?? 10_000, options.waiting));
+  parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
   const isNew = !existsSync(path);
-  if (isNew) for (const log of makeDatabase(path)) options.onLogMoved?.(log);
+  if (isNew) for (const log of makeDatabase(path)) tell({ event: 'log-moved', path: log });
   checkFile(path);
   const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
   const from = isNew ? 0 : pragma(database, 'user_version');

@@ -1,0 +1,116 @@
+import type { Level } from 'pino';
+
+/** A kind of event: its level in the log, and its message for people, with `{field}` where a field stands. */
+interface Kind<Fields> {
+  readonly level: Level;
+  readonly message: string;
+  /** For its type: the members of its line, which are an interface (docs/logging.md). */
+  readonly fields?: Fields;
+}
+
+const at =
+  (level: Level) =>
+  <Fields = unknown>(message: string): Kind<Fields> => ({ level, message });
+const [debug, info, warn, error, fatal] = [at('debug'), at('info'), at('warn'), at('error'), at('fatal')];
+
+type Text = string | null | undefined;
+type OfTodo = { id: number; subject: Text; name: Text; traceId: string };
+type OfWrite = { method: string; id: number | undefined; subject: Text; name: Text; traceId: string };
+
+/** What is told of what happens, as docs/logging.md lists it. */
+export const EVENTS = {
+  waiting: info<{ owner: string }>('waiting for the database file, which another process serves'),
+  'schema-migrated': info<{ from: number; to: number }>('brought the schema from version {from} to {to}'),
+  started: info<{
+    url: string;
+    adminUrl: Text;
+    profile: string;
+    environment: string;
+    database: Text;
+    keys: Text;
+  }>('started'),
+  stopping: info<{ reason: string }>('stopping'),
+  stopped: info('stopped'),
+  'start-stopped': info<{ reason: string }>('stopped before it served'),
+  'stopped-at-once': warn<{ reason: string }>('stopped at once by a second signal'),
+  'stop-failed': error<{ milliseconds: number }>('stopped without closing everything'),
+  uncaught: fatal<{ reason: string; err: unknown }>('an exception that nobody caught'),
+  crash: error<{ traceId: string; method: string; route: Text; err: unknown }>('unhandled exception'),
+  'answer-not-written': error<{ traceId: Text; err: unknown }>('an answer could not be written'),
+  'todo-created': info<OfTodo>('a todo was created'),
+  'todo-replaced': info<OfTodo>('a todo was replaced'),
+  'todo-deleted': info<OfTodo>('a todo was deleted'),
+  'todo-completed': info<{ id: number; traceId: string }>('a todo was completed'),
+  'todo-outcome-unknown': info<OfWrite>('it is unknown whether a change was made'),
+  'todo-write-refused': info<OfWrite>('a caller may not write'),
+  'store-unavailable': warn<{ traceId: string; reason: string }>('the database did not do what was asked'),
+  'outcome-unknown': warn<{ traceId: string; reason: string }>('the database did not do what was asked'),
+  'database-gone': error<{ reason: string; path: string }>(
+    'the database file was deleted, moved or replaced, and is not used any more: put it back with the files beside it, ' +
+      'or restore a backup, and restart',
+  ),
+  'database-damaged': error<{ reason: string; path: string }>(
+    'the database file is damaged, or its disk did not read it: it is read whole, and not used until a restart unless ' +
+      'it is sound. Run "todo-service check"',
+  ),
+  'database-recovered': info<{ path: string }>(
+    'the database file was read whole and is sound: it is used again',
+  ),
+  'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
+  'schema-mended': info('what the database lacked is there again'),
+  'log-moved': warn<{ path: string }>(
+    'beside the new database was the log of one that was deleted: it was given another name, and is not read',
+  ),
+  'connection-lost': warn<{ reason: string }>('an idle database connection ended'),
+  request: debug<{ method: string; route: Text; status: number; milliseconds: number; traceId: string }>(
+    'request',
+  ),
+  'request-refused': debug<{ status: number; traceId: string }>('request refused by the transport'),
+  'token-refused': debug<{ code: string; kid: Text; traceId: string }>('token refused'),
+  'keys-loaded': info<{ source: string; kids: readonly Text[] }>('keys loaded'),
+  'keys-unavailable': warn<{ source: string; reason: string }>('still no keys'),
+  'keys-available': info<{ source: string }>('keys from {source} again'),
+  'unknown-variable': warn<{ name: string; nearest: Text }>('nothing reads the variable "{name}"'),
+  'secret-file-readable': warn<{ path: string }>(
+    'every user of this machine may read the secret file "{path}": chmod 600 or 640 stops that',
+  ),
+  'key-skipped': warn<{ source: string }>('key skipped'),
+  ready: info('ready again'),
+  'not-ready': warn<{ reason: string }>('not ready: {reason}'),
+  'connections-full': warn<{ listener: string }>(
+    'the listener has as many connections as it may have: one more is closed at once',
+  ),
+  'connections-free': info<{ listener: string; refused: number }>('no connection was refused for a minute'),
+  'no-reference-page': warn('there is no reference page: install @scalar/fastify-api-reference'),
+  'traces-not-sent': warn<{ reason: Text; spans: number }>('traces cannot be sent, spans are dropped'),
+  'traces-sent': info('traces are sent again'),
+  'log-lines-dropped': warn<{ dropped: number }>('log lines were dropped'),
+};
+
+type Kinds = typeof EVENTS;
+type FieldsOf<K> = K extends Kind<infer Fields> ? Fields : never;
+
+export type Event = {
+  [Name in keyof Kinds]: { readonly event: Name } & Readonly<FieldsOf<Kinds[Name]>>;
+}[keyof Kinds];
+
+/** Tells what has happened; `said` in place of what its kind has. Nothing is decided by it. */
+export type Tell = (event: Event, said?: { readonly level?: Level; readonly message?: string }) => void;
+
+/** Code points of a subject or a name that a line shows. */
+const MAX_SHOWN = 200;
+
+/** Who did it, for an event that begins with `todo-`. */
+export function actor(identity: {
+  readonly caller: readonly [issuer: string, subject: string] | null;
+  readonly name: string | null;
+}) {
+  const { caller, name } = identity;
+  return { subject: caller && cut(caller[1]), name: name && cut(name) };
+}
+
+/** A code point has two units at most. */
+function cut(text: string): string {
+  if (text.length <= MAX_SHOWN) return text;
+  return [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');
+}
