@@ -57,13 +57,10 @@ export class CommitNotReplicated extends Error {
 /** Why a server, or what stands before it, will not do. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
-  /** It may take writes later: it is a standby, or read-only for now. */
-  readonly readOnly: boolean;
-  constructor(message: string, readOnly: boolean) {
-    super(message);
-    this.readOnly = readOnly;
-  }
 }
+
+/** It may take writes later: it is a standby, or read-only for now. */
+export class ServerReadOnly extends ServerUnfit {}
 
 /** Why a host will not do. */
 export interface HostFailure {
@@ -84,7 +81,7 @@ export class NoServer extends Error {
 
   /** A server was there, and takes no writes for now. */
   get readOnly(): boolean {
-    return this.#failures.some(({ error }) => error instanceof ServerUnfit && error.readOnly);
+    return this.#failures.some(({ error }) => error instanceof ServerReadOnly);
   }
 
   /** Waiting does not help: each server said no for good. */
@@ -92,7 +89,7 @@ export class NoServer extends Error {
     return this.#failures.every(({ error }) =>
       error instanceof DatabaseError
         ? !LATER.includes(error.code ?? '')
-        : error instanceof ServerUnfit && !error.readOnly,
+        : error instanceof ServerUnfit && !(error instanceof ServerReadOnly),
     );
   }
 }
