@@ -31,7 +31,7 @@ export interface Parts {
   readonly routes?: readonly Route[];
 }
 
-/** Composes the application: what is done with a request that has passed the strict look. */
+/** Composes the application: what is done with a request that has passed request validation. */
 export async function composeApp(parts: Parts): Promise<Receive> {
   const { environment, tell, profile, listeners, recorders = {}, corsOrigins = [] } = parts;
   const { routes: own, admit, fail } = open(profile, tell);

@@ -390,7 +390,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   for (const [name, last] of [
-    ['a problem of the strict look', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a problem of request validation', 'GET / HTTP/1.1\r\n\r\n'],
     ['the same with a body', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
     ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'],

@@ -33,7 +33,7 @@ for (const [environment, route] of [
 for (const [name, bytes, status] of [
   ['is not HTTP', 'x\r\n\r\n', 400],
   [
-    'passes no strict look',
+    'passes no validation',
     'GET / HTTP/1.1\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n\r\n',
     400,
   ],

@@ -85,7 +85,7 @@ async function converseInTurns(url: string, ...pieces: readonly string[]) {
   return connection.answers();
 }
 
-describe('The strict look', { concurrency: true }, () => {
+describe('Request validation', { concurrency: true }, () => {
   for (const [name, bytes] of refused) {
     test(`one 400, and nothing behind it is looked at · ${name}`, async () => {
       const answers = await converse(demo.url, Buffer.from(bytes + LAST, 'latin1'));

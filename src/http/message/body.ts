@@ -18,7 +18,7 @@ export type BodyEnd = 'complete' | 413 | 431;
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /** Undefined when nobody will look at the bytes. */
+  /** Undefined when nobody wants the bytes. */
   #kept: GrowingBuffer | undefined;
   #state: 'unread' | 'held-back' | 'arriving' | BodyEnd = 'unread';
   readonly #ended = Promise.withResolvers<BodyEnd>();

@@ -15,7 +15,7 @@ import {
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
 const IDLE_MS = 2_000;
 
-/** Milliseconds between two looks for idle connections from then on. */
+/** Milliseconds between two checks for idle connections from then on. */
 const IDLE_INTERVAL_MS = 100;
 
 /** Connections that the kernel may have completed and nobody has accepted: what Node.js asks for when it listens. */
@@ -115,16 +115,16 @@ async function empty({ server, connections }: StrictServer, deadlineMs: number):
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve());
-  let looking = setTimeout(look, Math.min(IDLE_MS, deadlineMs));
+  let checking = setTimeout(closeIdle, Math.min(IDLE_MS, deadlineMs));
   const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
   await closed;
-  clearTimeout(looking);
+  clearTimeout(checking);
   clearTimeout(cutting);
   server.close();
 
-  function look(): void {
+  function closeIdle(): void {
     for (const connection of connections.values()) connection.closeIdle();
-    looking = setTimeout(look, IDLE_INTERVAL_MS);
+    checking = setTimeout(closeIdle, IDLE_INTERVAL_MS);
   }
 }
 

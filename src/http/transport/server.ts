@@ -6,8 +6,8 @@ import type { Problem } from '../../problem/problem.ts';
 import { SETTINGS } from '../../settings.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { faultOf, NOT_HTTP } from './look.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
+import { faultOf, NOT_HTTP } from './validation.ts';
 
 /** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
 export interface Limits {
@@ -15,7 +15,7 @@ export interface Limits {
   readonly headersTimeout: number;
   /** Milliseconds until head and body must be there; then 408. */
   readonly requestTimeout: number;
-  /** Milliseconds between two looks at the clocks above: what may be added to them. */
+  /** Milliseconds between two checks of the clocks above: what may be added to them. */
   readonly connectionsCheckingInterval: number;
   /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
   readonly keepAliveTimeout: number;
@@ -38,10 +38,10 @@ export const LIMITS: Limits = {
 /** Milliseconds. After an answer on the bare socket the client has so long to read it. */
 const CLOSING_MS = 1_000;
 
-/** Milliseconds between two looks at who takes nothing of an answer, unless the limit is shorter. */
+/** Milliseconds between two checks of who takes nothing of an answer, unless the limit is shorter. */
 const STALLED_INTERVAL_MS = 1_000;
 
-/** Gets a request that has passed the strict look. Must not throw. */
+/** Gets a request that has passed request validation. Must not throw. */
 export type Receive = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -67,8 +67,7 @@ export interface StrictServer {
 }
 
 /**
- * A `node:http` server that takes a strict look at each request before `receive` gets it (contract, Order of
- * checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
+ * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
  * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
  */
 export function createStrictServer(receive: Receive, parts: StrictServerParts): StrictServer {
@@ -106,24 +105,24 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
   };
 
   /**
-   * After a stall Node.js fires its timeouts before it reads what has arrived meanwhile: look again before a 408. A
+   * After a stall Node.js fires its timeouts before it reads what has arrived meanwhile: check again before a 408. A
    * body that is on its way gets its time anew, and so does one that was not parsed.
    */
   const callSlow = (socket: Duplex) => {
     const connection = connections.get(socket);
     if (connection === undefined) return;
     let seen = progressOf(connection);
-    const lookAgain = () => {
+    const checkAgain = () => {
       if (socket.destroyed) return;
       const now = progressOf(connection);
       const progressed = now.latest !== seen.latest || now.complete !== seen.complete;
       if (progressed && now.complete) return;
       if (progressed || connection.stoodStillSince(performance.now() - limits.requestTimeout)) {
         seen = now;
-        setTimeout(lookAgain, limits.requestTimeout).unref();
+        setTimeout(checkAgain, limits.requestTimeout).unref();
       } else giveUp(socket, { status: 408 });
     };
-    setImmediate(lookAgain);
+    setImmediate(checkAgain);
   };
 
   const { maxConnections, answerTimeout, ...timeouts } = limits;
@@ -149,12 +148,12 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') callSlow(socket);
     else giveUp(socket, problemOf(error));
   });
-  const look = () => {
+  const check = () => {
     const now = performance.now();
     for (const connection of connections.values()) connection.cutOffStalled(now, answerTimeout);
   };
-  const looking = setInterval(look, Math.min(STALLED_INTERVAL_MS, answerTimeout / 4)).unref();
-  server.once('close', () => clearInterval(looking));
+  const checking = setInterval(check, Math.min(STALLED_INTERVAL_MS, answerTimeout / 4)).unref();
+  server.once('close', () => clearInterval(checking));
   return { server, connections };
 }
 

@@ -8,7 +8,7 @@ const HOST =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * The strict look at a request before routing (contract, Order of checks 1). Puts the decoded path into
+ * What is wrong with a request before routing (contract, Order of checks 1). Puts the decoded path into
  * `request.url`; the result is the problem when the request is refused.
  */
 export function faultOf(request: IncomingMessage): Problem | undefined {
