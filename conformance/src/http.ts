@@ -59,7 +59,7 @@ export async function exchange(
   });
   const pieces = typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes;
   for (const piece of pieces) socket.write(piece);
-  return parseReplies(await promise, methods);
+  return parseReplies(await promise, methods).filter(({ status }) => status >= 200);
 }
 
 /** A connected socket to the origin of `baseUrl`. It is cut off when nobody has closed it in time. */
@@ -82,8 +82,15 @@ export async function open(baseUrl: URL): Promise<Socket> {
   return socket;
 }
 
-function parseReplies(bytes: Buffer, methods: readonly string[]): Reply[] {
+/**
+ * Every response in what came on a connection, interim ones among them.
+ *
+ * @param methods of the requests, as far as their responses have no body: `HEAD`.
+ * @throws Error when a byte is missing, or belongs to no response.
+ */
+export function parseReplies(bytes: Buffer, methods: readonly string[] = []): Reply[] {
   const replies: Reply[] = [];
+  let finals = 0;
   let rest = bytes;
   while (rest.length > 0) {
     const end = rest.indexOf('\r\n\r\n');
@@ -93,11 +100,12 @@ function parseReplies(bytes: Buffer, methods: readonly string[]): Reply[] {
     const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1]);
     if (Number.isNaN(status)) throw new Error(`not a status line: ${statusLine}`);
     const headers = lines.map(parseHeader);
-    const bodiless = methods[replies.length] === 'HEAD' || status < 200 || status === 204 || status === 304;
+    const bodiless = methods[finals] === 'HEAD' || status < 200 || status === 204 || status === 304;
     const [body, after] = bodiless
       ? [Buffer.alloc(0), rest.subarray(end + 4)]
       : parseBody(headers, rest.subarray(end + 4));
-    if (status >= 200) replies.push({ status, headers, body });
+    replies.push({ status, headers, body });
+    if (status >= 200) finals += 1;
     rest = after;
   }
   return replies;

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { parseReplies } from '../../conformance/src/http.ts';
 
 /** One answer as it came over the wire. Names of headers in lower case; the last of two lines of one name. */
 export interface Answer {
@@ -67,7 +69,13 @@ export class Connection implements AsyncDisposable {
 
   /** The complete answers so far, interim ones among them. Throws when bytes are left over. */
   answers(): Answer[] {
-    return parseAnswers(this.#received);
+    return parseReplies(Buffer.from(this.#received, 'latin1')).map(({ status, headers: lines, body }) => {
+      const headers = new Map(lines);
+      // It would take what comes behind it for its body.
+      const isFramed = headers.has('content-length') || headers.has('transfer-encoding');
+      assert.ok(isFramed || body.length === 0, `a ${status} does not say where its body ends`);
+      return { status, headers, body: body.toString('latin1') };
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -75,30 +83,6 @@ export class Connection implements AsyncDisposable {
     this.socket.destroy();
     await this.#closed;
   }
-}
-
-function parseAnswers(text: string): Answer[] {
-  const answers: Answer[] = [];
-  let rest = text;
-  while (rest !== '') {
-    const end = rest.indexOf('\r\n\r\n');
-    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
-    const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1];
-    if (end === -1 || status === undefined)
-      throw new Error(`not an answer: ${JSON.stringify(rest.slice(0, 200))}`);
-    const headers = new Map(lines.map((line) => splitAt(line, ': ')));
-    const length = Number(headers.get('content-length') ?? 0);
-    const body = rest.slice(end + 4, end + 4 + length);
-    if (body.length < length) throw new Error(`a body of ${body.length} bytes, ${length} announced`);
-    answers.push({ status: Number(status), headers, body });
-    rest = rest.slice(end + 4 + length);
-  }
-  return answers;
-}
-
-function splitAt(line: string, delimiter: string): readonly [name: string, value: string] {
-  const at = line.indexOf(delimiter);
-  return [line.slice(0, at).toLowerCase(), line.slice(at + delimiter.length)];
 }
 
 /** Sees to it that an answer is a problem of that status, as every client gets it. */
