@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings.ts';
+import { picture } from './imports.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -19,6 +20,8 @@ export async function pages(): Promise<readonly Page[]> {
   const settings = await readFile(configuration, 'utf8');
   const specification = new URL('docs/specification.md', ROOT);
   const clauses = await readFile(specification, 'utf8');
+  const architecture = new URL('docs/architecture.md', ROOT);
+  const modules = await readFile(architecture, 'utf8');
   const tables = CHAPTERS.map(chapterOf(await clauseTests())).join('\n');
   return [
     {
@@ -26,8 +29,31 @@ export async function pages(): Promise<readonly Page[]> {
       is: settings,
       shouldBe: settings.replace(/^\| Variable .*?\n(?=\n)/ms, settingsTable),
     },
+    {
+      file: architecture,
+      is: modules,
+      shouldBe: modules.replace(/(?<=```mermaid\n)flowchart TD\n[^`]*/, () =>
+        picture(new Set(modulesIn(modules).keys())),
+      ),
+    },
     { file: specification, is: clauses, shouldBe: clauses.replace(/^## .*/ms, () => tables) },
   ];
+}
+
+/** What each module may import, and what it may name by type alone, by the table of docs/architecture.md. */
+export function modulesIn(
+  page: string,
+): ReadonlyMap<string, { readonly imports: readonly string[]; readonly types: readonly string[] }> {
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const names = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, name = '']) => name);
+  return new Map(
+    rows
+      .filter((cells) => cells.length === 6 && /^`[\w.-]+`$/.test(cells[1] ?? ''))
+      .map(([, module, , imports, types]) => [
+        names(module)[0] ?? '',
+        { imports: names(imports), types: names(types) },
+      ]),
+  );
 }
 
 function settingsTable(): string {

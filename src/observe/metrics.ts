@@ -3,15 +3,9 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Mark, Step } from '../mark.ts';
 import type { PoolCounts } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
+import { registerListeners, type WatchListener } from './listener-metrics.ts';
 import { type Ended, errorType } from './record.ts';
-import {
-  type Build,
-  gaugeIn,
-  registerBuild,
-  registerListeners,
-  registerRuntime,
-  type WatchListener,
-} from './runtime-metrics.ts';
+import { type Build, gaugeIn, registerBuild, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [

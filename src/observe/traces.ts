@@ -20,7 +20,6 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   SamplingDecision,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
@@ -30,10 +29,8 @@ import type { Mark, Step } from '../mark.ts';
 import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
 import { within } from '../within.ts';
 import { type Ended, errorType } from './record.ts';
+import { loggedExporter } from './span-export.ts';
 import type { Sampling, TracingSettings } from './trace-settings.ts';
-
-/** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
-const SUCCESS = 0;
 
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
@@ -176,27 +173,4 @@ function remoteContext(parent: Parent | undefined): Context {
     traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     isRemote: true,
   });
-}
-
-/**
- * The same exporter, and a line in the log when spans can no longer be sent, and when they can again. What
- * happens in between is for level debug. Requests never notice.
- */
-function loggedExporter(exporter: SpanExporter, tell: Tell): SpanExporter {
-  let failing = false;
-  return {
-    export(spans, report) {
-      exporter.export(spans, (result) => {
-        const failed = result.code !== SUCCESS;
-        if (failed) {
-          const again = failing ? ({ level: 'debug', message: 'still no traces sent' } as const) : {};
-          const reason = result.error?.message;
-          tell({ event: 'traces-not-sent', reason, spans: spans.length }, again);
-        } else if (failing) tell({ event: 'traces-sent' });
-        failing = failed;
-        report(result);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-  };
 }

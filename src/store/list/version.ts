@@ -1,5 +1,4 @@
 import { isAscii } from 'node:buffer';
-import type { Body } from '../../http/message/answer.ts';
 import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../entity-tag.ts';
 import type { Chunk } from './chunk.ts';
 import { gzipOf } from './gzip.ts';
@@ -11,9 +10,12 @@ export interface ListWish {
   readonly ifNoneMatch?: EntityTags | undefined;
 }
 
+/** Text where it is short, else the pieces that versions share. */
+export type ListBody = string | Buffer | readonly Uint8Array[];
+
 /** The whole list as it goes over the wire, and the tag of exactly these bytes. */
 export interface ListRepresentation {
-  readonly body: Body;
+  readonly body: ListBody;
   /** The coding of the whole body; `identity` for a client that wishes no gzip. */
   readonly coding: 'identity' | 'gzip';
   /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
@@ -88,7 +90,7 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-function bodyOf(pieces: readonly Uint8Array[], length: number): Body {
+function bodyOf(pieces: readonly Uint8Array[], length: number): ListBody {
   if (length > ONE_PIECE) return pieces;
   const whole = Buffer.concat(pieces);
   return length <= SHORT && isAscii(whole) ? whole.toString('latin1') : whole;

@@ -1,14 +1,7 @@
 import { Client } from 'pg';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
-import {
-  type HostFailure,
-  isProtocolViolation,
-  messageOf,
-  NoServer,
-  ServerReadOnly,
-  ServerUnfit,
-} from './error.ts';
+import { type HostFailure, isProtocolViolation, messageOf, NoServer, ServerUnfit } from './error.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
@@ -126,14 +119,11 @@ export class Cluster {
     bare: boolean,
   ): Promise<ServerConnection> {
     const { config } = this.address;
-    // The startup packet has no quotes around a value.
-    const settings = settingsFor(requirements).map(
-      ([name, value]) => `-c ${name}=${value.replaceAll("'", '')}`,
-    );
+    const settings = bare ? [] : settingsFor(requirements).map(startupOption);
     const client = new Client({
       ...config,
       ...host,
-      options: [config.options ?? '', ...(bare ? [] : settings)].join(' ').trim(),
+      options: [config.options ?? '', ...settings].join(' ').trim(),
       connectionTimeoutMillis: requirements.withinMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
@@ -159,26 +149,36 @@ function isStartupRefusal(error: unknown): boolean {
   return isProtocolViolation(error) && messageOf(error).includes('startup parameter');
 }
 
-/** Of a session: its value as SQL writes it, and whether what is in force will do. */
-type Setting = readonly [name: string, value: string, holds: (inspected: Inspected) => boolean];
+/** A setting of the session: its value as SQL writes it, and whether what is in force will do. */
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly holds: (inspected: Inspected) => boolean;
+}
 
 function settingsFor({ statementMs }: ConnectionRequirements): readonly Setting[] {
-  const checkMs = CLIENT_CHECK_INTERVAL_MS;
   return [
-    ['statement_timeout', `'${statementMs}ms'`, ({ statement }) => isWithin(statement, statementMs)],
-    ['client_connection_check_interval', `'${checkMs}ms'`, ({ check }) => isWithin(check, checkMs)],
-    ['idle_session_timeout', '0', ({ idle }) => idle === '0'],
-    ['client_min_messages', 'warning', ({ messages }) => messages !== 'error'],
+    {
+      name: 'statement_timeout',
+      value: `'${statementMs}ms'`,
+      holds: ({ statement }) => statement > 0 && statement <= statementMs,
+    },
+    {
+      name: 'client_connection_check_interval',
+      value: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
+      holds: ({ check }) => check > 0 && check <= CLIENT_CHECK_INTERVAL_MS,
+    },
+    { name: 'idle_session_timeout', value: '0', holds: ({ idle }) => idle === '0' },
+    { name: 'client_min_messages', value: 'warning', holds: ({ messages }) => messages !== 'error' },
   ];
 }
 
-/** 0 is no limit. */
-function isWithin(value: number, limit: number): boolean {
-  return value > 0 && value <= limit;
+function startupOption({ name, value }: Setting): string {
+  return `-c ${name}=${value.replaceAll("'", '')}`;
 }
 
 /**
- * Checks whether the server takes writes, and whether the settings of the session hold.
+ * Looks whether the server takes writes, and whether the settings of the session hold.
  *
  * @throws {ServerUnfit} when not.
  */
@@ -187,10 +187,15 @@ async function inspect(connection: ServerConnection, requirements: ConnectionReq
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
-  if (found.standby) throw new ServerReadOnly('it is a standby, which takes no writes');
-  if (found.readOnly) throw new ServerReadOnly('it is read-only');
-  const missing = settingsFor(requirements).filter(([, , holds]) => !holds(found));
+  if (found.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);
+  if (found.readOnly) throw new ServerUnfit('it is read-only', true);
+  const missing = settingsFor(requirements).filter(({ holds }) => !holds(found));
   if (!requirements.strict || missing.length === 0) return;
-  const alter = missing.map(([name, value]) => `ALTER ROLE ${found.role} SET ${name} = ${value}`).join('; ');
-  throw new ServerUnfit(`settings cannot be made through the pooler, so its role must bring them: ${alter}`);
+  const alter = missing
+    .map(({ name, value }) => `ALTER ROLE ${found.role} SET ${name} = ${value}`)
+    .join('; ');
+  throw new ServerUnfit(
+    `settings cannot be made through the pooler, so its role must bring them: ${alter}`,
+    false,
+  );
 }

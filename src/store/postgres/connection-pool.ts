@@ -1,6 +1,6 @@
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
 import { messageOf, noConnection } from './error.ts';
 
@@ -38,6 +38,7 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
 export class ConnectionPool implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #limits: Limits;
+  readonly #requirements: ConnectionRequirements;
   readonly #onLost: (error: Error) => void;
   /** In use or idle, and when its life is over. */
   readonly #connections = new Map<ServerConnection, number>();
@@ -58,6 +59,7 @@ export class ConnectionPool implements AsyncDisposable {
   constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
     this.#cluster = cluster;
     this.#limits = limits;
+    this.#requirements = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
 
@@ -145,13 +147,11 @@ export class ConnectionPool implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.#opening += 1;
-    const { statementMs, lifetimeMs } = this.#limits;
-    const requirements = { statementMs, strict: true, withinMs: OPEN_MS };
     try {
-      const connection = await this.#cluster.open(requirements, (opening) => this.#hold(opening));
+      const connection = await this.#cluster.open(this.#requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
-      const life = lifetimeMs * (0.8 + 0.2 * Math.random());
+      const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
       this.#connections.set(connection, performance.now() + life);
       void connection.closed.then(() => this.#lost(connection));
       this.put(connection);

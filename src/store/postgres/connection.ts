@@ -31,8 +31,6 @@ export class ServerConnection {
   readonly openedAt = performance.now();
   /** When the server said last that it is ready for a statement. */
   readyAt = this.openedAt;
-  /** Why it can be used no more, or undefined. */
-  lost: Error | undefined;
   readonly #client: Client;
   readonly #config: Address['config'];
   /** The process that serves it, once the server has named it. */
@@ -42,6 +40,7 @@ export class ServerConnection {
   /** Hears what follows an error of the server: that it is ready for another statement, or the end. */
   #afterError: ((ready: boolean) => void) | undefined;
   #replicated = true;
+  #lost: Error | undefined;
   #ended = false;
   #changed = (): void => {};
   readonly #left = Promise.withResolvers<void>();
@@ -74,7 +73,7 @@ export class ServerConnection {
     });
     // Without a listener, a connection that is lost between two statements would end the process.
     client.on('error', (error) => {
-      this.lost ??= error;
+      this.#lost ??= error;
     });
     this.closed = new Promise((resolve) => {
       connection.once('end', () => {
@@ -89,6 +88,11 @@ export class ServerConnection {
   /** The number of the process that answered the login; a pooler has a number of its own. */
   get processId(): number | undefined {
     return this.#process?.processID;
+  }
+
+  /** Why it can be used no more, or undefined. */
+  get lost(): Error | undefined {
+    return this.#lost;
   }
 
   /** Whether a transaction is open. */
@@ -115,8 +119,8 @@ export class ServerConnection {
       onRows(error, rows);
     };
     const lose = (why: string, cause?: unknown): void => {
-      this.lost ??= new ConnectionLost(why, { cause });
-      settle(this.lost);
+      this.#lost ??= new ConnectionLost(why, { cause });
+      settle(this.#lost);
     };
     const timer = setTimeout(() => lose(`no answer in ${withinMs} ms`), withinMs);
     const refresh = (): void => {

@@ -57,10 +57,13 @@ export class CommitNotReplicated extends Error {
 /** Why a server, or what stands before it, will not do. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
+  /** It may take writes later: it is a standby, or read-only for now. */
+  readonly readOnly: boolean;
+  constructor(message: string, readOnly: boolean) {
+    super(message);
+    this.readOnly = readOnly;
+  }
 }
-
-/** It may take writes later: it is a standby, or read-only for now. */
-export class ServerReadOnly extends ServerUnfit {}
 
 /** Why a host will not do. */
 export interface HostFailure {
@@ -81,7 +84,7 @@ export class NoServer extends Error {
 
   /** A server was there, and takes no writes for now. */
   get readOnly(): boolean {
-    return this.#failures.some(({ error }) => error instanceof ServerReadOnly);
+    return this.#failures.some(({ error }) => error instanceof ServerUnfit && error.readOnly);
   }
 
   /** Waiting does not help: each server said no for good. */
@@ -89,7 +92,7 @@ export class NoServer extends Error {
     return this.#failures.every(({ error }) =>
       error instanceof DatabaseError
         ? !LATER.includes(error.code ?? '')
-        : error instanceof ServerUnfit && !(error instanceof ServerReadOnly),
+        : error instanceof ServerUnfit && !error.readOnly,
     );
   }
 }

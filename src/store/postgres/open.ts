@@ -4,6 +4,7 @@ import { addressOf } from './address.ts';
 import { PURGE } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
+import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
@@ -48,6 +49,8 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const { tell = () => {} } = options;
+  const schema = (opened: ServerConnection) =>
+    options.migrate === false ? checkSchema(opened) : migrate(opened, tell);
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,
@@ -55,9 +58,7 @@ export async function openPostgresStore(
     faultOf: async (opened) =>
       (await serverFault(opened)) ??
       (await rightsFault(opened)) ??
-      (options.migrate === false
-        ? ((await schemaFault(opened)) ?? (await needsFault(opened)))
-        : await migrate(opened, tell)) ??
+      (await schema(opened)) ??
       (await unloggedFault(opened)),
   });
   // What goes wrong with it now is done an hour later.
@@ -71,4 +72,8 @@ export async function openPostgresStore(
   const list = parts.use(new PostgresList(quick, patient));
   const health = parts.use(new SchemaHealth(quick, tell));
   return new PostgresTodoStore(quick, list, health, parts.move());
+}
+
+async function checkSchema(connection: ServerConnection): Promise<string | undefined> {
+  return (await schemaFault(connection)) ?? (await needsFault(connection));
 }
