@@ -102,26 +102,30 @@ export function readAdminConfig(env: NodeJS.ProcessEnv): { readonly admin: Addre
   return orFaults(settings, admin && { admin });
 }
 
-/** What decides whether a development token can be made, and is of use. */
+/** What decides how a token can be made, and whether it is of use. */
 export interface SigningConfig {
   readonly dataDir: string;
-  /** Tokens come from an issuer of its own, so that the development key has no say. */
-  readonly issuerNamed: boolean;
+  /** Undefined: the development key signs. Only an issuer whose secret is at hand can be signed for. */
+  readonly issuer: Pick<AuthSettings, 'issuer' | 'audience' | 'source'> | 'elsewhere' | undefined;
   readonly production: boolean;
 }
 
-/** Reads where the development key is, and no setting that has nothing to do with it. */
+/** Reads where the key is that signs tokens, and no setting that has nothing to do with it. */
 export async function readSigningConfig(
   flags: GivenFlags,
   env: NodeJS.ProcessEnv,
 ): Promise<SigningConfig | Faults> {
   const settings = readSettings(env, flags);
-  const { namesAnIssuer } = await import('./auth/settings.ts');
-  return orFaults(settings, {
+  const { namesAnIssuer, readExternalTrust } = await import('./auth/settings.ts');
+  const common = {
     dataDir: settings.read('TODO_DATA_DIR'),
-    issuerNamed: namesAnIssuer(settings),
     production: settings.text('TODO_ENVIRONMENT') === 'production',
-  });
+  };
+  if (settings.text('TODO_AUTH_SECRET_FILE') === undefined) {
+    return orFaults(settings, { ...common, issuer: namesAnIssuer(settings) ? 'elsewhere' : undefined });
+  }
+  const issuer = await readExternalTrust(settings, settings.read('TODO_ENVIRONMENT'));
+  return orFaults(settings, issuer && { ...common, issuer });
 }
 
 /** What was read; the faults when there are any, without which nothing is missing. */

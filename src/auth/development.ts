@@ -3,7 +3,7 @@ import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 import { parseJson } from '../parse-json.ts';
-import { errorCode, readSmallFile } from './keys/files.ts';
+import { errorCode, readSmallFile } from '../small-file.ts';
 
 /** Signs and verifies the tokens of one development machine. HS256. */
 export interface DevelopmentKey {
@@ -121,45 +121,60 @@ function parseDevelopmentKey(value: unknown): DevelopmentKey | undefined {
   return whole ? { keyId, secret } : undefined;
 }
 
-export interface DevelopmentTokenRequest {
+/** What a token is to say. */
+export interface TokenClaims {
   readonly name: string;
   readonly roles: readonly string[];
   readonly lifetimeSeconds: number;
-  /** Claims beyond those that every development token has; these win over none of them. */
+  /** Claims beyond those that every token has; these win over none of them. */
   readonly claims: readonly (readonly [string, unknown])[];
 }
 
-export interface DevelopmentToken {
+export interface SignedToken {
   readonly token: string;
   readonly header: Readonly<Record<string, string>>;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Claims that every development token has. */
+/** Claims that every token of `token create` has. */
 export const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
 
-/** A token that a service in development with the same key accepts. `now` in seconds since 1970. */
-export function signDevelopmentToken(
-  { name, roles, lifetimeSeconds, claims }: DevelopmentTokenRequest,
-  key: DevelopmentKey,
+/** With what a token is signed, and for whom. */
+export interface Signer {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly secret: Buffer;
+  /** Undefined: the token has no `kid`. */
+  readonly keyId?: string;
+}
+
+/** What signs tokens for a service in development with the same key. */
+export function developmentSigner(key: DevelopmentKey): Signer {
+  return { issuer: DEVELOPMENT_ISSUER, audience: DEVELOPMENT_AUDIENCE, ...key };
+}
+
+/** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
+export function signToken(
+  { name, roles, lifetimeSeconds, claims }: TokenClaims,
+  { issuer, audience, secret, keyId }: Signer,
   now: number,
-): DevelopmentToken {
+): SignedToken {
   const issuedAt = Math.floor(now);
-  const header = { alg: 'HS256', typ: 'JWT', kid: key.keyId };
+  const header = { alg: 'HS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
   const all = {
     ...Object.fromEntries(claims),
     sub: name,
     name,
     ...(roles.length > 0 && { role: roles.length === 1 ? roles[0] : roles }),
-    iss: DEVELOPMENT_ISSUER,
-    aud: DEVELOPMENT_AUDIENCE,
+    iss: issuer,
+    aud: audience,
     iat: issuedAt,
     nbf: issuedAt,
     exp: issuedAt + lifetimeSeconds,
     jti: randomUUID(),
   };
   const signingInput = `${encode(header)}.${encode(all)}`;
-  const signature = createHmac('sha256', key.secret).update(signingInput).digest('base64url');
+  const signature = createHmac('sha256', secret).update(signingInput).digest('base64url');
   return { token: `${signingInput}.${signature}`, header, claims: all };
 }
 

@@ -56,7 +56,7 @@ export async function readAuth(
   return trust && { ...trust, ...tuning };
 }
 
-type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
+export type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
 
 async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<Trust> {
   const path = developmentKeyPath(dataDir);
@@ -69,7 +69,11 @@ async function readDevelopmentTrust(settings: Settings, dataDir: string): Promis
   };
 }
 
-async function readExternalTrust(settings: Settings, environment: Environment): Promise<Trust | undefined> {
+/** An issuer of one's own, its audience and where its keys are. Undefined where one is missing, which is a fault. */
+export async function readExternalTrust(
+  settings: Settings,
+  environment: Environment,
+): Promise<Trust | undefined> {
   const issuer = settings.read('TODO_AUTH_ISSUER');
   const audience = settings.read('TODO_AUTH_AUDIENCE');
   if (issuer === undefined) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signDevelopmentToken } from '../auth/development.ts';
+import { developmentSigner, signToken } from '../auth/development.ts';
 import { readFlags } from './flags.ts';
 import { readTokenRequest, TOKEN_CREATE } from './token-create.ts';
 
-const KEY = { keyId: 'development-0', secret: Buffer.alloc(32) };
+const SIGNER = developmentSigner({ keyId: 'development-0', secret: Buffer.alloc(32) });
 
 /** Seconds since 1970. */
 const NOW = 1_795_247_826.9;
@@ -19,7 +19,7 @@ function request(argv: readonly string[]) {
 async function claimsOf(...argv: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const asked = request(argv);
   assert.ok(typeof asked === 'object', String(asked));
-  return signDevelopmentToken(asked.token, KEY, NOW).claims;
+  return signToken(asked.token, SIGNER, NOW).claims;
 }
 
 test('one role is a string, several are a list, none is no claim', async () => {

@@ -1,13 +1,16 @@
 import {
-  type DevelopmentTokenRequest,
   describeTrouble,
   developmentKeyPath,
+  developmentSigner,
   openDevelopmentKey,
+  type Signer,
   STANDARD_CLAIMS,
-  signDevelopmentToken,
+  signToken,
+  type TokenClaims,
 } from '../auth/development.ts';
+import { readSecretFile } from '../auth/keys/files.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
-import { readSigningConfig } from '../config.ts';
+import { readSigningConfig, type SigningConfig } from '../config.ts';
 import { parseJson } from '../parse-json.ts';
 import { print } from '../print.ts';
 import { SETTINGS } from '../settings.ts';
@@ -16,8 +19,10 @@ import { type Given, readFlags, wrongUsage } from './flags.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
 
-Prints a token for a service that runs in development with the same data directory, and nothing else.
-Production refuses it: there, tokens come from your identity provider.
+Prints a token, and nothing else. It is for a service that runs in development with the same data directory;
+production refuses it: there, tokens come from your identity provider.
+Where TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE and TODO_AUTH_SECRET_FILE are set, it is a token of that issuer, signed with
+the first secret of the file (HS256), which production accepts.
 
   --name NAME              claims "sub" and "name"
   --role ROLE              claim "role"; repeat it for several roles. "editor" may write
@@ -51,11 +56,11 @@ const ACTION = 'make a token';
 
 /** What the flags ask for. */
 interface TokenRequest {
-  readonly token: DevelopmentTokenRequest;
+  readonly token: TokenClaims;
   readonly output: 'token' | 'json';
 }
 
-/** `todo-service token create`: signs with the development key. The result is the exit code. */
+/** `todo-service token create`: signs with the development key, or the first secret of the issuer. The result is the exit code. */
 export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const flags = readFlags(TOKEN_CREATE, argv);
   if (typeof flags === 'number') return flags;
@@ -63,15 +68,14 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
   const read = await readSigningConfig(flags, env);
   if ('faults' in read) return printFaults(ACTION, read.faults);
-  if (read.issuerNamed) {
+  if (read.issuer === 'elsewhere') {
     const reason =
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
     return printCannot(ACTION, reason, 78);
   }
-  const path = developmentKeyPath(read.dataDir);
-  const file = await openDevelopmentKey(path);
-  if (file.outcome !== 'read') return printCannot(ACTION, describeTrouble(path, file), 78);
-  const token = signDevelopmentToken(request.token, file.key, Date.now() / 1000);
+  const signer = await signerOf(read);
+  if (typeof signer === 'string') return printCannot(ACTION, signer, 78);
+  const token = signToken(request.token, signer, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
     return wrongUsage(
@@ -80,12 +84,27 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
     );
   }
   print(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
-  if (read.production) {
+  if (read.production && read.issuer === undefined) {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
     );
   }
   return 0;
+}
+
+/** The development key, made when it is missing, or the first secret of the issuer; or why there is none. */
+async function signerOf({ dataDir, issuer: trust }: SigningConfig): Promise<Signer | string> {
+  if (typeof trust === 'object' && trust.source.kind === 'secret-file') {
+    const file = await readSecretFile(trust.source.path);
+    const [secret] = file.outcome === 'read' ? file.secrets : [];
+    const { issuer, audience } = trust;
+    return secret === undefined
+      ? `The secret file "${trust.source.path}" has changed`
+      : { issuer, audience, secret };
+  }
+  const path = developmentKeyPath(dataDir);
+  const file = await openDevelopmentKey(path);
+  return file.outcome === 'read' ? developmentSigner(file.key) : describeTrouble(path, file);
 }
 
 /** What is asked for, or a sentence about wrong usage. */

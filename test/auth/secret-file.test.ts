@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmod } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pino from 'pino';
-import { readSecretFile } from '../../src/auth/keys/files.ts';
+import { parseSecrets, readSecretFile } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/open.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { temporaryFolder } from './folder.ts';
+import { publicKey } from './forge.ts';
 import { silent, TRUST } from './trust.ts';
 
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
@@ -36,10 +38,102 @@ const SECRETS: readonly (readonly [string, string | Buffer, Buffer])[] = [
 ];
 
 for (const [what, content, secret] of SECRETS) {
-  test(`a secret file with ${what} is read as it says`, async () => {
+  test(`a secret file with ${what} is read as it says`, () => {
+    assert.deepEqual(parseSecrets(Buffer.from(content)), [secret]);
+  });
+}
+
+const OTHER = Buffer.from('another secret of as many bytes.');
+const [first = '', second = ''] = [SECRET, OTHER].map((secret) => `base64:${secret.toString('base64')}`);
+
+for (const [what, content, secrets] of [
+  ['two lines', `${first}\n${second}\n`, [SECRET, OTHER]],
+  ['two lines of Windows without the last line break', `${first}\r\n${second}`, [SECRET, OTHER]],
+  ['empty lines between and behind', `${first}\n\n\n${second}\n\n`, [SECRET, OTHER]],
+  [
+    'secrets that go on in the next line',
+    `${first.slice(0, 20)}\n${first.slice(20)}\nbase64:\n${second.slice(7)}\n`,
+    [SECRET, OTHER],
+  ],
+  ['a raw secret, whatever its second line', `${SECRET}\n${second}`, [Buffer.from(`${SECRET}\n${second}`)]],
+] as const) {
+  test(`a secret file with ${what} is read as it says, in its order`, async () => {
     await using folder = await temporaryFolder();
     const file = await readSecretFile(await folder.write('secret', content));
-    assert.deepEqual(file, { outcome: 'read', secret, readableByOthers: false });
+    assert.deepEqual(file, { outcome: 'read', secrets, readableByOthers: false });
+  });
+}
+
+/** Of two or more secrets one will not do, or their number: what is said, without any of the content. */
+const UNSOUND: readonly (readonly [string, string | Buffer, RegExp])[] = [
+  ['six secrets', lines(6), /^it must hold at most 5 secrets, received 6$/],
+  ['the same secret twice', `${first}\n${second}\n${first}\n`, /^it must not hold the same secret twice$/],
+  [
+    'a secret and the same with a zero behind it, which HMAC takes for the same',
+    `${first}\nbase64:${Buffer.concat([SECRET, Buffer.alloc(1)]).toString('base64')}\n`,
+    /^it must not hold the same secret twice$/,
+  ],
+  ['a second one that is cut off', `${first}\n${second.slice(0, -2)}`, /^secret 2 must be base64 with/],
+  ['a second one that is empty', `${first}\nbase64:\n`, /^secret 2 must have at least 32 bytes .* 0 bytes$/],
+  ['a note behind it', `${first} # until June\n${second}`, /^secret 1 must be base64 with/],
+  ['a note above the second', `${first}\n# the new one\n${second}`, /^secret 1 must be base64 with/],
+  ['a NUL in it', `${first}\n${second}\0`, /^secret 2 must be base64 with/],
+  ['one of equal bytes', `${first}\nbase64:${'A'.repeat(42)}A=\n`, /^secret 2 must be random bytes/],
+  [
+    'a public key',
+    `${first}\nbase64:${publicKey('rsa').export({ type: 'spki', format: 'der' }).toString('base64')}`,
+    /^secret 2 must be an HMAC secret, received what looks like a key/,
+  ],
+  [
+    'the secret of development',
+    `${first}\nbase64:${Buffer.concat([Buffer.from('todo-service development'), SECRET]).toString('base64')}`,
+    /^secret 2 must not be a development key$/,
+  ],
+  ['a byte order mark', `\uFEFF${first}\n${second}\n`, /^it must begin with "base64:"/],
+  ['UTF-16', Buffer.from(`\uFEFF${first}\r\n`, 'utf16le'), /^it must begin with "base64:"/],
+  ['an empty line above', `\n${first}\n`, /^it must begin with "base64:"/],
+  [
+    'base64 of the whole file',
+    `base64:${Buffer.from(first).toString('base64')}`,
+    /^it must begin with "base64:"/,
+  ],
+];
+
+function lines(count: number): string {
+  const secrets = Array.from({ length: count }, () => randomBytes(32).toString('base64'));
+  return secrets.map((secret) => `base64:${secret}\n`).join('');
+}
+
+for (const [what, content, reason] of UNSOUND) {
+  test(`a secret file with ${what} is a fault, which quotes nothing of it`, async () => {
+    await using folder = await temporaryFolder();
+    const file = await readSecretFile(await folder.write('secret', content));
+    assert.equal(file.outcome, 'failed');
+    assert.match(file.reason, reason);
+    assert.ok(!file.reason.includes(second.slice(7, 15)) && !file.reason.includes(first.slice(7, 15)));
+  });
+}
+
+test('five secrets are as many as a file may hold', async () => {
+  await using folder = await temporaryFolder();
+  const file = await readSecretFile(await folder.write('secret', lines(5)));
+  assert.ok(file.outcome === 'read' && file.secrets.length === 5);
+});
+
+for (const [what, make, reason] of [
+  ['a folder', (path: string) => mkdir(path), 'it is not a regular file'],
+  [
+    'a file of 64 KiB and a byte',
+    (path: string) => writeFile(path, 'x'.repeat(65_537)),
+    'it is larger than 64 KiB',
+  ],
+  ['a link that leads to itself', (path: string) => symlink(path, path), 'ELOOP'],
+] as const) {
+  test(`${what} in place of a secret file is a fault`, async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'secret');
+    await make(path);
+    assert.deepEqual(await readSecretFile(path), { outcome: 'failed', reason });
   });
 }
 

@@ -86,6 +86,20 @@ test('token create says that it cannot sign for a configured issuer', async () =
   );
 });
 
+test('token create signs for no issuer whose secret is in a file that the service would refuse', async () => {
+  await using folder = await temporaryFolder();
+  const env = {
+    TODO_AUTH_ISSUER: 'https://login.example.org',
+    TODO_AUTH_SECRET_FILE: await folder.write('secret', 'short'),
+  };
+  const { code, stdout, stderr } = await runProgram(['token', 'create', '--name', 'ada'], { env });
+  assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
+  assert.match(
+    stderr,
+    /^Cannot make a token, .*\n {2}TODO_AUTH_AUDIENCE must be .*\n {2}TODO_AUTH_SECRET_FILE must /,
+  );
+});
+
 test('token create does not look at settings that it does not use', async () => {
   await using folder = await temporaryFolder();
   const env = {

@@ -20,7 +20,10 @@ function only(...names: readonly KeyName[]): string {
 /** Opens a watched file, looked at when the test says so. */
 async function watch(path: string, lines: string[] = []) {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const keys: Keys = await openWatchedKeys(path, { tell: tellBy(log), intervalMs: 1e9 });
+  const keys: Keys = await openWatchedKeys(
+    { kind: 'keys-file', path },
+    { tell: tellBy(log), intervalMs: 1e9 },
+  );
   const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   return {
     keys,
@@ -51,7 +54,7 @@ test('a token with an unknown key makes the file be looked at', async () => {
 test('a keys file is looked at by itself', async () => {
   await using folder = await temporaryFolder();
   const path = await folder.write('keys.json', only('p256'));
-  await using keys = await openWatchedKeys(path, { tell: silent, intervalMs: 5 });
+  await using keys = await openWatchedKeys({ kind: 'keys-file', path }, { tell: silent, intervalMs: 5 });
   const before = keys.current();
   await folder.write('keys.json', only('p256', 'rsa'));
   while (keys.current() === before) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -64,9 +67,8 @@ for (const [names, said] of [
 ] as const) {
   test(`the start line says "${said}"`, async () => {
     await using folder = await temporaryFolder();
-    await using keys = await openWatchedKeys(await folder.write('keys.json', only(...names)), {
-      tell: silent,
-    });
+    const path = await folder.write('keys.json', only(...names));
+    await using keys = await openWatchedKeys({ kind: 'keys-file', path }, { tell: silent });
     assert.equal(keys.describe(), said);
   });
 }
@@ -111,7 +113,8 @@ test('a keys file that has no keys when it is opened is an error', async () => {
 
 test('a keys file that is gone when it is opened is no bug: the error is one for people', async () => {
   await using folder = await temporaryFolder();
-  const opened = openWatchedKeys(join(folder.path, 'gone.json'), { tell: silent });
+  const source = { kind: 'keys-file', path: join(folder.path, 'gone.json') } as const;
+  const opened = openWatchedKeys(source, { tell: silent });
   await assert.rejects(opened, {
     name: 'KeysNotOpened',
     message: /^The keys file ".*gone\.json" has changed: /,

@@ -1,7 +1,6 @@
 import { parseJson } from '../../parse-json.ts';
 import { quoteReceived } from '../../quote-address.ts';
-import { errorCode } from './files.ts';
-import { type Failed, failed } from './key-set.ts';
+import { errorCode, type Failed, failed } from '../../small-file.ts';
 
 const LOOPBACK_IPV4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
 

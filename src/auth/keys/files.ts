@@ -1,48 +1,11 @@
 import { createPublicKey } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import { parseJson } from '../../parse-json.ts';
-import { describeSkipped, type Failed, failed, readKeySet } from './key-set.ts';
+import { type Failed, failed, readSmallFile } from '../../small-file.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
+import { describeSkipped, inOrder, readKeySet } from './key-set.ts';
 import type { LoadedKeys } from './keys.ts';
-import { fromPublicKey } from './verification-key.ts';
-
-/** Bytes. Keys and secrets are far smaller. */
-const MAX_FILE_LENGTH = 64 * 1024;
-
-export type SmallFile =
-  | {
-      readonly outcome: 'read';
-      readonly bytes: Buffer;
-      /** The file's mode lets every user of the machine read it. */
-      readonly readableByOthers: boolean;
-    }
-  | { readonly outcome: 'missing'; readonly reason: string }
-  | Failed;
-
-/** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
-export async function readSmallFile(path: string): Promise<SmallFile> {
-  try {
-    // A pipe would be waited for, also one that takes the place of a file just now.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (!stats.isFile()) return failed('it is not a regular file');
-    const readableByOthers = (stats.mode & 0o004) !== 0;
-    // `end` is the last byte that is read: one more than a file may have.
-    const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
-    if (bytes.length > MAX_FILE_LENGTH) return failed('it is larger than 64 KiB');
-    return { outcome: 'read', bytes, readableByOthers };
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === undefined) throw error;
-    return code === 'ENOENT' ? { outcome: 'missing', reason: 'there is no such file' } : failed(code);
-  }
-}
-
-/** `EACCES` and the like, or undefined for an error that does not come from the operating system. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
+import { recognizeKey } from './recognize.ts';
+import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /**
  * A PEM public key, a JWK or a JWKS. Fails for secret material anywhere in it: the file is the wrong one. A reason has
@@ -83,29 +46,82 @@ function readPem(text: string): LoadedKeys {
 
 export interface SecretFile {
   readonly outcome: 'read';
-  readonly secret: Buffer;
+  /** Up to 5, in the order of the file. */
+  readonly secrets: readonly Buffer[];
   readonly readableByOthers: boolean;
 }
+
+/** As many as signatures are tried for one token (contract A7). */
+const MAX_SECRETS = 5;
 
 const PREFIX = 'base64:';
 
 /**
- * An HMAC secret: the file's bytes as they stand without one final line break, or `base64:` and its base64
- * (RFC 4648 §4, line breaks allowed). Never a guess: 64 hex digits are valid base64 too.
+ * HMAC secrets. A line that begins with `base64:` begins one, lines without it continue it (RFC 4648 §4). A file that
+ * begins otherwise is one secret: its bytes as they stand without one final line break. Never a guess: 64 hex digits are
+ * valid base64 too. One secret that will not do fails the file, with a reason that has nothing of its content.
  */
 export async function readSecretFile(path: string): Promise<SecretFile | Failed> {
   const file = await readSmallFile(path);
   if (file.outcome !== 'read') return failed(file.reason);
-  const { readableByOthers } = file;
+  const secrets = parseSecrets(file.bytes);
+  if (secrets.length > MAX_SECRETS) {
+    return failed(`it must hold at most ${MAX_SECRETS} secrets, received ${secrets.length}`);
+  }
+  for (const [index, secret] of secrets.entries()) {
+    const fault = secret === undefined ? NOT_BASE64 : secretFault(secret);
+    if (fault !== undefined)
+      return failed(secrets.length === 1 ? `it ${fault}` : `secret ${index + 1} ${fault}`);
+  }
+  const sound = secrets.filter((secret) => secret !== undefined);
+  if (inOrder(sound.map((secret) => fromSecret(secret))).length < sound.length) {
+    return failed('it must not hold the same secret twice');
+  }
+  return { outcome: 'read', secrets: sound, readableByOthers: file.readableByOthers };
+}
+
+const NOT_BASE64 = 'must be base64 with its padding behind "base64:"';
+
+/** What a file says, sound or not; undefined for what is no base64. */
+export function parseSecrets(bytes: Buffer): readonly (Buffer | undefined)[] {
   // A character for every byte.
-  const text = file.bytes.toString('latin1').replace(/\r?\n$/, '');
-  if (!text.startsWith(PREFIX)) {
-    return { outcome: 'read', secret: Buffer.from(text, 'latin1'), readableByOthers };
+  const text = bytes.toString('latin1');
+  if (!text.startsWith(PREFIX)) return [Buffer.from(text.replace(/\r?\n$/, ''), 'latin1')];
+  const [, ...encoded] = text.split(/^base64:/m);
+  return encoded.map((lines) => {
+    const base64 = lines.replaceAll(/[\r\n]/g, '');
+    const secret = Buffer.from(base64, 'base64');
+    return secret.toString('base64') === base64 ? secret : undefined;
+  });
+}
+
+/** Why a secret must not be trusted, for people, without any of it. */
+function secretFault(secret: Buffer): string | undefined {
+  // The file of a development key, taken for a secret as it stands, has its kid in it.
+  if (isDevelopmentSecret(secret) || secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`)) {
+    return 'must not be a development key';
   }
-  const encoded = text.slice(PREFIX.length).replaceAll(/[\r\n]/g, '');
-  const secret = Buffer.from(encoded, 'base64');
-  if (secret.toString('base64') !== encoded) {
-    return failed('what follows "base64:" must be base64 with its padding');
+  const key = recognizeKey(secret);
+  if (key !== undefined) {
+    return (
+      `must be an HMAC secret, received what looks like ${key}: a public key is no secret; name it, as PEM, JWK or JWKS, ` +
+      'in TODO_AUTH_KEYS_FILE'
+    );
   }
-  return { outcome: 'read', secret, readableByOthers };
+  // A byte order mark, UTF-16, or a line above.
+  if (
+    secret
+      .toString('latin1')
+      .replaceAll(/[^!-~]/g, '')
+      .startsWith(PREFIX)
+  ) {
+    return 'must begin with "base64:", received that behind something else, or encoded twice';
+  }
+  if (secret.length < MIN_SECRET_LENGTH) {
+    return `must have at least ${MIN_SECRET_LENGTH} bytes (RFC 7518 §3.2), received ${secret.length} bytes`;
+  }
+  if (secret.every((byte) => byte === secret[0])) {
+    return `must be random bytes, received ${secret.length} times the same byte`;
+  }
+  return undefined;
 }

@@ -1,16 +1,6 @@
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
-/** Keys or a secret could not be had. The reason is words for people, without any of the content. */
-export interface Failed {
-  readonly outcome: 'failed';
-  readonly reason: string;
-}
-
-export function failed(reason: string): Failed {
-  return { outcome: 'failed', reason };
-}
-
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
 export type KeySet = readonly VerificationKey[];
 

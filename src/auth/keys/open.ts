@@ -1,6 +1,5 @@
 import { describeTrouble, openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
-import { readSecretFile } from './files.ts';
 import type { KeysOptions } from './keys.ts';
 import { fixedKeys, type Keys, KeysNotOpened } from './keys.ts';
 import { openRemoteKeys } from './remote.ts';
@@ -22,20 +21,9 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
       const { secret, keyId } = file.key;
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }
-    case 'secret-file': {
-      const file = await readSecretFile(source.path);
-      if (file.outcome !== 'read')
-        throw new KeysNotOpened(`The secret file "${source.path}" has changed: ${file.reason}`);
-      if (file.readableByOthers) {
-        options.tell({ event: 'secret-file-readable', path: source.path });
-      }
-      return fixedKeys(
-        [fromSecret(file.secret)],
-        `HMAC secret of ${file.secret.length} bytes from TODO_AUTH_SECRET_FILE`,
-      );
-    }
+    case 'secret-file':
     case 'keys-file':
-      return openWatchedKeys(source.path, options);
+      return openWatchedKeys(source, options);
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {

@@ -1,5 +1,6 @@
+import { failed } from '../../small-file.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
-import { failed, readKeySet } from './key-set.ts';
+import { readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';
 import { currentKeys, type KeysOptions, type LoadedKeys } from './keys.ts';
 import type { RemoteSource } from './source.ts';

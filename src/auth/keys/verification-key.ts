@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Algorithm, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
@@ -103,7 +103,10 @@ export function fromSecret(secret: Uint8Array, keyId?: string, alg?: Algorithm):
   const material = createSecretKey(secret);
   const admitted = SECRET_LENGTHS.filter(([name, bytes]) => secret.length >= bytes && (alg ?? name) === name);
   const algorithms = new Map(admitted.map(([name]) => [name, verifyWith(material, name)]));
-  return { id: 'secret', keyId, algorithms };
+  // Equal where the same tokens are good: HMAC fills a secret up with zeros (RFC 2104 §2).
+  const identity = JSON.stringify([keyId ?? null, ...algorithms.keys()]);
+  const id = createHmac('sha256', material).update(identity).digest('base64url');
+  return { id, keyId, algorithms };
 }
 
 /** The algorithms of a key's type and curve, or why there are none. */

@@ -1,36 +1,47 @@
 import { stat } from 'node:fs/promises';
-import { errorCode, readKeysFile } from './files.ts';
-import type { Keys } from './keys.ts';
-import { currentKeys, KeysNotOpened, type KeysOptions } from './keys.ts';
+import { errorCode } from '../../small-file.ts';
+import { readKeysFile, readSecretFile } from './files.ts';
+import { inOrder } from './key-set.ts';
+import { currentKeys, type Keys, KeysNotOpened, type KeysOptions, type LoadedKeys } from './keys.ts';
+import type { FileSource } from './source.ts';
+import { fromSecret } from './verification-key.ts';
 
 export interface WatchedKeysOptions extends KeysOptions {
   /** Between two polls of the file. */
   readonly intervalMs?: number;
 }
 
-/** How long a removed key may still be trusted. */
-const INTERVAL_MS = 1000;
+/** A key or a secret that was taken out is trusted for less than a second. */
+const INTERVAL_MS = 500;
 
 /**
- * The keys of a file, reread when it changes. Polls instead of waiting for the file system to tell: files that
- * are replaced by renaming, or through the links of a mounted volume, tell of nothing.
+ * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
+ * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
  *
  * @throws {KeysNotOpened} when the file has no usable key now; later faults leave the known keys in force.
  */
-export async function openWatchedKeys(path: string, options: WatchedKeysOptions): Promise<Keys> {
+export async function openWatchedKeys(source: FileSource, options: WatchedKeysOptions): Promise<Keys> {
+  const { kind, path } = source;
   const { current, update } = currentKeys(`the file ${path}`, options);
   let seen = await fingerprint(path);
-  const first = await readKeysFile(path);
-  if (first.outcome !== 'read')
-    throw new KeysNotOpened(`The keys file "${path}" has changed: ${first.reason}`);
+  const first = await load(source);
+  if (first.outcome !== 'read') {
+    const what = kind === 'keys-file' ? 'keys' : 'secret';
+    throw new KeysNotOpened(`The ${what} file "${path}" has changed: ${first.reason}`);
+  }
+  if (first.readableByOthers) options.tell({ event: 'secret-file-readable', path });
+  let { contents } = first;
   update(first);
   let running: Promise<void> | undefined;
 
   async function reread(): Promise<void> {
     const now = await fingerprint(path);
     if (now === seen) return;
+    const loaded = await load(source);
+    // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
+    if ((await fingerprint(path)) !== now) return;
     seen = now;
-    update(await readKeysFile(path));
+    if (update(loaded) && loaded.outcome === 'read') contents = loaded.contents;
   }
 
   function poll(): Promise<void> {
@@ -45,7 +56,7 @@ export async function openWatchedKeys(path: string, options: WatchedKeysOptions)
     current,
     refresh: poll,
     retryAfter: () => 1,
-    describe: () => `${count(current()?.length ?? 0)} from TODO_AUTH_KEYS_FILE`,
+    describe: () => contents,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;
@@ -53,8 +64,32 @@ export async function openWatchedKeys(path: string, options: WatchedKeysOptions)
   };
 }
 
-function count(keys: number): string {
-  return keys === 1 ? '1 public key' : `${keys} public keys`;
+type Loaded =
+  | Exclude<LoadedKeys, { outcome: 'read' }>
+  | (Extract<LoadedKeys, { outcome: 'read' }> & {
+      /** For people, never secret. */
+      readonly contents: string;
+      readonly readableByOthers: boolean;
+    });
+
+async function load({ kind, path }: FileSource): Promise<Loaded> {
+  if (kind === 'keys-file') {
+    const loaded = await readKeysFile(path);
+    if (loaded.outcome !== 'read') return loaded;
+    const { length } = loaded.keys;
+    const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
+    return { ...loaded, contents, readableByOthers: false };
+  }
+  const file = await readSecretFile(path);
+  if (file.outcome !== 'read') return file;
+  const lengths = file.secrets.map((secret) => secret.length).join(', ');
+  return {
+    outcome: 'read',
+    keys: inOrder(file.secrets.map((secret) => fromSecret(secret))),
+    skipped: [],
+    contents: `HMAC secret${file.secrets.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`,
+    readableByOthers: file.readableByOthers,
+  };
 }
 
 /** Differs when the file was written, replaced, or has come or gone. */
