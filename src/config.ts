@@ -66,19 +66,19 @@ export async function readConfig(
   };
   if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } }, inForce });
   const dataDir = settings.read('TODO_DATA_DIR');
-  const database = readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
+  const database = await readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
   const auth = await readAuthOf(settings, environment);
   const profile = auth && { name, dataDir, database, auth };
   return orFaults(settings, profile && { config: { ...common, profile }, inForce });
 }
 
 /** Reads where the list is kept, for commands that work on it without serving. */
-export function readDatabaseConfig(
+export async function readDatabaseConfig(
   flags: GivenFlags,
   env: NodeJS.ProcessEnv,
-): { readonly database: Database } | Faults {
+): Promise<{ readonly database: Database } | Faults> {
   const settings = readSettings(env, flags);
-  return orFaults(settings, { database: readDatabase(settings, settings.read('TODO_DATA_DIR')) });
+  return orFaults(settings, { database: await readDatabase(settings, settings.read('TODO_DATA_DIR')) });
 }
 
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */

@@ -8,6 +8,8 @@ export interface Settings {
   text(variable: Variable): string | undefined;
   /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
   read<V extends Variable>(variable: V, environment?: Environment): Value<V>;
+  /** Whether a variable of others, one of libpq for example, has a value. */
+  isSet(name: string): boolean;
   /**
    * Notes that a variable, or the flag that was given in its place, must be another.
    *
@@ -55,6 +57,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
     inForce,
     text,
     refuse,
+    isSet: (name) => Boolean(env[name]),
     fault: (line) => faults.push(line),
     read<V extends Variable>(variable: V, environment: Environment = 'production') {
       const setting = settingOf(variable);

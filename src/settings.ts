@@ -36,6 +36,8 @@ export const SETTINGS = {
     about: 'For the database file and the key of development. In production an absolute path on a local disk' },
   TODO_DATABASE: { flag: 'sqlite:PATH|postgres://…', text: '`sqlite:<path>`, `postgres://…`', otherwise: '`sqlite:<data dir>/todos.db`',
     about: 'Several instances share PostgreSQL: [choosing an engine](operations.md#choosing-an-engine). A password belongs into the variable, not into the flag: others can read a command line' },
+  TODO_DATABASE_PASSWORD_FILE: { text: 'a file: the password, in UTF-8 (one final line break is dropped)',
+    about: 'PostgreSQL: in place of a password in `TODO_DATABASE` or `PGPASSWORD`. Read for each new connection: [a password that changes](operations.md#a-password-that-changes)' },
   TODO_CACHE_MB: { from: 0, to: 99_999, unit: 'MiB', default: 64,
     about: 'SQLite: memory for todos at hand; 0 keeps none. Less where memory is scarce, more where over 170,000 todos with short titles are read often' },
   TODO_DATABASE_CONNECTIONS: { from: 1, to: 1_000, default: 10,

@@ -36,7 +36,7 @@ export async function onDatabase<const Operand extends string = never>(
 ): Promise<number> {
   const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
   if (typeof given === 'number') return given;
-  const read = readDatabaseConfig(given, env);
+  const read = await readDatabaseConfig(given, env);
   if ('faults' in read) return printFaults(action, read.faults);
   try {
     return await work(read.database, given);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { areHosts, quoteAddress } from '../quote-address.ts';
 import type { Settings } from '../read-settings.ts';
+import type { Failed } from '../small-file.ts';
 
 interface Sqlite {
   readonly engine: 'sqlite';
@@ -31,8 +32,8 @@ export type ServedDatabase =
       readonly prepare: boolean;
     });
 
-/** Decides what the settings mean. Contacts nobody. */
-export function readDatabase(settings: Settings, dataDir: string): Database {
+/** Decides what the settings mean, and looks into the file of a password. Contacts nobody. */
+export async function readDatabase(settings: Settings, dataDir: string): Promise<Database> {
   const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {
@@ -41,6 +42,7 @@ export function readDatabase(settings: Settings, dataDir: string): Database {
         '"%2F", "%3F" and "%23"';
       settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
     }
+    await checkPasswordFile(settings, value);
     return { engine: 'postgresql', connectionString: value };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
@@ -54,15 +56,59 @@ export function readDatabase(settings: Settings, dataDir: string): Database {
 }
 
 /** The same for `serve`, whose other settings say nothing to a command that works on the database. */
-export function readServedDatabase(settings: Settings, dataDir: string, migrate: boolean): ServedDatabase {
+export async function readServedDatabase(
+  settings: Settings,
+  dataDir: string,
+  migrate: boolean,
+): Promise<ServedDatabase> {
   const cacheMegabytes = settings.read('TODO_CACHE_MB');
   const connections = settings.read('TODO_DATABASE_CONNECTIONS');
   const prepare = settings.read('TODO_DATABASE_PREPARE') === 'auto';
-  const database = readDatabase(settings, dataDir);
+  const database = await readDatabase(settings, dataDir);
   if (database.engine === 'postgresql') return { ...database, migrate, connections, prepare };
   if (!migrate)
     settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
   return { ...database, cacheBytes: cacheMegabytes * 2 ** 20 };
+}
+
+/** What the variable holds is never shown: somebody may have put the password itself there. */
+async function checkPasswordFile(settings: Settings, connectionString: string): Promise<void> {
+  const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
+  if (path === undefined) return;
+  const inString = /^[a-z]+:\/\/[^@/?#]*:[^@/?#]+@|[?&]password=/.test(connectionString);
+  if (inString || settings.isSet('PGPASSWORD')) {
+    const other = inString ? 'a password in TODO_DATABASE' : 'PGPASSWORD';
+    settings.refuse('TODO_DATABASE_PASSWORD_FILE', `must not be set beside ${other}`, 'both');
+  }
+  const file = await readPasswordFile(path);
+  if (file.outcome === 'failed') {
+    settings.refuse(
+      'TODO_DATABASE_PASSWORD_FILE',
+      'must name a file with a password',
+      `a name: ${file.reason}`,
+    );
+  }
+}
+
+/** What a file holds as password now. The reason has nothing of its content, nor its name. */
+export async function readPasswordFile(
+  path: string,
+): Promise<{ readonly outcome: 'read'; readonly password: string } | Failed> {
+  const { failed, readSmallFile } = await import('../small-file.ts');
+  const file = await readSmallFile(path);
+  if (file.outcome !== 'read') return failed(file.reason);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
+  } catch {
+    return failed('it is not UTF-8');
+  }
+  const password = text.replace(/\r?\n$/, '');
+  if (password === '') return failed('it is empty');
+  if (password.startsWith('\uFEFF')) return failed('it begins with a byte order mark');
+  // The protocol would end the password there.
+  if (password.includes('\0')) return failed('it has a NUL');
+  return { outcome: 'read', password };
 }
 
 /**

@@ -89,6 +89,15 @@ test('no part of a password in --database is in the fault of a command for opera
   }
 });
 
+test('a password that stands where the name of its file belongs is not shown', async () => {
+  for (const value of [PASSWORD, `/${PASSWORD}`]) {
+    const env = { TODO_DATABASE: 'postgres://todo@127.0.0.1:1/todos', TODO_DATABASE_PASSWORD_FILE: value };
+    const { code, stdout, stderr } = await runProgram(['config', '--environment', 'development'], { env });
+    assert.equal(code, 78, stderr);
+    assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+  }
+});
+
 test('two sources of keys are named without the password of one', async () => {
   const { code, stderr } = await runProgram(['serve', '--port', '0'], {
     env: {

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { shellWord } from '../../shell-word.ts';
+import { readPasswordFile } from '../database.ts';
 import { type ConnectionString, invalid, readConnectionString } from './connection-string.ts';
 
 /** One server of a list, of which one at a time takes writes. */
@@ -24,6 +25,8 @@ export interface Address {
 }
 
 interface Config extends ClientConfig {
+  /** A function is asked for each connection. */
+  readonly password: string | undefined | (() => Promise<string>);
   readonly user: string;
   readonly database: string;
   readonly ssl: false | ConnectionOptions;
@@ -52,7 +55,8 @@ const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 've
 type Variables = NodeJS.ProcessEnv;
 
 /**
- * Reads a connection string; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …).
+ * Reads a connection string; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
+ * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
  *
  * @throws {StoreNotOpened} when it is none, asks for what is not supported, or names a file that cannot be read. The
  * message never quotes user, password or another value of the string, except the path of that file.
@@ -77,10 +81,20 @@ export function addressOf(connectionString: string, env: Variables = process.env
     ssl: tlsOf(parameters, env),
     sslnegotiation: negotiationOf(parameters, env),
     application_name: parameters.application_name ?? (env.PGAPPNAME || 'todo-service'),
-    password: read.password ?? env.PGPASSWORD,
+    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? read.password ?? env.PGPASSWORD,
     options: parameters.options ?? env.PGOPTIONS,
   };
   return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
+}
+
+/** Reads a file at each call, and throws with why it cannot be. */
+function passwordFrom(path: string | undefined): (() => Promise<string>) | undefined {
+  if (!path) return undefined;
+  return async () => {
+    const file = await readPasswordFile(path);
+    if (file.outcome === 'read') return file.password;
+    throw new Error(`the file of TODO_DATABASE_PASSWORD_FILE cannot be used: ${file.reason}`);
+  };
 }
 
 /** A container may run as a number that has no name. */

@@ -1,7 +1,14 @@
 import { Client } from 'pg';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
-import { type HostFailure, isProtocolViolation, messageOf, NoServer, ServerUnfit } from './error.ts';
+import {
+  type HostFailure,
+  isProtocolViolation,
+  isWrongPassword,
+  messageOf,
+  NoServer,
+  ServerUnfit,
+} from './error.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;
@@ -111,18 +118,25 @@ export class Cluster {
     return promise;
   }
 
-  /** @param bare Without settings in the startup packet, which a pooler may refuse. */
+  /**
+   * @param bare Without settings in the startup packet, which a pooler may refuse.
+   * @param renewed The password was refused, and has changed since.
+   */
   async #connect(
     host: Host,
     requirements: ConnectionRequirements,
     hold: Hold,
     bare: boolean,
+    renewed = false,
   ): Promise<ServerConnection> {
     const { config } = this.address;
+    const { password } = config;
+    let sent: string | undefined;
     const settings = bare ? [] : settingsFor(requirements).map(startupOption);
     const client = new Client({
       ...config,
       ...host,
+      password: typeof password === 'function' ? async () => (sent = await password()) : password,
       options: [config.options ?? '', ...settings].join(' ').trim(),
       connectionTimeoutMillis: requirements.withinMs,
       keepAlive: true,
@@ -137,9 +151,15 @@ export class Cluster {
       return connection;
     } catch (error) {
       const left = connection.leave();
-      if (bare || !isStartupRefusal(error)) throw error;
+      const refused = !bare && isStartupRefusal(error);
+      const changed =
+        !renewed &&
+        typeof password === 'function' &&
+        isWrongPassword(error) &&
+        (await password().catch(() => sent)) !== sent;
+      if (!refused && !changed) throw error;
       await left;
-      return this.#connect(host, requirements, hold, true);
+      return this.#connect(host, requirements, hold, bare || refused, renewed || changed);
     }
   }
 }

@@ -12,6 +12,7 @@ const READ_ONLY_SQL_TRANSACTION = '25006';
 const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const PROTOCOL_VIOLATION = '08P01';
+const INVALID_PASSWORD = '28P01';
 
 /**
  * A table, a column or a function is missing, a right, or what the path of schemas names. A null where none may be: a
@@ -134,6 +135,11 @@ export function isInsufficientPrivilege(error: unknown): boolean {
 /** The server has ended the session before it saw the statement. */
 export function isIdleTimeout(error: unknown): boolean {
   return codeOf(error) === IDLE_SESSION_TIMEOUT;
+}
+
+/** The server does not take the password. */
+export function isWrongPassword(error: unknown): boolean {
+  return codeOf(error) === INVALID_PASSWORD;
 }
 
 /** A pooler's answer to what it does not let through: settings in the startup packet, a transaction. */
