@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
@@ -10,7 +11,7 @@ import { type Running, startService } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { startDemo } from './demo.ts';
 import { type List, startList, testAuth } from './list.ts';
-import { converse } from './raw.ts';
+import { parseExposition, valuesOf } from './prometheus.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
 
@@ -301,27 +302,47 @@ describe('The lines about todos, under load', { concurrency: 1 }, () => {
   });
 
   test('changes of one batch have theirs in the order in which they were made', async () => {
-    await using list = await startList();
-    const body = JSON.stringify(MILK);
-    const request = (method: string, path: string, header = '') =>
-      `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\n${header}` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const ids = [1, 2, 3, 4, 5];
-    const pipelined = ids.map((id) => {
-      const key = id % 2 === 0 ? `Idempotency-Key: ${id}\r\n` : '';
-      return request('POST', '/todos', key) + request('PUT', `/todos/${id}`);
-    });
-    const answers = await converse(
-      list.url,
-      pipelined.join('') + request('PUT', '/todos/5', 'Connection: close\r\n'),
-    );
+    await using list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
+    const caller = { url: list.url, token: list.editor };
+    for (let id = 1; id <= 4; id += 1) await ask(caller, 'POST', '/todos', MILK);
+    const sample = async (name: string) =>
+      valuesOf(parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text()), name);
+    const underWay = async () =>
+      (await sample('http_server_active_requests')).reduce((sum, one) => sum + one);
+    const asked: Promise<Response>[] = [];
+    {
+      using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
+      other.exec('BEGIN IMMEDIATE');
+      // The first waits for the file, and the others for it: they are the next batch.
+      for (const { method, path, headers } of [
+        { method: 'PUT', path: '/todos/4' },
+        { method: 'POST', path: '/todos', headers: { 'idempotency-key': 'a' } },
+        { method: 'PUT', path: '/todos/1' },
+        { method: 'POST', path: '/todos' },
+        { method: 'DELETE', path: '/todos/2' },
+        { method: 'POST', path: '/todos', headers: { 'idempotency-key': 'b' } },
+        { method: 'PUT', path: '/todos/3' },
+      ]) {
+        asked.push(ask(caller, method, path, method === 'DELETE' ? undefined : MILK, headers));
+        while ((await underWay()) < asked.length);
+      }
+    }
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    assert.deepEqual(statuses, [204, 201, 204, 201, 204, 201, 204]);
+    assert.deepEqual(await sample('todo_commit_writes_count'), [6]);
     assert.deepEqual(
-      answers.map(({ status }) => status),
-      [...ids.flatMap(() => [201, 204]), 204],
-    );
-    assert.deepEqual(
-      aboutTodos(list.log).map(({ event, id }) => `${event} ${id}`),
-      [...ids.flatMap((id) => [`todo-created ${id}`, `todo-replaced ${id}`]), 'todo-replaced 5'],
+      aboutTodos(list.log)
+        .slice(4)
+        .map(({ event, id }) => `${event} ${id}`),
+      [
+        'todo-replaced 4',
+        'todo-created 5',
+        'todo-replaced 1',
+        'todo-created 6',
+        'todo-deleted 2',
+        'todo-created 7',
+        'todo-replaced 3',
+      ],
     );
   });
 });
