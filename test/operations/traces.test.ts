@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
 import { runProgram, startService } from '../start.ts';
 import { testAuth } from './list.ts';
+import { Connection } from './raw.ts';
 import { startReceiver } from './receiver.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -23,6 +24,7 @@ async function traced(env: Readonly<Record<string, string>> = {}) {
   return {
     receiver,
     service,
+    authorization,
     ask: (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
       fetch(service.baseUrl + path, {
         method,
@@ -94,6 +96,28 @@ describe('Traces', { concurrency: 2 }, () => {
     await service.stop();
     const names = receiver.spans.map(({ name }) => name).sort();
     assert.deepEqual(names, ['DELETE /todos/:id', 'authenticate', 'remove todos']);
+  });
+
+  test('what a write needs is sent below its span also when its client has left', async () => {
+    await using setup = await traced();
+    const { receiver, service, authorization } = setup;
+    const connection = await Connection.open(service.baseUrl);
+    using other = new DatabaseSync(join(service.dataDir, 'todos.db'));
+    other.exec('BEGIN IMMEDIATE');
+    connection.socket.write(
+      `POST /todos HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${MILK.length}\r\n\r\n${MILK}`,
+    );
+    await receiver.span(({ name }) => name === 'authenticate');
+    await connection[Symbol.asyncDispose]();
+    const server = await receiver.span(({ name }) => name === 'POST /todos');
+    other.exec('ROLLBACK');
+    const add = await receiver.span(({ name }) => name === 'add todos');
+    const commit = await receiver.span(({ name }) => name === 'commit');
+    assert.equal(server.attributes['error.type'], 'aborted');
+    assert.equal('http.response.status_code' in server.attributes, false);
+    assert.deepEqual([add.parentSpanId, commit.parentSpanId], [server.spanId, add.spanId]);
+    assert.ok(add.end > server.end);
   });
 
   test('the traceId of a problem is the id of its span, within the trace of the caller', async () => {
