@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { temporaryFolder } from '../auth/folder.ts';
 import { AUDIENCE, draft, forge, ISSUER, jwks, STRANGERS, signer } from '../auth/forge.ts';
 import { startDemo } from './demo.ts';
-import { startList } from './list.ts';
-import { converse, problemOf } from './raw.ts';
+import { type List, startList } from './list.ts';
+import { Connection, converse, problemOf } from './raw.ts';
 
 function byTraceId(one: { traceId: string }, other: { traceId: string }): number {
   return one.traceId < other.traceId ? -1 : 1;
@@ -28,6 +28,26 @@ for (const [environment, route] of [
       ],
     );
   });
+}
+
+test('a request whose client leaves before its answer has no line', async () => {
+  await using list = await startList({ logLevel: 'debug', env: { TODO_ADMIN_PORT: '0' } });
+  const connection = await Connection.open(list.url);
+  connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n');
+  while (!/^http_server_active_requests\{.*\} 1$/m.test(await metricsOf(list)));
+  await connection[Symbol.asyncDispose]();
+  while (!/^todo_aborted_requests_total 1$/m.test(await metricsOf(list)));
+  await (await fetch(`${list.url}/me`)).text();
+  const lines = () => list.log.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  while (lines().length === 0) await new Promise(setImmediate);
+  assert.deepEqual(
+    lines().map(({ method, route }) => `${method} ${route}`),
+    ['GET /me'],
+  );
+});
+
+async function metricsOf({ adminUrl }: List): Promise<string> {
+  return (await fetch(`${adminUrl}/metrics`)).text();
 }
 
 for (const [name, bytes, status] of [
