@@ -127,6 +127,19 @@ describe('Bodies before answers', { concurrency: true }, () => {
     assert.ok(Number(socket?.bytesRead) < 8 * 2 ** 20, `${socket?.bytesRead} bytes were read`);
   });
 
+  test('B5 · too large a body that begins to come behind its 413 is read to its end', async () => {
+    await using demo = await startDemo();
+    const accepted = once(demo.server, 'connection');
+    await using connection = await Connection.open(demo.url);
+    const [socket]: Socket[] = await accepted;
+    const start = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n';
+    connection.socket.write(start);
+    await connection.until('HTTP/1.1 413 ');
+    connection.socket.write(Buffer.alloc(70_000));
+    await connection.closed();
+    assert.equal(socket?.bytesRead, start.length + 70_000);
+  });
+
   test('B5 · a client that sends no more of too large a body is not waited for', async () => {
     const answers = await converse(
       list.url,
