@@ -20,6 +20,7 @@ import { Connection } from './raw.ts';
 
 const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const SHORTEST = 'GET / HTTP/1.1\r\n\r\n';
 
 const EDITOR: Authentication = {
@@ -452,22 +453,28 @@ describe('The budget of a connection', { concurrency: true }, () => {
     );
   });
 
-  test('bytes that are not parsed yet keep a connection from being idle at a stop', async () => {
-    const { server, connections } = createStrictServer((_, response) => response.end(), { limits: LIMITS });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const accepted = once(server, 'connection');
-    await using connection = await Connection.open(
-      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    );
-    const [socket]: Socket[] = await accepted;
-    // Empty lines take their turns: the request behind them begins some turns after the packet was read.
-    connection.socket.write(`${'\r\n'.repeat(30_000)}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    while (socket?.bytesRead === 0) await turn();
-    for (const open of connections.values()) open.closeIdle();
-    await connection.closed();
-    server.close();
-    assert.equal(connection.answers().length, 1);
-  });
+  // Empty lines take their turns: the request behind them begins some turns after the packet was read.
+  for (const [name, first, rest] of [
+    ['bytes that are not parsed yet', `${'\r\n'.repeat(30_000)}${LAST}`, ''],
+    ['the beginning of a request line', LAST.slice(0, 2), LAST.slice(2)],
+    ['the beginning of a head', LAST.slice(0, 20), LAST.slice(20)],
+  ] as const) {
+    test(`a connection is not idle: ${name}`, async () => {
+      const { server, connections } = createStrictServer((_, response) => response.end(), { limits: LIMITS });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const accepted = once(server, 'connection');
+      const { port } = server.address() as AddressInfo;
+      await using connection = await Connection.open(`http://127.0.0.1:${port}`);
+      const [socket]: Socket[] = await accepted;
+      connection.socket.write(first);
+      while (socket?.bytesRead === 0) await turn();
+      for (const open of connections.values()) open.closeIdle();
+      connection.socket.write(rest);
+      await connection.closed();
+      server.close();
+      assert.equal(connection.answers().length, 1);
+    });
+  }
 
   for (const [name, more] of [
     ['', ''],
