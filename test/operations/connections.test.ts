@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -451,6 +452,18 @@ describe('The budget of a connection', { concurrency: true }, () => {
       connection.answers().map(({ status }) => status),
       [200, 400],
     );
+  });
+
+  test('a last answer is not kept open for an empty line behind the body (RFC 9112 §2.2)', async () => {
+    await using demo = await startDemo();
+    const asked = once(demo.server, 'request');
+    await using connection = await Connection.open(demo.url);
+    const post =
+      'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
+    connection.socket.write(`${post}\r\n`);
+    await connection.until('"done":true}');
+    const [, response]: ServerResponse[] = await asked;
+    assert.equal(response?.writableEnded, true);
   });
 
   // Empty lines take their turns: the request behind them begins some turns after the packet was read.

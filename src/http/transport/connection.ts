@@ -12,6 +12,8 @@ const TURN_BYTES = 4 * 1024;
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024;
 
+const CRLF = Buffer.from('\r\n');
+
 /**
  * One connection of a client. One request of it is under way; what comes behind it is not parsed until its answer is out
  * (contract D10). TCP holds the client back.
@@ -85,10 +87,11 @@ export class HttpConnection {
     );
   }
 
-  /** Whether something may come that belongs to the latest request or follows it. */
+  /** Whether something may come that belongs to the latest request, or follows it and is no empty line (RFC 9112 §2.2). */
   get expectsMore(): boolean {
     const { req } = this.#latest ?? {};
-    return this.#unparsed !== undefined || (req !== undefined && !req.complete && announcesBody(req));
+    if (req !== undefined && !req.complete && announcesBody(req)) return true;
+    return this.#unparsed !== undefined && !this.#unparsed.equals(CRLF);
   }
 
   /** Parses nothing any more: what comes is thrown away. */
