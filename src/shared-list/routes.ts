@@ -21,7 +21,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
   prepareBodies();
   const addOnce = createOnce();
 
-  /** Its line is written before whoever waits for the same key, or for a later write, goes on. */
+  /** Writes the log line of a create before anybody hears of the todo: who waits for its key, or for a later write. */
   async function addAudited(call: Call, todo: NewTodo, once: Once | undefined): Promise<CreateOutcome> {
     const created = await marked(call.mark, 'add', () => store.add(todo, once, call.mark));
     if (typeof created === 'object' && !('repeated' in created)) {

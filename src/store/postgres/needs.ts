@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg';
+import { COLUMN_NAMES } from '../todo.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
 import { isInsufficientPrivilege } from './error.ts';
@@ -34,7 +35,7 @@ const WRITE = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** What an instance that serves needs. */
 export const TO_SERVE: readonly Need[] = [
-  ...ofTable('todos', ['id', 'title', 'done', 'category_id', 'changed'], WRITE),
+  ...ofTable('todos', ['id', ...COLUMN_NAMES, 'changed'], WRITE),
   ...ofTable('categories', ['id', 'name'], READ),
   ...ofTable('todo_schema', ['version'], READ),
   ...ofTable('todo_tombstones', ['id', 'changed', 'at'], READ),

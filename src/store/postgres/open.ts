@@ -1,4 +1,5 @@
 import type { Tell } from '../../events.ts';
+import { SETTINGS } from '../../settings.ts';
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
 import { PURGE } from './changes.ts';
@@ -66,7 +67,10 @@ export async function openPostgresStore(
   await connection.leave();
   const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });
   await using parts = new AsyncDisposableStack();
-  const limits = { ...FOR_ONE_TODO, connections: options.connections ?? 10 };
+  const limits = {
+    ...FOR_ONE_TODO,
+    connections: options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default,
+  };
   const quick = parts.use(new Database(cluster, limits, lost));
   const patient = parts.use(new Database(cluster, FOR_THE_LIST, lost));
   const list = parts.use(new PostgresList(quick, patient));

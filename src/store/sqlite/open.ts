@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { SETTINGS } from '../../settings.ts';
 import type { TodoStore } from '../store.ts';
 import { TodoCache } from './cache.ts';
 import { notOpened } from './error.ts';
@@ -9,8 +10,6 @@ import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { sqliteStore } from './store.ts';
 import { Writer } from './writer.ts';
-
-const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
 
 export interface SqliteOptions extends OwnedOptions {
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
@@ -33,7 +32,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     readOnly(reader);
     const file = knownFile(resolve(path), owned.path);
     const health = resources.use(new FileHealth(file, path, tell));
-    const cache = new TodoCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+    const cache = new TodoCache(options.cacheBytes ?? SETTINGS.TODO_CACHE_MB.default * 2 ** 20);
     const list = resources.use(new SqliteList(file, health));
     const writer = resources.use(new Writer(file, [cache, list], health));
     const opened = resources.move();

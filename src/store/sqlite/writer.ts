@@ -134,6 +134,7 @@ export class Writer implements AsyncDisposable {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
+    // The next batch may be sent from here on, because the watchers know of this one. Its writers hear last.
     this.#send();
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
