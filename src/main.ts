@@ -12,6 +12,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['check', async () => (await import('./commands/check.ts')).check],
   ['backup', async () => (await import('./commands/backup.ts')).backup],
+  ['export', async () => (await import('./commands/export.ts')).exportAll],
+  ['import', async () => (await import('./commands/import.ts')).importAll],
   ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
   ['categories add', async () => (await import('./commands/categories.ts')).categoriesAdd],
   ['openapi', async () => (await import('./commands/openapi.ts')).openapi],
@@ -26,6 +28,8 @@ const LIST = `
   migrate          brings the schema of the database up to date
   check            looks for what is wrong with the database
   backup           copies the SQLite database while it is served
+  export           writes categories, todos and keys as JSON Lines, while they are served
+  import           reads what export wrote, into an empty database, or some todos into any
   categories list  prints the categories with their ids
   categories add   adds a category and prints its id
   openapi          prints the OpenAPI document, which only development serves

@@ -1,7 +1,8 @@
-import { constants } from 'node:os';
+import { partialOf } from '../new-file.ts';
 import { print } from '../print.ts';
 import type { BackupProgress } from '../store/sqlite/backup.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
+import { endBySignal } from './ending.ts';
 import { printCannot } from './faults.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
@@ -33,14 +34,9 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       const reason = `the database is PostgreSQL, which has a tool for it:\n  ${command}`;
       return printCannot('back up', reason, 78);
     }
-    const { BackupFailed, backupSqlite, partialOf } = await import('../store/sqlite/backup.ts');
+    const { BackupFailed, backupSqlite } = await import('../store/sqlite/backup.ts');
     const { removeDatabase } = await import('../store/sqlite/owned-database.ts');
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(name, () => {
-        removeDatabase(partialOf(file));
-        process.exit(128 + constants.signals[name]);
-      });
-    }
+    endBySignal(() => removeDatabase(partialOf(file)));
     const onProgress = slowProgress((line) => process.stderr.write(line));
     try {
       const { path, bytes, todos } = await backupSqlite(database.path, file, onProgress);

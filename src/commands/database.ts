@@ -1,4 +1,5 @@
 import { readDatabaseConfig } from '../config.ts';
+import type { Tell } from '../events.ts';
 import type { Database } from '../store/database.ts';
 import type { Operator } from '../store/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store/store.ts';
@@ -21,6 +22,8 @@ interface DatabaseCommand<Operand extends string>
   extends Pick<CommandLine<typeof DATABASE_FLAGS, Operand>, 'command' | 'operand' | 'help'> {
   /** For people, after "Cannot". */
   readonly action: string;
+  /** Beside those of the database. */
+  readonly flags?: typeof DATABASE_FLAGS;
 }
 
 /**
@@ -34,7 +37,7 @@ export async function onDatabase<const Operand extends string = never>(
   env: NodeJS.ProcessEnv,
   work: (database: Database, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
 ): Promise<number> {
-  const given = readFlags({ ...line, flags: DATABASE_FLAGS }, argv);
+  const given = readFlags({ ...line, flags: { ...DATABASE_FLAGS, ...line.flags } }, argv);
   if (typeof given === 'number') return given;
   const read = await readDatabaseConfig(given, env);
   if ('faults' in read) return printFaults(action, read.faults);
@@ -57,6 +60,13 @@ export async function openOperator(database: Database): Promise<Operator> {
   const { openPostgresOperator } = await import('../store/postgres/operator.ts');
   return openPostgresOperator(database.connectionString);
 }
+
+/** Tells where the log went that stood beside a new SQLite file: that of one that was deleted. */
+export const tellLogMoved: Tell = (event) => {
+  if (event.event !== 'log-moved') return;
+  const { path } = event;
+  process.stderr.write(`Beside the new database was the log of one that was deleted: it is now ${path}\n`);
+};
 
 /** For people, without user and password. */
 export async function nameOf(database: Database): Promise<string> {

@@ -32,6 +32,21 @@ export function signalled(tell: Tell): Promise<Ending> {
 }
 
 /**
+ * Ends a command at `SIGINT` or `SIGTERM` with 128 + its number, after `takeBack`. Another one ends it at once.
+ *
+ * @param isDeciding Whether the command is about to learn that it is done: then it comes to its end.
+ */
+export function endBySignal(takeBack: (name: string) => void, isDeciding = () => false): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => {
+      if (isDeciding()) return;
+      takeBack(name);
+      process.exit(128 + constants.signals[name]);
+    });
+  }
+}
+
+/**
  * Waits for an exception or a rejection that nobody caught; each is logged with its stack. The process ends
  * with 1 then, whatever else made it end.
  */

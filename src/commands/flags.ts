@@ -9,7 +9,7 @@ export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand exten
   readonly command: string;
   /** As `parseArgs` takes them. */
   readonly flags: Flags;
-  /** The name of the one word without a dash that must be given. */
+  /** The name of the one word without a dash that must be given, or may be when its name is in brackets: `[FILE]`. */
   readonly operand?: Operand;
   readonly help: string;
 }
@@ -17,7 +17,7 @@ export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand exten
 /** What was given, by the names of flags and operand. */
 export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
   typeof parseArgs<{ options: Flags }>
->['values'] & { readonly [O in Operand]: string };
+>['values'] & { readonly [O in Operand]: O extends `[${string}]` ? string | undefined : string };
 
 /**
  * Reads what follows the words of a command. The result is an exit code when that is all: 0 after `--help` or
@@ -37,7 +37,9 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
     }
     if (line.operand === undefined) return values as Given<Flags, Operand>;
     const [word, ...more] = positionals;
-    if (!word || more.length > 0) return wrongUsage(line.command, operandWanted(line.operand, positionals));
+    const isMissing = line.operand.startsWith('[') ? word === '' : !word;
+    if (isMissing || more.length > 0)
+      return wrongUsage(line.command, operandWanted(line.operand, positionals));
     return { ...values, [line.operand]: word } as Given<Flags, Operand>;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -57,7 +59,8 @@ export function wrongUsage(command: string, sentence: string): 2 {
 /** The words are not repeated: one may be a token. */
 function operandWanted(operand: string, { length }: readonly string[]): string {
   const received = ['nothing', '""'][length] ?? `${length} words; one with spaces needs quotes`;
-  return `${operand} must be given, once, received ${received}`;
+  const wanted = operand.startsWith('[') ? 'may be given once' : 'must be given, once';
+  return `${operand} ${wanted}, received ${received}`;
 }
 
 /** The flags that stand for variables, as `parseArgs` takes them. */

@@ -1,7 +1,7 @@
 import { print } from '../print.ts';
 import type { Database } from '../store/database.ts';
 import type { Migrated } from '../store/operator.ts';
-import { DATABASE_HELP, nameOf, onDatabase } from './database.ts';
+import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved } from './database.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
 
@@ -36,13 +36,7 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
 async function bringUpToDate(database: Database): Promise<Migrated> {
   if (database.engine === 'sqlite') {
     const { migrateSqlite } = await import('../store/sqlite/operator.ts');
-    return migrateSqlite(database.path, (event) => {
-      if (event.event !== 'log-moved') return;
-      const { path } = event;
-      process.stderr.write(
-        `Beside the new database was the log of one that was deleted: it is now ${path}\n`,
-      );
-    });
+    return migrateSqlite(database.path, tellLogMoved);
   }
   const { migratePostgres } = await import('../store/postgres/operator.ts');
   return migratePostgres(database.connectionString);

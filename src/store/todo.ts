@@ -4,13 +4,28 @@ export const TITLE_MAX_LENGTH = 100;
 /** Largest todo id and category id: the top of the signed 32-bit range. Specification, Limits. */
 export const MAX_ID = 2_147_483_647;
 
+/** As in `openapi/shared-list.v1.json`, which says it to clients. */
+const TITLE = /^\p{White_Space}*[^\p{White_Space}\0\p{Cs}][^\0\p{Cs}]*$/u;
+
 declare const parsed: unique symbol;
 
-/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/bodies.ts`. */
+/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/bodies.ts`, and by `isTitle`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
 /** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. */
 export type CategoryId = number & { readonly [parsed]: 'CategoryId' };
+
+/** Whether a value keeps the rules of a title (contract B10). */
+export function isTitle(value: unknown): value is Title {
+  // A character has at most two UTF-16 units.
+  if (typeof value !== 'string' || value.length > 2 * TITLE_MAX_LENGTH || !TITLE.test(value)) return false;
+  return value.length <= TITLE_MAX_LENGTH || [...value].length <= TITLE_MAX_LENGTH;
+}
+
+/** Whether a value can be the id of a todo or of a category. */
+export function isId(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_ID;
+}
 
 /** What a member of a todo is, and its column holds. */
 interface Kinds {

@@ -28,6 +28,19 @@ export async function post(
   assert.equal(reply.status, status);
 }
 
+/** Sends a request of an editor. */
+export function ask(
+  service: Running,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const text = body === undefined ? {} : { body: JSON.stringify(body) };
+  const all = { authorization, 'content-type': 'application/json', ...headers };
+  return fetch(`${service.baseUrl}${path}`, { method, headers: all, ...text });
+}
+
 /** The titles of all todos, by id. */
 export async function titles(service: Running): Promise<string[]> {
   const reply = await fetch(`${service.baseUrl}/todos`, { headers: { authorization } });

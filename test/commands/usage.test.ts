@@ -9,7 +9,7 @@ import { runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-const COMMANDS = ['migrate', 'check', 'backup', 'categories list', 'categories add'];
+const COMMANDS = ['migrate', 'check', 'backup', 'export', 'import', 'categories list', 'categories add'];
 const ALL = ['serve', 'config', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
 
 for (const command of ALL) {
@@ -100,6 +100,13 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [['token', 'verfy'], 'Cannot run "token verfy": it is not a command; "verify" may be meant.'],
   [['backup'], 'FILE must be given, once, received nothing'],
   [['backup', ''], 'FILE must be given, once, received ""'],
+  [['export', ''], '[FILE] may be given once, received ""'],
+  [['export', 'a', 'b'], '[FILE] may be given once, received 2 words; one with spaces needs quotes'],
+  [['import'], 'FILE must be given, once, received nothing'],
+  [
+    ['import', '--only', '17,0', 'a'],
+    '--only must be ids from 1 to 2147483647 with commas between, or "deleted", received "17,0"',
+  ],
 ];
 
 for (const [args, message] of WRONG) {
@@ -129,7 +136,7 @@ test('a data directory without a name, as an unset variable of the shell gives i
 
 for (const command of COMMANDS) {
   test(`${command} with a database that is none is a fault in the configuration: 78`, async () => {
-    const operand = /^(backup|categories add)$/.test(command) ? ['word'] : [];
+    const operand = /^(backup|import|categories add)$/.test(command) ? ['word'] : [];
     const env = { TODO_DATABASE: 'mysql://todo:secret@localhost/todos' };
     const { code, stderr } = await runProgram([...command.split(' '), ...operand], { env });
     assert.equal(code, 78);

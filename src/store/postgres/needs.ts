@@ -65,11 +65,14 @@ export const IN_ROWS = {
 };
 
 /** The highest that anything knows of. It reads all tombstones and keys. */
-const EVER = {
+export const EVER = {
   ...IN_ROWS,
   todos: `SELECT greatest((${IN_ROWS.todos}), (SELECT max(id) FROM todo_tombstones),
     (SELECT max(todo_id) FROM idempotency_keys))`,
 };
+
+/** The name of the sequence that gives out the ids of a table, as SQL writes it. */
+export const SEQUENCE_OF = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
 
 // A statement that spells a name fails when that is missing, so this one looks names up. What a sequence is at can only be
 // read by name: that is a text, which runs when nothing is missing.
@@ -151,7 +154,7 @@ export function lacksOf(connection: ServerConnection, needs: readonly Need[]): P
 function lacks(
   connection: ServerConnection,
   needs: readonly Need[],
-  highest?: typeof EVER,
+  highest?: Readonly<Record<string, string>>,
 ): Promise<readonly Lack[]> {
   const { text, values } = lacking(needs, highest);
   return run<Lack>(connection, text, values);
@@ -168,17 +171,31 @@ export async function raiseSequences(connection: ServerConnection): Promise<stri
   const fault = faultOf(found);
   if (fault === undefined || !found.every(isBehind)) return fault;
   try {
-    await inTransaction(connection, async () => {
-      await run(connection, 'LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
-      const behind = (await lacks(connection, TO_SERVE, EVER)).filter(isBehind);
-      for (const { sequence, highest } of behind)
-        await run(connection, 'SELECT setval($1, $2)', [sequence, highest]);
-    });
+    await inTransaction(connection, () => raiseAbove(connection, EVER));
   } catch (error) {
     if (isInsufficientPrivilege(error)) return `${fault}, as the owner of the tables`;
     throw error;
   }
   return needsFault(connection);
+}
+
+/**
+ * The same within a transaction, until whose end nobody creates. Where no sequence is behind, nothing is locked.
+ *
+ * @param known By table, SQL that gives the highest id that is taken.
+ * @returns what must be mended first, for people, or undefined.
+ */
+export async function raiseAbove(
+  connection: ServerConnection,
+  known: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const found = await lacks(connection, TO_SERVE, known);
+  if (!found.every(isBehind)) return faultOf(found);
+  if (found.length === 0) return undefined;
+  await run(connection, 'LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
+  for (const { sequence, highest } of await lacks(connection, TO_SERVE, known))
+    await run(connection, 'SELECT setval($1, $2)', [sequence, highest]);
+  return undefined;
 }
 
 /** What is wrong, for people, one line each. */

@@ -18,7 +18,7 @@ import {
   unloggedFault,
 } from './schema.ts';
 
-const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
+export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
   SELECT $1 WHERE NOT EXISTS (SELECT FROM categories WHERE name = $1) RETURNING id, name`;
 const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engine,
@@ -31,7 +31,7 @@ const INVALID = `SELECT conname AS name FROM pg_constraint WHERE conrelid IN ${T
   UNION ALL SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
 /** Milliseconds to wait for a server. An operator sees that it is not there, and tries again. */
-const PATIENCE_MS = 0;
+export const PATIENCE_MS = 0;
 
 /**
  * Connects to a database that instances may be using.
@@ -118,7 +118,7 @@ export async function migratePostgres(connectionString: string): Promise<Migrate
 }
 
 /** An error of the server, a missing right for one, is a line for the operator. */
-async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
+export async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

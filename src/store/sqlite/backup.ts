@@ -1,8 +1,8 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { nameComplete, newPrivateFile, partialOf } from '../../new-file.ts';
 import { messageOf } from './error.ts';
-import { keepNames, newPrivateFile } from './file.ts';
 import { countsOf, integrityFaults, openBeside } from './operator.ts';
 import { removeDatabase } from './owned-database.ts';
 import { pragma } from './schema.ts';
@@ -46,33 +46,22 @@ export async function backupSqlite(
   const target = resolve(copy);
   if (existsSync(target)) throw failed('there is something of this name already');
   const partial = partialOf(copy);
-  let named = false;
   try {
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
     onProgress('checking');
     const todos = checkedCount(partial);
     const bytes = statSync(partial).size;
-    // A rename alone would replace what has got this name meanwhile.
-    newPrivateFile(target);
-    named = true;
-    renameSync(partial, target);
-    keepNames(dirname(target));
+    nameComplete(partial, target);
     return { path: target, bytes, todos };
   } catch (error) {
     try {
       removeDatabase(partial);
-      if (named) rmSync(target, { force: true });
     } catch {
       // Where nothing can be looked at, nothing was made: the first error says why.
     }
     throw failed(messageOf(error), error);
   }
-}
-
-/** The name of a copy while it is made by this process. */
-export function partialOf(copy: string): string {
-  return `${resolve(copy)}.${process.pid}.partial`;
 }
 
 /**

@@ -1,16 +1,7 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../../make-folder.ts';
+import { newPrivateFile } from '../../new-file.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -51,6 +42,11 @@ export function checkWritable(path: string): void {
   if (!existsSync(`${path}-shm`)) checkRights(dirname(path), W_OK | X_OK, 'make files in');
 }
 
+/** Throws an Error for people when this user may not read a database. */
+export function checkReadable(path: string): void {
+  for (const suffix of BESIDE) checkRights(path + suffix, R_OK, 'read');
+}
+
 /**
  * Whether this user may only read a database, and somebody else has made what SQLite keeps beside it.
  *
@@ -58,7 +54,7 @@ export function checkWritable(path: string): void {
  */
 export function isReadOnlyBeside(path: string): boolean {
   if (!existsSync(`${path}-shm`) || accessFault(path, W_OK) === undefined) return false;
-  for (const suffix of BESIDE) checkRights(path + suffix, R_OK, 'read');
+  checkReadable(path);
   return true;
 }
 
@@ -97,17 +93,4 @@ export function privateFile(path: string): string {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   return path;
-}
-
-/** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */
-export function newPrivateFile(path: string): void {
-  closeSync(openSync(path, 'wx', 0o600));
-  keepNames(dirname(path));
-}
-
-/** Keeps the names in a folder, as they are now, through a power cut. */
-export function keepNames(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }

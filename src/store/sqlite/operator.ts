@@ -103,7 +103,7 @@ export function countsOf(database: DatabaseSync) {
 }
 
 /** What SQLite refuses (locked, full, read-only, damaged) is a line for the operator. */
-function asStoreError<T>(work: () => T): T {
+export function asStoreError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -2,9 +2,10 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
+import { keepNames, newPrivateFile } from '../../new-file.ts';
 import type { Migrated } from '../operator.ts';
 import { makeDurable } from './durability.ts';
-import { checkFile, checkWritable, keepNames, newPrivateFile, resolvePath } from './file.ts';
+import { checkFile, checkWritable, resolvePath } from './file.ts';
 import { existing } from './known-file.ts';
 import { lockFile } from './owner.ts';
 import { checkLibrary, libraryVersion, migrate, pragma } from './schema.ts';
@@ -27,6 +28,8 @@ export interface OwnedDatabase extends Disposable {
   readonly database: DatabaseSync;
   /** Of the schema; before, 0 when there was no file. */
   readonly versions: Migrated;
+  /** There was no file. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -53,7 +56,7 @@ export async function openOwned(
   const to = pragma(database, 'user_version');
   makeDurable(database);
   const owned = parts.move();
-  return { path, database, versions: { from, to }, [Symbol.dispose]: () => owned.dispose() };
+  return { path, database, versions: { from, to }, isNew, [Symbol.dispose]: () => owned.dispose() };
 }
 
 /**

@@ -9,6 +9,10 @@ const SELECT = `SELECT id, ${names} FROM todos`;
 export const ADD = `INSERT INTO todos (${names}) VALUES (${parameters})`;
 export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id = ?`;
 
+/** Takes the id of a todo, and its `columnValues`. */
+export const insertInto = (table: string): string =>
+  `INSERT INTO ${table} (id, ${names}) VALUES (?, ${parameters})`;
+
 /** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
 export function columnValues(todo: Replacement): readonly SQLInputValue[] {
   return valuesOf(todo).map((value) => (typeof value === 'boolean' ? Number(value) : value));
@@ -27,6 +31,12 @@ export function prepareFind(database: DatabaseSync): (id: number) => Todo | unde
 export function prepareRange(database: DatabaseSync): (first: number, last: number) => readonly Todo[] {
   const range = prepareRows(database, `${SELECT} WHERE id BETWEEN ? AND ? ORDER BY id`);
   return (first, last) => range.all(first, last).map(todoOf);
+}
+
+/** Finds the todos after an id, ascending, at most so many. */
+export function prepareAfter(database: DatabaseSync): (id: number, most: number) => readonly Todo[] {
+  const after = prepareRows(database, `${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+  return (id, most) => after.all(id, most).map(todoOf);
 }
 
 /** Rows come as arrays: half the time of objects. */

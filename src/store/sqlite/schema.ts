@@ -76,6 +76,12 @@ export function checkSchema(database: DatabaseSync): void {
   );
 }
 
+/** Throws as `migrate`, for who only reads: an older schema will do. */
+export function checkReadableSchema(database: DatabaseSync): void {
+  if (versionOf(database, new Migrations(MIGRATIONS)) === 0)
+    throw new Error('it has no schema, and no todos');
+}
+
 /** The version of a schema that is this program's or older; 0 of an empty file. */
 function versionOf(database: DatabaseSync, migrations: Migrations): number {
   const version = pragma(database, 'user_version');

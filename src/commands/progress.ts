@@ -1,0 +1,59 @@
+import type { Counts } from '../store/transfer/contents.ts';
+
+/** Between two lines, and before the first. */
+const INTERVAL_MS = 2_000;
+
+/** Between two signs of life, while nobody reads. */
+const TOUCH_INTERVAL_MS = 10_000;
+
+/** After so long without a reader there is a warning. */
+const STALLED_MS = 60_000;
+
+/** Says on standard error, where that is a terminal, how many todos were done in how many seconds. */
+export function terminalProgress(done: string): (todos: number) => void {
+  const began = performance.now();
+  let due = began + INTERVAL_MS;
+  return (todos) => {
+    const now = performance.now();
+    if (!process.stderr.isTTY || now < due) return;
+    due = now + INTERVAL_MS;
+    process.stderr.write(`${done} ${todos} todos in ${Math.round((now - began) / 1_000)} s\n`);
+  };
+}
+
+/**
+ * Waits for what is written to be taken.
+ *
+ * @param touch Called again and again meanwhile. What it rejects with ends the wait.
+ * @param warn Called once, when nothing was taken for a minute.
+ */
+export function forReader(
+  touch: () => Promise<void>,
+  warn: () => void,
+  { touchMs = TOUCH_INTERVAL_MS, stalledMs = STALLED_MS } = {},
+): (written: Promise<unknown>) => Promise<void> {
+  let warned = false;
+  return async (written) => {
+    const began = performance.now();
+    let touching: Promise<void> = Promise.resolve();
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    const timer = setInterval(() => {
+      touching = touching.then(touch);
+      touching.catch(reject);
+      if (warned || performance.now() - began < stalledMs) return;
+      warned = true;
+      warn();
+    }, touchMs);
+    try {
+      await Promise.race([written, lost]);
+      await touching;
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}
+
+/** What an export has, for people. */
+export function totals({ todos, categories, keys }: Counts, highestId: number): string {
+  return `todos ${todos}, categories ${categories}, keys of creates ${keys}, highest id given out ${highestId}`;
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import { post, serve, titles } from './served.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+const PAGE = await readFile(new URL('../../docs/moving-data.md', import.meta.url), 'utf8');
+
+const server = await PostgresServer.start('fsync=on');
+after(() => server[Symbol.asyncDispose]());
+
+/** The lines of shell that the page has in a section, the last block of it. */
+function recipe(heading: string): string {
+  const section = PAGE.split(/^## /m).find((each) => each.startsWith(heading)) ?? '';
+  return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? assert.fail(`no recipe in "${heading}"`);
+}
+
+/** Runs lines of shell with `todo-service` and `systemctl` at hand; the first line that fails ends it. */
+async function sh(folder: string, lines: string, env: Readonly<Record<string, string>> = {}) {
+  for (const [name, body] of [
+    ['todo-service', `exec "${process.execPath}" "${PROGRAM}" "$@"`],
+    ['systemctl', 'echo "$@" >> systemctl.log'],
+  ] as const) {
+    await writeFile(join(folder, name), `#!/bin/sh\n${body}\n`);
+    await chmod(join(folder, name), 0o755);
+  }
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const child = spawn('sh', ['-eu', '-c', lines], {
+    cwd: folder,
+    env: { ...inherited, ...env, PATH: `${folder}:${process.env.PATH}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, stdout, stderr };
+}
+
+test('the recipe for the move from SQLite to PostgreSQL is right word for word', async () => {
+  await using folder = await temporaryFolder();
+  const old = `sqlite:${join(folder.path, 'old.db')}`;
+  const moved = await server.makeDatabase();
+  {
+    await using service = await serve(old);
+    for (const title of ['one', 'two', 'three']) await post(service, { title });
+  }
+  const lines = recipe('From SQLite to PostgreSQL')
+    .replace(/^OLD=.*$/m, `OLD='${old}'`)
+    .replace(/^NEW=.*$/m, `NEW='${moved}'`);
+  const { code, stdout, stderr } = await sh(folder.path, lines);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.match(stdout, /All is well\.\n$/);
+  assert.equal(
+    await readFile(join(folder.path, 'systemctl.log'), 'utf8'),
+    'stop todo-service\nstart todo-service\n',
+  );
+  await using service = await serve(moved);
+  assert.deepEqual(await titles(service), ['one', 'two', 'three']);
+});
+
+test('the recipe for a file that another program writes is right word for word', async () => {
+  await using folder = await temporaryFolder();
+  const lines = PAGE.slice(PAGE.lastIndexOf('```sh\n') + 6, PAGE.lastIndexOf('```'));
+  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  const { code, stderr } = await sh(folder.path, lines, { TODO_DATABASE: database });
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const { stdout } = await runProgram(['categories', 'list', '--database', database]);
+  assert.equal(stdout, '1\tGarden\n');
+});
