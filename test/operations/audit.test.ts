@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -342,6 +343,56 @@ describe('The lines about todos, under load', { concurrency: 1 }, () => {
         'todo-deleted 2',
         'todo-created 7',
         'todo-replaced 3',
+      ],
+    );
+  });
+});
+
+const PAGE = readFileSync(new URL('../../docs/logging.md', import.meta.url), 'utf8');
+
+const questions = Array.from(PAGE.matchAll(/```sh\n(jq [^`]+)```/g), ([, text = '']) => text);
+
+const withJq = {
+  skip: spawnSync('jq', ['--version']).error && 'jq is not there: it comes from Debian or its kin',
+};
+
+describe('The questions to the log that docs/logging.md has', withJq, () => {
+  test('say who wrote this month, and what happened to one todo', async () => {
+    await using folder = await temporaryFolder();
+    const auth = testAuth();
+    const sign = signer(auth);
+    await using service = await startService({ auth });
+    const as = (claims: object) => ({ url: service.baseUrl, token: sign({ role: 'editor', ...claims }) });
+    const ada = as({ sub: 'a-1', name: 'Ada' });
+    const bob = as({ sub: 'b-2', name: 'Bob \u202e"x' });
+    const eve = { url: service.baseUrl, token: sign({ sub: 'e-3', name: 'Eve' }) };
+    for (let id = 1; id <= 17; id += 1) await ask(ada, 'POST', '/todos', MILK);
+    await ask(bob, 'PUT', '/todos/17', { ...MILK, done: true });
+    await ask(eve, 'DELETE', '/todos/17');
+    await ask(bob, 'DELETE', '/todos/17');
+    await service.stop();
+    const longAgo =
+      '{"time":"2001-01-01T00:00:00.000Z","event":"todo-created","id":17,"subject":"old","name":null}';
+    const others = ['no JSON', '17', 'null', '"todo-created"', '{"event":17}', longAgo];
+    writeFileSync(join(folder.path, 'todo-service.log'), `${others.join('\n')}\n${service.stdout()}`);
+
+    const answersTo = (question = '') =>
+      execFileSync('bash', ['-euo', 'pipefail', '-c', question], { cwd: folder.path, encoding: 'utf8' })
+        .trimEnd()
+        .split('\n');
+    assert.equal(questions.length, 2);
+    assert.deepEqual(
+      answersTo(questions[0]).map((line) => line.trim()),
+      ['17 ["a-1","Ada"]', '2 ["b-2","Bob \\u202e\\"x"]'],
+    );
+    assert.deepEqual(
+      answersTo(questions[1]).map((line) => JSON.parse(line).slice(1, 3)),
+      [
+        ['todo-created', 'old'],
+        ['todo-created', 'a-1'],
+        ['todo-replaced', 'b-2'],
+        ['todo-write-refused', 'e-3'],
+        ['todo-deleted', 'b-2'],
       ],
     );
   });
