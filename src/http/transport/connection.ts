@@ -30,7 +30,7 @@ export class HttpConnection {
   /** Whether the body of the latest request is not wanted: its caller is not known yet, or it is too large. */
   #isBodyHeld = false;
   /** When it was wanted after all, of `performance.now()`. */
-  #bodyWantedAt = 0;
+  #bodyWantedAt = Number.NEGATIVE_INFINITY;
   #turnLeft = TURN_BYTES;
   #waitsForTurn = false;
   #ended = false;
