@@ -138,7 +138,7 @@ export class HttpConnection {
     if (this.#stopped) this.#throwAway(bytes);
     else if (this.#unparsed === undefined) {
       this.#unparsed = bytes;
-      // Else it was read in an earlier turn, or in this one.
+      // What the stream had kept shares the turn in which it is taken.
       if (this.#socket.readableLength === 0) this.#turnLeft = TURN_BYTES;
       this.#pump();
     } else {

@@ -72,6 +72,7 @@ export class Framing {
 
   #next(): void {
     this.#message = undefined;
+    this.#bodyLeft = 0;
     this.#matched = 0;
     this.#line = '';
     this.#isHttp = undefined;
