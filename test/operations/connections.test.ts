@@ -454,6 +454,23 @@ describe('The budget of a connection', { concurrency: true }, () => {
     );
   });
 
+  test('what comes behind a request that closes its connection is read away, so that its answer arrives', async () => {
+    await using gated = await startGated();
+    const accepted = once(gated.demo.server, 'connection');
+    await using connection = await Connection.open(gated.demo.url);
+    const [socket]: Socket[] = await accepted;
+    const last = WAIT.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    connection.socket.write(last);
+    await settled(gated.underWay);
+    connection.socket.write(WAIT.repeat(10_000));
+    while (socket?.bytesRead === last.length) await turn();
+    gated.open();
+    await connection.closed();
+    assert.equal(connection.answers().length, 1);
+    assert.equal(gated.parsed(), 1);
+    assert.equal(socket?.bytesRead, last.length + 10_000 * WAIT.length);
+  });
+
   test('a last answer is not kept open for an empty line behind the body (RFC 9112 §2.2)', async () => {
     await using demo = await startDemo();
     const asked = once(demo.server, 'request');

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { startDemo } from './demo.ts';
 import { Connection, converse, problemOf } from './raw.ts';
 
 const demo = await startDemo();
 after(() => demo[Symbol.asyncDispose]());
+
+const serverSockets = new Map<number | undefined, Socket>();
+demo.server.on('connection', (socket: Socket) => serverSockets.set(socket.remotePort, socket));
+
+function bytesReadOf(port: number | undefined): number {
+  return serverSockets.get(port)?.bytesRead ?? 0;
+}
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\n';
@@ -73,13 +81,14 @@ const refused: readonly (readonly [name: string, bytes: string])[] = [
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 ];
 
-/** Writes each piece when the one before it has left, and gives the answers that came until the service closed it. */
+/** Writes each piece when the one before it has been read, and gives the answers that came until the service closed it. */
 async function converseInTurns(url: string, ...pieces: readonly string[]) {
   await using connection = await Connection.open(url);
-  connection.socket.setNoDelay();
+  let written = 0;
   for (const piece of pieces) {
     connection.socket.write(piece);
-    await pause(1);
+    written += piece.length;
+    while (!connection.socket.destroyed && bytesReadOf(connection.socket.localPort) < written) await turn();
   }
   await connection.closed();
   return connection.answers();

@@ -109,7 +109,6 @@ export class HttpConnection {
    */
   linger(): Promise<void> {
     this.stop();
-    if (this.#socket.readableEnded) this.#enough.resolve();
     this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
     return within(LINGER_MS, this.#enough.promise, undefined);
   }
@@ -117,7 +116,7 @@ export class HttpConnection {
   /** Closes a connection on which nothing is under way, begun or waiting. */
   closeIdle(): void {
     const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
-    if (isIdle && !this.#stopped) this.#socket.destroy();
+    if (isIdle) this.#socket.destroy();
   }
 
   /**
@@ -150,7 +149,7 @@ export class HttpConnection {
 
   /** Parses what may be parsed now. To be called after whatever may change what `#mayParse` says. */
   readonly #pump = (): void => {
-    if (this.#socket.destroyed || (this.#unparsed === undefined && !this.#ended)) return;
+    if (this.#unparsed === undefined && !this.#ended) return;
     while (this.#unparsed !== undefined && this.#mayParse()) this.#parseSlice(this.#unparsed);
     if (this.#unparsed === undefined) {
       if (this.#socket.isPaused()) this.#socket.resume();
