@@ -66,7 +66,7 @@ function warning(dropped: number): string {
  * send a flood.
  */
 function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {
-  const isAboutTodos = level === INFO && event.startsWith('todo-');
+  const isAboutTodos = event.startsWith('todo-');
   return {
     mayWait: level < INFO || isAboutTodos,
     important: level >= ERROR || (isAboutTodos && event !== 'todo-write-refused'),

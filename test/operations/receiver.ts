@@ -12,6 +12,8 @@ export interface ReceivedSpan {
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** 2 is an error. */
+  readonly status: number;
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
@@ -78,6 +80,7 @@ interface WireSpan {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: readonly Attribute[];
+  readonly status: { readonly code: number };
 }
 
 function spansOf({ resourceSpans }: Export): ReceivedSpan[] {
@@ -92,6 +95,7 @@ function spansOf({ resourceSpans }: Export): ReceivedSpan[] {
         start: BigInt(span.startTimeUnixNano),
         end: BigInt(span.endTimeUnixNano),
         attributes: objectOf(span.attributes),
+        status: span.status.code,
         resource: objectOf(resource.attributes),
       })),
     ),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -7,7 +8,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import { runProgram, startService } from '../start.ts';
 import { testAuth } from './list.ts';
 import { Connection } from './raw.ts';
-import { startReceiver } from './receiver.ts';
+import { type ReceivedSpan, startReceiver } from './receiver.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -118,6 +119,25 @@ describe('Traces', { concurrency: 2 }, () => {
     assert.equal('http.response.status_code' in server.attributes, false);
     assert.deepEqual([add.parentSpanId, commit.parentSpanId], [server.spanId, add.spanId]);
     assert.ok(add.end > server.end);
+  });
+
+  test('an operation that fails is an error of its class, and so is its request', async () => {
+    await using setup = await traced();
+    const { receiver, service, ask } = setup;
+    rmSync(join(service.dataDir, 'todos.db'));
+    let status = 0;
+    while (status !== 503) ({ status } = await ask('GET', '/todos/1'));
+    const failed = ({ attributes }: ReceivedSpan) => attributes['error.type'] !== undefined;
+    const find = await receiver.span((span) => span.name === 'find todos' && failed(span));
+    const server = await receiver.span((span) => span.name === 'GET /todos/:id' && failed(span));
+    assert.deepEqual(find.attributes, {
+      'db.operation.name': 'find',
+      'db.collection.name': 'todos',
+      'error.type': 'StoreBroken',
+    });
+    assert.equal(find.parentSpanId, server.spanId);
+    assert.equal(server.attributes['error.type'], '503');
+    assert.deepEqual([find.status, server.status], [2, 2]);
   });
 
   test('the traceId of a problem is the id of its span, within the trace of the caller', async () => {
