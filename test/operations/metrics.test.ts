@@ -129,6 +129,29 @@ test('an operation whose client has left is timed all the same', async () => {
   assert.deepEqual(await removed(), [1]);
 });
 
+test('writes that share a commit are timed once, by their number', async () => {
+  await using list = await startList(ADMIN);
+  const asked: Promise<Response>[] = [];
+  {
+    using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
+    other.exec('BEGIN IMMEDIATE');
+    // The first waits for the file, and the others for it: they are the next batch.
+    for (let write = 1; write <= 4; write += 1) {
+      asked.push(ask(list, 'POST', '/todos', MILK));
+      const underWay = { http_request_method: 'POST' };
+      while (valuesOf(await scrape(list), 'http_server_active_requests', underWay)[0] !== write);
+    }
+  }
+  assert.deepEqual(
+    (await Promise.all(asked)).map(({ status }) => status),
+    [201, 201, 201, 201],
+  );
+  const exposition = await scrape(list);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [2]);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [2]);
+  assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [4]);
+});
+
 test('a batch that commits nothing, refused or failed, is no commit', async () => {
   await using list = await startList(ADMIN);
   assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 201);
