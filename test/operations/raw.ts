@@ -21,6 +21,21 @@ export async function converse(url: string, ...pieces: readonly (string | Buffer
   return connection.answers();
 }
 
+/**
+ * Writes requests that end their connections to a service in this process, one on each, so that one turn of the event loop
+ * finds them all, in their order.
+ */
+export async function together(url: string, requests: readonly string[]): Promise<void> {
+  const connections = await Promise.all(requests.map(() => Connection.open(url)));
+  // So that each is accepted.
+  for (const connection of connections) {
+    connection.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await connection.until('"traceId"');
+  }
+  for (const [index, { socket }] of connections.entries()) socket.write(requests[index] ?? '');
+  await Promise.all(connections.map((connection) => connection.closed()));
+}
+
 /** A connection that a test writes to byte by byte. Nothing is retried, decoded or followed. */
 export class Connection implements AsyncDisposable {
   readonly socket: Socket;
