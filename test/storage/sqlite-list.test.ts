@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { piecesOf } from '../../src/http/message/answer.ts';
+import { FileHealth } from '../../src/store/sqlite/health.ts';
+import { knownFile } from '../../src/store/sqlite/known-file.ts';
+import { SqliteList } from '../../src/store/sqlite/list.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, bytesOf, listed, newTodo, replacement } from './todos.ts';
 
@@ -73,6 +76,48 @@ test('a batch that could not be committed keeps the list at hand', async () => {
   other.exec('BEGIN IMMEDIATE');
   await assert.rejects(store.remove(1), StoreUnavailable);
   assert.equal(store.list(), list);
+});
+
+test('who sees a change of a batch that is under way sees it in the list too', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await (await openSqliteStore(path))[Symbol.asyncDispose]();
+  // What is at the end is always read.
+  fill(path, 300);
+  await using store = await openSqliteStore(path, { cacheBytes: 0 });
+  await store.list();
+  const writing = store.replace(1, replacement('new', false, 1));
+  await setImmediate();
+  // While this thread waits, the batch is committed and nobody hears of it.
+  const deadline = performance.now() + 10_000;
+  while (!isNew(store.find(1)) && performance.now() < deadline) Atomics.wait(CLOCK, 0, 0, 1);
+  const list = store.list();
+  assert.equal(JSON.parse(String(bytesOf(await list)))[0].title, 'new');
+  await writing;
+});
+
+const CLOCK = new Int32Array(new SharedArrayBuffer(4));
+
+function isNew(todo: ReturnType<TodoStore['find']>): boolean {
+  return todo !== undefined && !(todo instanceof Promise) && todo.json.includes('"new"');
+}
+
+test('what another program changes while the list is read is asked for again', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  const file = knownFile(path, path);
+  await using health = new FileHealth(file, path, () => {});
+  await using list = new SqliteList(file, health);
+  await list.current();
+  list.invalidate();
+  const reading = list.current();
+  await setImmediate();
+  list.invalidate();
+  const version = await reading;
+  assert.ok(list.current() instanceof Promise);
+  assert.equal(await list.current(), version);
 });
 
 test('a todo that is removed while the list is read is not in the next list', {

@@ -54,6 +54,14 @@ test('while a change of a todo is under way, it is neither known nor remembered'
   assert.equal(cache.get(1), 'missing');
 });
 
+test('what was read while a change was under way is not remembered, whatever came of the change', () => {
+  const cache = new TodoCache(ROOM);
+  cache.batchSent([removal(1)]);
+  cache.set(1, todo(1));
+  cache.batchDone([]);
+  assert.equal(cache.get(1), undefined);
+});
+
 test('a todo that a batch did not change is known again when the batch is done', () => {
   const cache = new TodoCache(ROOM);
   cache.set(1, todo(1));
