@@ -179,7 +179,7 @@ const UNSAFE: readonly (readonly [string, Variables, RegExp])[] = [
   [
     'two sources',
     { TODO_AUTH_JWKS_URL: 'https://a.example/jwks', TODO_AUTH_SECRET_FILE: 's' },
-    /^Of TODO_AUTH_KEYS_FILE, .* only one may be set, received TODO_AUTH_SECRET_FILE="s" and TODO_AUTH_JWKS_URL=/,
+    /^Of TODO_AUTH_KEYS_FILE, .* only one may be set, received TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL="https/,
   ],
 ];
 

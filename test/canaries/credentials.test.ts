@@ -89,6 +89,19 @@ test('no part of a password in --database is in the fault of a command for opera
   }
 });
 
+test('a secret that stands where the name of its file belongs is not shown', async () => {
+  for (const value of [PASSWORD, `base64:${PASSWORD}`, `/${PASSWORD}`, PASSWORD.repeat(30)]) {
+    for (const other of [{}, { TODO_AUTH_JWKS_URL: 'https://login.example.org/jwks' }]) {
+      const { code, stdout, stderr } = await runProgram(['config'], {
+        env: { ...TRUSTED, TODO_AUTH_SECRET_FILE: value, ...other },
+      });
+      assert.equal(code, 78, stderr);
+      assert.match(stderr, /TODO_AUTH_SECRET_FILE/);
+      assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+    }
+  }
+});
+
 test('a password that stands where the name of its file belongs is not shown', async () => {
   for (const value of [PASSWORD, `/${PASSWORD}`]) {
     const env = { TODO_DATABASE: 'postgres://todo@127.0.0.1:1/todos', TODO_DATABASE_PASSWORD_FILE: value };

@@ -40,7 +40,7 @@ for (const [what, content, password] of [
     await using folder = await temporaryFolder();
     const { owner, env } = await withPasswordFile(folder.path, content);
     await alter(owner, password);
-    for (const command of [['migrate'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
+    for (const command of [['migrate'], ['categories', 'add', 'Garden'], ['export']]) {
       const { code, stderr } = await runProgram(command, { env });
       assert.deepEqual({ command, code, stderr }, { command, code: 0, stderr: '' });
     }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { quoteAddress, quoteReceived } from '../../quote-address.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
@@ -46,6 +47,8 @@ function chooseSource(settings: Settings): KeySource | undefined {
   const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.text(name) !== undefined);
   if (variable !== undefined && more.length > 0) {
     const received = [variable, ...more].map((name) => {
+      // It may be the secret itself.
+      if (name === 'TODO_AUTH_SECRET_FILE') return name;
       const value = settings.text(name) ?? '';
       return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteReceived(value) : JSON.stringify(value)}`;
     });
@@ -79,7 +82,8 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
 async function secretFileFault(path: string): Promise<string | undefined> {
   const file = await readSecretFile(path);
   if (file.outcome === 'read') return undefined;
-  const received = `received ${JSON.stringify(path)}`;
+  // What is no file may be the secret itself.
+  const received = `received ${existsSync(path) ? JSON.stringify(path) : 'a name'}`;
   return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.reason}`;
 }
 
