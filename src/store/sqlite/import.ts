@@ -28,7 +28,9 @@ const SKIP = 'DELETE FROM staged WHERE id IN (SELECT id FROM todos)';
 const EXISTING = 'SELECT id FROM staged WHERE id IN (SELECT id FROM todos) ORDER BY id LIMIT 10';
 const ORPHANS = `SELECT id, category_id FROM staged
   WHERE category_id NOT IN (SELECT id FROM categories) ORDER BY id LIMIT 10`;
-const RESTORE = `INSERT INTO todos (id, ${COLUMN_NAMES.join(', ')}) SELECT * FROM staged ORDER BY id`;
+const RESTORE = `INSERT INTO todos (id, ${COLUMN_NAMES.join(', ')}) SELECT * FROM staged
+  WHERE true ORDER BY id ON CONFLICT (id) DO NOTHING`;
+const COUNT_STAGED = 'SELECT count(*) AS count FROM staged';
 
 /** After so long, a service has seen what another process wrote. */
 const SEEN_WITHIN_MS = 100;
@@ -104,28 +106,38 @@ export function openSqliteRestore(path: string): RestoreTarget {
         database.exec('COMMIT');
       }),
     async commit(skipExisting) {
-      // Without a lock, so that little is left to do under it.
-      if (skipExisting) asStoreError(() => database.exec(SKIP));
       const restored = asStoreError(() => restore(database, skipExisting));
-      if ('made' in restored) {
-        commitOn(database);
-        await sleep(SEEN_WITHIN_MS);
-      } else database.exec('ROLLBACK');
+      if ('made' in restored) await sleep(SEEN_WITHIN_MS);
       return restored;
     },
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
 
+/** All that needs no lock comes before it: writers of the service wait no longer than a second. */
 function restore(database: DatabaseSync, skipExisting: boolean): Restored {
-  database.exec('BEGIN IMMEDIATE');
   if (skipExisting) database.exec(SKIP);
+  const refused = refusalOf(database);
+  if (refused !== undefined) return refused;
+  const staged = Number(database.prepare(COUNT_STAGED).get()?.count);
+  database.exec('BEGIN IMMEDIATE');
+  const made = Number(database.prepare(RESTORE).run().changes);
+  if (skipExisting || made === staged) {
+    commitOn(database);
+    return { made };
+  }
+  // Another process has just put one of them back.
+  database.exec('ROLLBACK');
+  return restore(database, skipExisting);
+}
+
+/** Why the todos that were staged cannot be made, or undefined. Categories never go. */
+function refusalOf(database: DatabaseSync): Exclude<Restored, { made: number }> | undefined {
   const existing = database.prepare(EXISTING).all();
   if (existing.length > 0) return { existing: existing.map(({ id }) => Number(id)) };
   const orphans = database.prepare(ORPHANS).all();
-  if (orphans.length > 0)
-    return { orphans: orphans.map((row) => ({ id: Number(row.id), categoryId: Number(row.category_id) })) };
-  return { made: Number(database.prepare(RESTORE).run().changes) };
+  if (orphans.length === 0) return undefined;
+  return { orphans: orphans.map((row) => ({ id: Number(row.id), categoryId: Number(row.category_id) })) };
 }
 
 /** @throws {OutcomeUnknown} when the disk failed after the last byte was written. */

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { forReader } from '../../src/commands/progress.ts';
+import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+
+const server = await PostgresServer.start('fsync=on');
+after(() => server[Symbol.asyncDispose]());
+
+const skip =
+  process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux: mounts a tmpfs';
+
+/** An export of 60,000 todos: 4 MB. */
+const WHOLE = (() => {
+  const lines = Array.from({ length: 60_000 }, (_, index) => ({
+    id: index + 1,
+    title: `Todo ${index + 1}`,
+    done: false,
+    categoryId: 1,
+  }));
+  const head = { format: 'todo-service-export', version: 1, categories: 1, todos: lines.length };
+  const all = [head, { id: 1, name: 'Work' }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
+  return `${all}{"sha256":"${createHash('sha256').update(all).digest('hex')}"}\n`;
+})();
+
+function start(words: readonly string[], database: string): ChildProcess {
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  return spawn(process.execPath, [PROGRAM, ...words], { env: { ...inherited, TODO_DATABASE: database } });
+}
+
+/** How a program ends, and what it says on standard error. */
+async function endOf(child: ChildProcess) {
+  const [said, [code, signal]] = await Promise.all([
+    child.stderr === null ? '' : text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { end: code ?? signal, said };
+}
+
+/** Starts an import that has half of its file, and resolves when `isUnderWay`. */
+async function half(database: string, isUnderWay: () => boolean | Promise<boolean>): Promise<ChildProcess> {
+  const child = start(['import', '-'], database);
+  child.stdin?.on('error', () => {});
+  child.stdin?.write(WHOLE.slice(0, WHOLE.length / 2));
+  while (child.stdin?.writableLength !== 0 || !(await isUnderWay())) {
+    assert.equal(child.exitCode, null);
+    await sleep(10);
+  }
+  return child;
+}
+
+async function importWhole(database: string): Promise<void> {
+  const { code, stderr } = await runProgram(['import', '-', '--database', database], { input: WHOLE });
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+}
+
+const ENDS = [
+  ['SIGTERM', 143, 'Cannot import: it was ended by SIGTERM, and nothing was changed\n'],
+  ['SIGINT', 130, 'Cannot import: it was ended by SIGINT, and nothing was changed\n'],
+  ['SIGKILL', 'SIGKILL', ''],
+] as const;
+
+for (const [signal, end, said] of ENDS) {
+  test(`E5 · an import into SQLite that ${signal} ends changes nothing, and can be done again`, async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'todos.db');
+    const child = await half(`sqlite:${path}`, () => existsSync(path));
+    child.kill(signal);
+    assert.deepEqual(await endOf(child), { end, said });
+    if (signal !== 'SIGKILL') assert.deepEqual(readdirSync(folder.path), ['todos.db-owner']);
+    await importWhole(`sqlite:${path}`);
+  });
+
+  test(`E5 · an import into PostgreSQL that ${signal} ends changes nothing, and can be done again`, async () => {
+    const database = await server.makeDatabase();
+    const child = await half(database, () => isImporting(database));
+    child.kill(signal);
+    assert.deepEqual(await endOf(child), { end, said });
+    await importWhole(database);
+  });
+}
+
+async function isImporting(database: string): Promise<boolean> {
+  const sql =
+    "SELECT FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE 'INSERT INTO todos%'";
+  return (await server.execute(database, sql)).length > 0;
+}
+
+test('E5 · an import whose connection is lost changes nothing: 69 and one line', async () => {
+  const database = await server.makeDatabase();
+  const child = await half(database, () => isImporting(database));
+  await server.terminate(database);
+  child.stdin?.end(WHOLE.slice(WHOLE.length / 2));
+  const { end, said } = await endOf(child);
+  assert.equal(end, 69);
+  assert.match(said, /^Cannot import: [^\n]+\n$/);
+  await importWhole(database);
+});
+
+test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
+  await using folder = await temporaryFolder();
+  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  const child = await half(database, () => existsSync(join(folder.path, 'todos.db')));
+  child.stdin?.end();
+  const { end, said } = await endOf(child);
+  assert.equal(end, 65);
+  assert.match(said, /^Cannot import: standard input: it ends within line \d+, so it was cut off\n$/);
+});
+
+test('a reader that leaves ends an export with 74 and one line, and the export of a signal leaves no file', async () => {
+  await using folder = await temporaryFolder();
+  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  await importWhole(database);
+  const child = start(['export'], database);
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot export: write EPIPE\n' });
+  const stuck = start(['export'], database);
+  await once(stuck.stdout ?? process.stdin, 'readable');
+  stuck.kill('SIGTERM');
+  const said = 'Cannot export: it was ended by SIGTERM, and is not complete\n';
+  assert.deepEqual(await endOf(stuck), { end: 143, said });
+});
+
+test('full disks: an import leaves what was there, an export leaves no file', { skip }, async () => {
+  await using folder = await temporaryFolder();
+  const small = join(folder.path, 'small');
+  mkdirSync(small);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+  try {
+    const path = join(small, 'todos.db');
+    for (const before of [[], ['migrate']]) {
+      if (before.length > 0) await runProgram([...before, '--database', `sqlite:${path}`]);
+      const { code, stderr } = await runProgram(['import', '-', '--database', `sqlite:${path}`], {
+        input: WHOLE,
+      });
+      assert.deepEqual([code, stderr], [69, 'Cannot import: database or disk is full\n']);
+      assert.equal(existsSync(path), before.length > 0);
+    }
+    const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
+    assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
+    const large = `sqlite:${join(folder.path, 'large.db')}`;
+    await importWhole(large);
+    const { code, stderr } = await runProgram(['export', join(small, 'todos.jsonl'), '--database', large]);
+    assert.equal(code, 74);
+    assert.match(stderr, /^Cannot export: ENOSPC: [^\n]*\n$/);
+    assert.deepEqual(readdirSync(small).sort(), ['todos.db', 'todos.db-owner']);
+  } finally {
+    execFileSync('umount', [small]);
+  }
+});
+
+test('a backup on a read-only disk is exported', { skip }, async () => {
+  await using folder = await temporaryFolder();
+  const disk = join(folder.path, 'disk');
+  mkdirSync(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk]);
+  try {
+    const database = `sqlite:${join(folder.path, 'todos.db')}`;
+    await importWhole(database);
+    await runProgram(['backup', join(disk, 'x.db'), '--database', database]);
+    chmodSync(join(disk, 'x.db'), 0o444);
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const { code, stdout } = await runProgram(['export', '--database', `sqlite:${join(disk, 'x.db')}`]);
+    assert.equal(code, 0);
+    assert.equal(stdout.split('\n').length, 60_004);
+    assert.deepEqual(readdirSync(disk), ['x.db']);
+  } finally {
+    execFileSync('umount', [disk]);
+  }
+});
+
+test('while nobody reads, the database is touched, and one warning is said', async () => {
+  let touched = 0;
+  let warned = 0;
+  const waiting = forReader(
+    async () => {
+      touched += 1;
+    },
+    () => {
+      warned += 1;
+    },
+    { touchMs: 5, stalledMs: 20 },
+  );
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waited = waiting(promise);
+  while (touched < 20) await sleep(5);
+  resolve();
+  await waited;
+  assert.equal(warned, 1);
+  const lost = forReader(
+    () => Promise.reject(new Error('lost')),
+    () => {},
+    { touchMs: 5 },
+  );
+  await assert.rejects(lost(new Promise(() => {})), { message: 'lost' });
+});
