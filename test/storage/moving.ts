@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { createKey } from '../../src/store/create-key.ts';
+import { openPostgresExport } from '../../src/store/postgres/export.ts';
+import { openPostgresImport } from '../../src/store/postgres/import.ts';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openSqliteExport } from '../../src/store/sqlite/export.ts';
+import { openSqliteImport } from '../../src/store/sqlite/import.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import type { TodoStore } from '../../src/store/store.ts';
+import type { ExportSource, ImportTarget } from '../../src/store/transfer/contents.ts';
+import { exportParts } from '../../src/store/transfer/lines.ts';
+import { readExport } from '../../src/store/transfer/read.ts';
+import { randomFrom } from './random.ts';
+import { listed, newTodo, replacement } from './todos.ts';
+
+/** Kinds of characters, of which the titles are made. */
+const CHARACTERS = ['a', ' ', '"', '\\', '\n', '\u0001', 'é', '\u2028', '\u{1F95B}', '\ufffd', '{', 'NULL'];
+
+/** Any todos, deletions, categories and keys of a seed, in a SQLite file. */
+async function fill(path: string, seed: number): Promise<readonly string[]> {
+  const random = randomFrom(seed);
+  const below = (limit: number): number => Math.floor(random() * limit);
+  await using store = await openSqliteStore(path);
+  await using operator = openSqliteOperator(path);
+  for (let count = below(4); count > 0; count -= 1) await operator.addCategory(`Category ${count}\u{1F331}`);
+  const categories = (await operator.listCategories()).length;
+  const title = () =>
+    `x${Array.from({ length: below(60) }, () => CHARACTERS[below(8)] ?? '').join('')}`.slice(0, 100);
+  const keys: string[] = [];
+  for (let count = below(60); count > 0; count -= 1) {
+    const todo = newTodo(title(), 1 + below(categories));
+    const key = `key-${count}`;
+    const once =
+      random() < 0.3 ? { ...createKey(['issuer', 'subject'], key, todo), patienceMs: 100 } : undefined;
+    await store.add(todo, once);
+    if (once !== undefined) keys.push(JSON.stringify({ todo, once }));
+    const other = 1 + below(60);
+    if (random() < 0.3) await store.remove(other);
+    if (random() < 0.3) {
+      const { title: text, categoryId } = newTodo(title(), 1 + below(categories));
+      await store.replace(other, replacement(text, random() < 0.5, categoryId));
+    }
+  }
+  return keys;
+}
+
+async function move(source: ExportSource, target: ImportTarget): Promise<string> {
+  await using _source = source;
+  await using _target = target;
+  let text = '';
+  for await (const part of exportParts(source)) text += part.text;
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text);
+  }
+  await target.commit(await readExport(bytes(), (rows) => target.add(rows)));
+  return text;
+}
+
+/** What replays of all keys answer, and which id comes next. */
+async function answersOf(store: TodoStore, keys: readonly string[]): Promise<unknown> {
+  await using owned = store;
+  const list = await listed(owned);
+  const tag = (await owned.list()).etag;
+  const replays = [];
+  for (const key of keys) {
+    const { todo, once } = JSON.parse(key);
+    replays.push(await owned.add(todo, once));
+  }
+  return { list, tag, replays, next: await owned.add(newTodo('next', 1)) };
+}
+
+/**
+ * Moves a database of this seed from SQLite to PostgreSQL and back: the same export, list, tag, categories, replays of
+ * keys and next id everywhere.
+ *
+ * @param path Of a SQLite file that is not there; another one gets a suffix.
+ * @param url Of an empty database.
+ */
+export async function moveThereAndBack(seed: number, path: string, url: string): Promise<void> {
+  const keys = await fill(path, seed);
+  const back = `${path}.back.db`;
+  const first = await move(openSqliteExport(path), await openPostgresImport(url));
+  const second = await move(await openPostgresExport(url), await openSqliteImport(back, () => {}));
+  assert.equal(second, first, `seed ${seed}`);
+  const answers = await answersOf(await openSqliteStore(path), keys);
+  assert.deepEqual(
+    await answersOf(await openPostgresStore(url, { connections: 1 }), keys),
+    answers,
+    `seed ${seed}`,
+  );
+  assert.deepEqual(await answersOf(await openSqliteStore(back), keys), answers, `seed ${seed}`);
+}
