@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Event, Tell } from '../../src/events.ts';
+import { FileHealth } from '../../src/store/sqlite/health.ts';
+import { knownFile } from '../../src/store/sqlite/known-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
@@ -90,6 +92,17 @@ test('D11 · a deleted file is noticed while nobody writes', async () => {
   });
   clearInterval(alive);
   assert.throws(() => store.find(1), { name: 'StoreBroken' });
+});
+
+test('D11 · a fault of the file is told once, however often somebody meets it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await using _ = await openSqliteStore(path);
+  const { news, tell } = newsOfFile();
+  await using health = new FileHealth(knownFile(path, path), path, tell);
+  for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
+  assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
+  assert.equal(health.fault?.message, 'first');
 });
 
 test('D11 · a link that leads to another file now counts as a replaced file', async () => {
