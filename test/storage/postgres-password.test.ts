@@ -135,6 +135,15 @@ test('after 28P01 with a file as it was, nothing is tried again', async () => {
   assert.deepEqual(given, ['wrong', 'wrong']);
 });
 
+test('after any other refusal nothing is tried again, though the file has changed', async () => {
+  await using folder = await temporaryFolder();
+  const { path, bare } = await withPasswordFile(folder.path, PASSWORD);
+  const nowhere = bare.replace(/\/todos_\d+$/, '/nowhere');
+  const { outcome, given } = await connectWhile(path, nowhere, ['another']);
+  assert.match(outcome, /^database "nowhere" does not exist$/);
+  assert.deepEqual(given, [PASSWORD]);
+});
+
 for (const [what, variables, says] of [
   [
     'a password in the string',
