@@ -83,6 +83,7 @@ const CHAPTERS = [
   ['Contract: authentication', 'A'],
   ['Contract: profiles, environment, documents', 'D'],
   ['Contract: a create that may be repeated', 'I'],
+  ['Contract: moving data', 'E'],
   ['Beyond both: what a client may use and need not', 'RFC 9110'],
 ] as const;
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { temporaryFolder } from './folder.ts';
 import { Ledger } from './ledger.ts';
+import { moveThereAndBack } from './moving.ts';
 import { noPgBouncer, PgBouncer } from './pgbouncer.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -86,6 +89,13 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
     const { id } = await addedTo(store, 'a');
     assert.equal((await found(there, id))?.title, 'a');
     await store.check();
+  });
+
+  test('E1, E2 · an import and an export are one transaction each', async () => {
+    const { owner, url } = await database();
+    await using bouncer = await PgBouncer.start(server, [owner, 'postgres']);
+    await using folder = await temporaryFolder();
+    await moveThereAndBack(11, join(folder.path, 'todos.db'), bouncer.through(url));
   });
 
   test('a statement that is given up is cancelled at the server', async () => {
