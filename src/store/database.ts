@@ -75,7 +75,7 @@ export async function readServedDatabase(
 async function checkPasswordFile(settings: Settings, connectionString: string): Promise<void> {
   const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
   if (path === undefined) return;
-  const inString = /^[a-z]+:\/\/[^@/?#]*:[^@/?#]+@|[?&]password=/.test(connectionString);
+  const inString = /^[a-z]+:\/\/[^:@/?#]*:[^@/?#]+@|[?&]password=/.test(connectionString);
   if (inString || settings.isSet('PGPASSWORD')) {
     const other = inString ? 'a password in TODO_DATABASE' : 'PGPASSWORD';
     settings.refuse('TODO_DATABASE_PASSWORD_FILE', `must not be set beside ${other}`, 'both');
