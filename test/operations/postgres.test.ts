@@ -90,13 +90,21 @@ test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that
   await server.terminate(database);
   const reply = await write;
   assert.equal(reply.headers.get('retry-after'), null);
-  const { traceId: _traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
+  const { traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
   assert.deepEqual(problem, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
     title: 'Service Unavailable',
     status: 503,
     detail: 'It is unknown whether the change was made. Read before repeating it.',
   });
+  const lines = list.log.map((line) => JSON.parse(line)).filter((line) => line.traceId === traceId);
+  assert.deepEqual(
+    lines.map(({ level, event, reason }) => [level, event, typeof reason]),
+    [
+      [30, 'todo-outcome-unknown', 'undefined'],
+      [40, 'outcome-unknown', 'string'],
+    ],
+  );
 });
 
 test('/ready turns while the database is away, and the log says so once', async () => {
