@@ -38,7 +38,7 @@ export class SchemaHealth implements Disposable {
 
   /** Rejects with `StoreBroken` while something is missing. */
   async check(): Promise<void> {
-    if (!this.#isFresh()) await this.#refresh();
+    if (performance.now() - this.#knownAt >= CHECK_INTERVAL_MS) await this.#refresh();
     if (this.#fault !== undefined) throw new StoreBroken(this.#fault);
   }
 
@@ -50,12 +50,9 @@ export class SchemaHealth implements Disposable {
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
     else if (!isSchemaError(error)) return false;
-    else if (this.#fault === undefined || !this.#isFresh()) await this.#refresh();
+    // While something is missing, the clock refreshes what is known of it.
+    else if (this.#fault === undefined) await this.#refresh();
     return this.#fault !== undefined;
-  }
-
-  #isFresh(): boolean {
-    return performance.now() - this.#knownAt < CHECK_INTERVAL_MS;
   }
 
   readonly #refresh = singleFlight(async () => {
