@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -127,15 +128,20 @@ describe('Bodies before answers', { concurrency: true }, () => {
     assert.ok(Number(socket?.bytesRead) < 8 * 2 ** 20, `${socket?.bytesRead} bytes were read`);
   });
 
-  test('B5 · too large a body that begins to come behind its 413 is read to its end', async () => {
+  test('B5 · too large a body that begins to come behind its 413 is read to its end and no longer', async () => {
     await using demo = await startDemo();
     const accepted = once(demo.server, 'connection');
     await using connection = await Connection.open(demo.url);
     const [socket]: Socket[] = await accepted;
+    const asked = once(demo.server, 'request');
     const start = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n';
     connection.socket.write(start);
+    const [, response]: ServerResponse[] = await asked;
     await connection.until('HTTP/1.1 413 ');
     connection.socket.write(Buffer.alloc(70_000));
+    while (!socket?.destroyed && socket?.bytesRead !== start.length + 70_000) await turn();
+    await turn();
+    assert.equal(response?.writableEnded, true);
     await connection.closed();
     assert.equal(socket?.bytesRead, start.length + 70_000);
   });

@@ -69,6 +69,7 @@ for (const [name, before, meanwhile, requests] of [
   ['the first', '', `${POST}{}`, 1],
   ['half of one behind another', `${GET}${HALF}`, `${POST.slice(HALF.length)}{}`, 2],
   ['the end of a body', `${POST}{`, '}', 1],
+  ['a head that takes turns', HALF, `${POST.slice(HALF.length, -2)}X: ${'x'.repeat(14_000)}\r\n\r\n{}`, 1],
 ] as const) {
   test(`the connection of a request that came in a stall serves the next · ${name}`, async () => {
     const limits = { headersTimeout: 500, requestTimeout: 600, connectionsCheckingInterval: 50 };
