@@ -122,10 +122,15 @@ export async function runProgram(
   const output = collect(child);
   child.stdin?.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
-  const printsToken = args[0] === 'token' && args[1] === 'create';
-  canaries.searchOutput(output.stdout, printsToken ? 'tokens' : undefined);
+  canaries.searchOutput(output.stdout, printedBy(args));
   canaries.searchOutput(output.stderr);
   return { code, ...output };
+}
+
+/** What a command prints because it is asked for it. */
+function printedBy([command, part]: readonly string[]): 'tokens' | 'titles' | undefined {
+  if (command === 'token' && part === 'create') return 'tokens';
+  return command === 'export' ? 'titles' : undefined;
 }
 
 /** The variables `TODO_AUTH_*` for one HMAC secret, which is written to a file in `folder`. */
