@@ -322,22 +322,6 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(socket?.bytesRead, 10_001 * WAIT.length);
   });
 
-  test('what comes behind a request that asks for the close is read away, so that no reset takes the answer', async () => {
-    await using gated = await startGated();
-    const accepted = once(gated.demo.server, 'connection');
-    await using connection = await Connection.open(gated.demo.url);
-    const [socket]: Socket[] = await accepted;
-    const last = WAIT.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-    connection.socket.write(last);
-    await settled(gated.underWay);
-    connection.socket.write(WAIT.repeat(10_000));
-    while (socket?.bytesRead === last.length) await turn();
-    gated.open();
-    await connection.closed();
-    assert.equal(connection.answers().length, 1);
-    assert.equal(socket?.bytesRead, last.length + 10_000 * WAIT.length);
-  });
-
   test('B5 · of what comes behind a last answer not much more than 1 MiB is read', async () => {
     await using gated = await startGated();
     const accepted = once(gated.demo.server, 'connection');
