@@ -86,8 +86,8 @@ test('every alert has a unit test in which it fires', () => {
   );
 });
 
-test('the operations page says what to do for each alert, and for no other', () => {
-  const described = [...read('operations.md').matchAll(/^\| `(Todo\w+)` \|/gm)].map(([, name]) => name);
+test('the page about incidents says what to do for each alert, and for no other', () => {
+  const described = [...read('incidents.md').matchAll(/^\| `(Todo\w+)` \|/gm)].map(([, name]) => name);
   assert.deepEqual(
     described,
     rules.map(({ name }) => name),

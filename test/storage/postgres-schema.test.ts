@@ -32,7 +32,7 @@ async function serve(): Promise<Served> {
   return { url, role, store, told, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
-/** As docs/operations.md has them. */
+/** As docs/postgresql.md has them. */
 const rightsOf = (role: string) =>
   `GRANT SELECT, INSERT, UPDATE, DELETE ON todos, idempotency_keys TO ${role};
   GRANT SELECT ON categories, todo_schema, todo_tombstones, todo_purged TO ${role};
