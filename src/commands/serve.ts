@@ -106,10 +106,10 @@ async function greet(config: Config, service: Service, output: Output): Promise<
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
+    ...(isScalarInstalled() ? [`browser    ${url}${PAGE_PATH}`] : []),
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     `database   ${database ?? 'none: todos are kept in memory'}`,
     ...(keys === undefined ? [] : [`tokens     ${keys}`]),
-    ...(isScalarInstalled() ? [`reference  ${url}${PAGE_PATH}`] : []),
     ...tokenLine(profile),
   ];
   output.write(`${lines.join('\n  ')}\n`, { mayWait: false, important: false });

@@ -37,13 +37,13 @@ async function list(baseUrl: string, token: string): Promise<unknown[]> {
   return (await reply.json()) as unknown[];
 }
 
-test('development greets with profile, environment, URL, database, reference page and the token command', async () => {
+test('development greets with profile, environment, URL, the page for a browser, database and the token command', async () => {
   await using service = await startService({ environment: 'development' });
   const greeting = service.stdout();
   assert.match(greeting, /profile shared-list, development/);
-  assert.match(greeting, /listening {2}http:\/\/127\.0\.0\.1:\d+\n/);
+  const { baseUrl } = service;
+  assert.ok(greeting.includes(`\n  listening  ${baseUrl}\n  browser    ${baseUrl}/scalar\n`), greeting);
   assert.match(greeting, /database {3}sqlite:.*todos\.db\n/);
-  assert.match(greeting, /reference {2}http:\/\/127\.0\.0\.1:\d+\/scalar\n/);
   const command = `npm run -s token -- --name ada --role editor --data-dir ${service.dataDir}`;
   assert.ok(greeting.includes(`  a token    ${command}\n`), greeting);
 });
