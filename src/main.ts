@@ -16,25 +16,27 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['import', async () => (await import('./commands/import.ts')).importAll],
   ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
   ['categories add', async () => (await import('./commands/categories.ts')).categoriesAdd],
+  ['categories rename', async () => (await import('./commands/categories.ts')).categoriesRename],
   ['openapi', async () => (await import('./commands/openapi.ts')).openapi],
   ['token create', async () => (await import('./commands/token-create.ts')).tokenCreate],
   ['token verify', async () => (await import('./commands/token-verify.ts')).tokenVerify],
 ]);
 
 const LIST = `
-  serve            serves the todo list or the error demo (the default)
-  config           prints the settings that the service would have, or all their faults
-  healthcheck      asks the admin listener whether requests can be answered
-  migrate          brings the schema of the database up to date
-  check            looks for what is wrong with the database
-  backup           copies the SQLite database while it is served
-  export           writes categories, todos and keys as JSON Lines, while they are served
-  import           reads what export wrote, into an empty database, or some todos into any
-  categories list  prints the categories with their ids
-  categories add   adds a category and prints its id
-  openapi          prints the OpenAPI document, which only development serves
-  token create     prints a development token
-  token verify     says check by check what the service makes of a token
+  serve              serves the todo list or the error demo (the default)
+  config             prints the settings that the service would have, or all their faults
+  healthcheck        asks the admin listener whether requests can be answered
+  migrate            brings the schema of the database up to date
+  check              looks for what is wrong with the database
+  backup             copies the SQLite database while it is served
+  export             writes categories, todos and keys as JSON Lines, while they are served
+  import             reads what export wrote, into an empty database, or some todos into any
+  categories list    prints the categories with their ids
+  categories add     adds a category and prints its id
+  categories rename  gives a category another name
+  openapi            prints the OpenAPI document, which only development serves
+  token create       prints a development token
+  token verify       says check by check what the service makes of a token
 `;
 
 const HELP = `Usage: todo-service [command] [flags]

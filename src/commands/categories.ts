@@ -1,5 +1,7 @@
 import { print } from '../print.ts';
 import { categoryNameFault } from '../store/category-name.ts';
+import type { Category } from '../store/operator.ts';
+import { isId, MAX_ID } from '../store/todo.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
@@ -32,13 +34,27 @@ Examples:
   todo-service categories add 'Home and garden' --data-dir /var/lib/todo-service
 `;
 
+const RENAME_HELP = `Usage: todo-service categories rename ID NAME [flags]
+
+Gives a category another name, with the rules of "categories add", and prints both. The service may be running: its
+todos stay as they are, because no answer shows the name.
+
+${DATABASE_HELP}
+
+Exit codes: 0 the category has the name, 1 there is no such category, or another has the name, 2 wrong usage, 69 the
+database cannot be used, 78 faults in the configuration.
+
+Examples:
+  todo-service categories rename 2 Home
+`;
+
 /** `todo-service categories list`. The result is the exit code. */
 export async function categoriesList(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const line = { command: 'categories list', action: 'list the categories', help: LIST_HELP };
   return onDatabase(line, argv, env, async (database) => {
     await using operator = await openOperator(database);
     const categories = await operator.listCategories();
-    print(categories.map(({ id, name }) => `${id}\t${name}\n`).join(''));
+    print(categories.map(lineOf).join(''));
     return 0;
   });
 }
@@ -59,4 +75,32 @@ export async function categoriesAdd(argv: readonly string[], env: NodeJS.Process
     print(`${added.id}\n`);
     return 0;
   });
+}
+
+/** `todo-service categories rename ID NAME`. The result is the exit code. */
+export async function categoriesRename(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const command = 'categories rename';
+  const line = { command, action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP } as const;
+  return onDatabase(line, argv, env, async (database, { ID: text, NAME: name }) => {
+    const id = Number(text);
+    if (!/^\d+$/.test(text) || !isId(id))
+      return wrongUsage(command, `ID must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
+    const fault = categoryNameFault(name);
+    if (fault !== undefined) return wrongUsage(command, fault);
+    await using operator = await openOperator(database);
+    const renamed = await operator.renameCategory(id, name);
+    if (typeof renamed === 'object') {
+      print(lineOf(renamed));
+      return 0;
+    }
+    const reason =
+      renamed === 'name-taken'
+        ? `another has the name ${JSON.stringify(name)}`
+        : 'there is none with this id';
+    return printCannot(`rename the category ${id}`, `${reason}. See "todo-service categories list".`, 1);
+  });
+}
+
+function lineOf({ id, name }: Category): string {
+  return `${id}\t${name}\n`;
 }

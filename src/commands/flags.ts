@@ -9,7 +9,7 @@ export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand exten
   readonly command: string;
   /** As `parseArgs` takes them. */
   readonly flags: Flags;
-  /** The name of the one word without a dash that must be given, or may be when its name is in brackets: `[FILE]`. */
+  /** Names of the words without a dash that must be given, `ID NAME`; of one in brackets, `[FILE]`, that may be. */
   readonly operand?: Operand;
   readonly help: string;
 }
@@ -17,7 +17,9 @@ export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand exten
 /** What was given, by the names of flags and operand. */
 export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
   typeof parseArgs<{ options: Flags }>
->['values'] & { readonly [O in Operand]: O extends `[${string}]` ? string | undefined : string };
+>['values'] & { readonly [O in Words<Operand>]: O extends `[${string}]` ? string | undefined : string };
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 
 /**
  * Reads what follows the words of a command. The result is an exit code when that is all: 0 after `--help` or
@@ -36,11 +38,13 @@ export function readFlags<const Flags extends ParseArgsOptionsConfig, const Oper
       return 0;
     }
     if (line.operand === undefined) return values as Given<Flags, Operand>;
-    const [word, ...more] = positionals;
-    const isMissing = line.operand.startsWith('[') ? word === '' : !word;
-    if (isMissing || more.length > 0)
-      return wrongUsage(line.command, operandWanted(line.operand, positionals));
-    return { ...values, [line.operand]: word } as Given<Flags, Operand>;
+    const words: readonly string[] = positionals;
+    const names = line.operand.split(' ');
+    const isMissing = !line.operand.startsWith('[') && words.length < names.length;
+    if (isMissing || words.length > names.length || words.includes(''))
+      return wrongUsage(line.command, operandWanted(line.operand, words));
+    const operands = Object.fromEntries(names.map((name, place) => [name, words[place]]));
+    return { ...values, ...operands } as Given<Flags, Operand>;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
@@ -57,8 +61,9 @@ export function wrongUsage(command: string, sentence: string): 2 {
 }
 
 /** The words are not repeated: one may be a token. */
-function operandWanted(operand: string, { length }: readonly string[]): string {
-  const received = ['nothing', '""'][length] ?? `${length} words; one with spaces needs quotes`;
+function operandWanted(operand: string, words: readonly string[]): string {
+  const many = words.length === 1 ? '1 word' : `${words.length} words; one with spaces needs quotes`;
+  const received = words.length === 0 ? 'nothing' : words.includes('') ? '""' : many;
   const wanted = operand.startsWith('[') ? 'may be given once' : 'must be given, once';
   return `${operand} ${wanted}, received ${received}`;
 }

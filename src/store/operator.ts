@@ -13,6 +13,8 @@ export interface Operator extends AsyncDisposable {
   listCategories(): Promise<readonly Category[]>;
   /** The category can be used by every instance at once. */
   addCategory(name: string): Promise<Category | 'name-taken'>;
+  /** Its todos stay as they are: no answer shows the name. A name that it has already is none of another. */
+  renameCategory(id: number, name: string): Promise<Category | 'name-taken' | 'category-missing'>;
   /** Looks at engine, schema, durability and contents. */
   inspect(): Promise<Inspection>;
 }

@@ -60,15 +60,19 @@ test('a user who may not write gets one line that grants the right, and 69', asy
   );
   const reader = database.replace(`postgres:${PASSWORD}@`, `reader:${PASSWORD}@`);
   assert.equal((await runProgram(['categories', 'list', '--database', reader])).code, 0);
-  const { code, stderr } = await runProgram(['categories', 'add', 'Garden', '--database', reader]);
-  assert.equal(code, 69);
-  const grant = 'GRANT INSERT ON categories TO reader';
-  assert.equal(
-    stderr,
-    `Cannot add the category: permission denied for table categories: its role lacks rights: ${grant}\n`,
-  );
-  await server.execute(database, grant);
-  assert.equal((await runProgram(['categories', 'add', 'Garden', '--database', reader])).code, 0);
+  for (const [right, action, ...words] of [
+    ['INSERT', 'add', 'Garden'],
+    ['UPDATE', 'rename', '1', 'Home'],
+  ] as const) {
+    const command = ['categories', action, ...words, '--database', reader];
+    const { code, stderr } = await runProgram(command);
+    assert.equal(code, 69);
+    const grant = `GRANT ${right} ON categories TO reader`;
+    const fault = `permission denied for table categories: its role lacks rights: ${grant}`;
+    assert.equal(stderr, `Cannot ${action} the category: ${fault}\n`);
+    await server.execute(database, grant);
+    assert.equal((await runProgram(command)).code, 0);
+  }
 });
 
 test('D9 · a server that is not there is one line and 69, without the password', async () => {

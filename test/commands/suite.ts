@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Finished, runProgram } from '../start.ts';
-import { post, serve } from './served.ts';
+import { ask, post, serve } from './served.ts';
 
 /** What the suite wants to know about an engine. */
 export interface Engine {
@@ -43,6 +43,37 @@ function describeCategories({ make }: Engine): void {
       stderr:
         'Cannot add the category "Work": there is one of this name. See "todo-service categories list".\n',
     });
+    const { stdout } = await run('categories', 'list', '--database', database);
+    assert.equal(stdout, '1\tWork\n2\tLife\n');
+  });
+
+  test('a category is renamed beside a running service, and its todos stay as they are', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await post(service, { categoryId: 2 });
+    const list = await ask(service, 'GET', '/todos');
+    const renamed = await run('categories', 'rename', '2', 'Haus & Gärten', '--database', database);
+    assert.deepEqual(renamed, { code: 0, stdout: '2\tHaus & Gärten\n', stderr: '' });
+    const { stdout } = await run('categories', 'list', '--database', database);
+    assert.equal(stdout, '1\tWork\n2\tHaus & Gärten\n');
+    const headers = { 'if-none-match': list.headers.get('etag') ?? '' };
+    assert.equal((await ask(service, 'GET', '/todos', undefined, headers)).status, 304);
+    await post(service, { categoryId: 2 });
+  });
+
+  test('a category is not renamed to the name of another, nor one that does not exist: 1', async () => {
+    const database = await make();
+    await run('migrate', '--database', database);
+    for (const [id, name, reason] of [
+      ['1', 'Life', 'another has the name "Life"'],
+      ['3', 'Garden', 'there is none with this id'],
+    ] as const) {
+      assert.deepEqual(await run('categories', 'rename', id, name, '--database', database), {
+        code: 1,
+        stdout: '',
+        stderr: `Cannot rename the category ${id}: ${reason}. See "todo-service categories list".\n`,
+      });
+    }
     const { stdout } = await run('categories', 'list', '--database', database);
     assert.equal(stdout, '1\tWork\n2\tLife\n');
   });
@@ -102,7 +133,13 @@ function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): 
     ]);
   });
 
-  for (const words of [['migrate'], ['check'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
+  for (const words of [
+    ['migrate'],
+    ['check'],
+    ['categories', 'list'],
+    ['categories', 'add', 'Garden'],
+    ['categories', 'rename', '1', 'Garden'],
+  ]) {
     test(`${words.join(' ')} refuses a newer schema with 69`, async () => {
       const database = await make();
       await run('migrate', '--database', database);
@@ -118,7 +155,12 @@ function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): 
     });
   }
 
-  for (const words of [['check'], ['categories', 'list'], ['categories', 'add', 'Garden']]) {
+  for (const words of [
+    ['check'],
+    ['categories', 'list'],
+    ['categories', 'add', 'Garden'],
+    ['categories', 'rename', '1', 'Garden'],
+  ]) {
     test(`${words.join(' ')} makes no database: without a schema it ends with 69`, async () => {
       const database = await make();
       const { code, stderr } = await run(...words, '--database', database);

@@ -9,7 +9,8 @@ import { runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-const COMMANDS = ['migrate', 'check', 'backup', 'export', 'import', 'categories list', 'categories add'];
+const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
+const COMMANDS = ['migrate', 'check', 'backup', 'export', 'import', ...CATEGORIES];
 const ALL = ['serve', 'config', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
 
 for (const command of ALL) {
@@ -44,7 +45,7 @@ test('--help, -h and help before the command are the same', async () => {
 });
 
 for (const [group, members] of [
-  ['categories', ['list', 'add']],
+  ['categories', ['list', 'add', 'rename']],
   ['token', ['create', 'verify']],
 ] as const) {
   test(`${group} --help and -h list the commands that begin so, and no other`, async () => {
@@ -61,8 +62,8 @@ for (const [group, members] of [
   test(`${group} without a second word is half of a command, and names the whole ones: 2`, async () => {
     const { stdout: help } = await runProgram([group, '--help']);
     const { code, stderr } = await runProgram([group]);
-    const [one, other] = members.map((member) => `"${group} ${member}"`);
-    const reason = `it is half of a command, which is ${one} or ${other}`;
+    const whole = members.map((member) => `"${group} ${member}"`).join(' or ');
+    const reason = `it is half of a command, which is ${whole}`;
     assert.deepEqual({ code, stderr }, { code: 2, stderr: `Cannot run "${group}": ${reason}.\n\n${help}` });
   });
 
@@ -90,6 +91,16 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
     'NAME must be one line of text without white space around it or control characters, received " "',
   ],
   [['categories', 'add', 'a'.repeat(101)], 'NAME must have at most 100 characters, received 101'],
+  [['categories', 'rename'], 'ID NAME must be given, once, received nothing'],
+  [['categories', 'rename', '1'], 'ID NAME must be given, once, received 1 word'],
+  [['categories', 'rename', '', 'Home'], 'ID NAME must be given, once, received ""'],
+  [
+    ['categories', 'rename', '1', 'Home', 'office'],
+    'ID NAME must be given, once, received 3 words; one with spaces needs quotes',
+  ],
+  [['categories', 'rename', '2147483648', 'Home'], 'ID must be 1 to 2147483647, received "2147483648"'],
+  [['categories', 'rename', 'Work', 'Home'], 'ID must be 1 to 2147483647, received "Work"'],
+  [['categories', 'rename', '1', 'a'.repeat(101)], 'NAME must have at most 100 characters, received 101'],
   [['serve', '--prot', '80'], 'There is no flag "--prot"; "--port" may be meant'],
   [
     ['check', '--databse=postgres://todo:s3cr3t@db'],
@@ -136,9 +147,12 @@ test('a data directory without a name, as an unset variable of the shell gives i
 
 for (const command of COMMANDS) {
   test(`${command} with a database that is none is a fault in the configuration: 78`, async () => {
-    const operand = /^(backup|import|categories add)$/.test(command) ? ['word'] : [];
+    const operands: Record<string, readonly string[]> = { 'categories rename': ['1', 'word'] };
+    const one = /^(backup|import|categories add)$/.test(command) ? ['word'] : [];
     const env = { TODO_DATABASE: 'mysql://todo:secret@localhost/todos' };
-    const { code, stderr } = await runProgram([...command.split(' '), ...operand], { env });
+    const { code, stderr } = await runProgram([...command.split(' '), ...(operands[command] ?? one)], {
+      env,
+    });
     assert.equal(code, 78);
     assert.match(
       stderr,

@@ -24,6 +24,19 @@ export function describeOperator({ open, openOperator, schemaVersion }: Engine):
     assert.equal((await operator.listCategories()).length, 2);
   });
 
+  test('a category gets another name, but not that of another one, nor one that does not exist', async () => {
+    await using _store = await open();
+    await using operator = await openOperator();
+    assert.deepEqual(await operator.renameCategory(1, 'Büro'), { id: 1, name: 'Büro' });
+    assert.deepEqual(await operator.renameCategory(1, 'Büro'), { id: 1, name: 'Büro' });
+    assert.equal(await operator.renameCategory(1, 'Life'), 'name-taken');
+    assert.equal(await operator.renameCategory(3, 'Garden'), 'category-missing');
+    assert.deepEqual(await operator.listCategories(), [
+      { id: 1, name: 'Büro' },
+      { id: 2, name: 'Life' },
+    ]);
+  });
+
   test('an inspection says engine, schema version and counts', async () => {
     await using store = await open();
     await addedTo(store, 'a');

@@ -5,10 +5,10 @@ import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo } from './todos.ts';
 
-/** Time enough for a second operator to look, before the first has added. */
-const SLOW_INSERTS = `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+/** Time enough for a second operator to look, before the first has written. */
+const SLOW_WRITES = `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
-  CREATE TRIGGER wait BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION wait()`;
+  CREATE TRIGGER wait BEFORE INSERT OR UPDATE ON categories FOR EACH ROW EXECUTE FUNCTION wait()`;
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -34,12 +34,22 @@ test('an operator does not change the schema', async () => {
 test('two operators who add the same name at the same moment add it once', async () => {
   const url = await server.makeDatabase();
   await migratePostgres(url);
-  await server.execute(url, SLOW_INSERTS);
+  await server.execute(url, SLOW_WRITES);
   await using one = await openPostgresOperator(url);
   await using other = await openPostgresOperator(url);
   const outcomes = await Promise.all([one.addCategory('Garden'), other.addCategory('Garden')]);
   assert.equal(outcomes.filter((outcome) => outcome === 'name-taken').length, 1);
   assert.equal((await one.listCategories()).length, 3);
+});
+
+test('two operators who give two categories the same name at the same moment give it to one', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  await server.execute(url, SLOW_WRITES);
+  await using one = await openPostgresOperator(url);
+  await using other = await openPostgresOperator(url);
+  const outcomes = await Promise.all([one.renameCategory(1, 'Garden'), other.renameCategory(2, 'Garden')]);
+  assert.equal(outcomes.filter((outcome) => outcome === 'name-taken').length, 1);
 });
 
 test('an inspection says that a server does not sync', async () => {

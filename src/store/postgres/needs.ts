@@ -56,7 +56,8 @@ export const TO_SERVE: readonly Need[] = [
 /** The same without what only writes need. */
 export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
 
-export const TO_ADD_CATEGORY = ofTable('categories', ['id', 'name'], ['SELECT', 'INSERT']);
+export const toChangeCategories = (right: 'INSERT' | 'UPDATE') =>
+  ofTable('categories', ['id', 'name'], ['SELECT', right]);
 
 /** The highest id of each table that a row has; an index knows it. */
 export const IN_ROWS = {

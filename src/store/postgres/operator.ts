@@ -5,7 +5,7 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
 import { isIdTaken, isInsufficientPrivilege, messageOf, toStoreError } from './error.ts';
-import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_ADD_CATEGORY, TO_CHECK } from './needs.ts';
+import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_CHECK, toChangeCategories } from './needs.ts';
 import {
   changesFault,
   LOCK,
@@ -21,6 +21,8 @@ import {
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
   SELECT $1 WHERE NOT EXISTS (SELECT FROM categories WHERE name = $1) RETURNING id, name`;
+const RENAME_CATEGORY = `UPDATE categories SET name = $2
+  WHERE id = $1 AND NOT EXISTS (SELECT FROM categories WHERE name = $2 AND id <> $1) RETURNING id, name`;
 const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engine,
   (SELECT version FROM todo_schema) AS "schema version", current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes,
@@ -43,22 +45,32 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     patienceMs: PATIENCE_MS,
     faultOf: async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
   });
-  return {
-    listCategories: () => asStoreError('read', run<Category>(connection, LIST_CATEGORIES)),
+  const listCategories = () => asStoreError('read', run<Category>(connection, LIST_CATEGORIES));
 
-    async addCategory(name) {
-      const added = inTransaction(connection, async () => {
-        // Two of one name, added at the same moment, would not see each other without the lock.
-        await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
-        return run<Category>(connection, ADD_CATEGORY, [name]);
-      });
-      const [category] = await asStoreError('write', added).catch(async (error: Error) => {
-        const fault = isIdTaken(error.cause)
-          ? 'run "todo-service migrate"'
-          : isInsufficientPrivilege(error.cause) && (await rightsFault(connection, TO_ADD_CATEGORY));
-        throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
-      });
-      return category ?? 'name-taken';
+  async function write(right: 'INSERT' | 'UPDATE', text: string, values: unknown[]) {
+    const written = inTransaction(connection, async () => {
+      // Two who give the same name at the same moment would not see each other without the lock.
+      await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      return run<Category>(connection, text, values);
+    });
+    const [category] = await asStoreError('write', written).catch(async (error: Error) => {
+      const fault = isIdTaken(error.cause)
+        ? 'run "todo-service migrate"'
+        : isInsufficientPrivilege(error.cause) && (await rightsFault(connection, toChangeCategories(right)));
+      throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
+    });
+    return category;
+  }
+
+  return {
+    listCategories,
+
+    addCategory: async (name) => (await write('INSERT', ADD_CATEGORY, [name])) ?? 'name-taken',
+
+    async renameCategory(id, name) {
+      const renamed = await write('UPDATE', RENAME_CATEGORY, [id, name]);
+      if (renamed !== undefined) return renamed;
+      return (await listCategories()).some((one) => one.id === id) ? 'name-taken' : 'category-missing';
     },
 
     async inspect() {

@@ -18,6 +18,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
   SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM categories WHERE name = ?1) RETURNING id`;
+const RENAME_CATEGORY = `UPDATE categories SET name = ?2
+  WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM categories WHERE name = ?2 AND id <> ?1) RETURNING id`;
 
 /** Values of `PRAGMA synchronous`, https://www.sqlite.org/pragma.html#pragma_synchronous */
 const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
@@ -31,14 +33,20 @@ const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT c
  */
 export function openSqliteOperator(path: string): Operator {
   const database = openBeside(path);
+  const listCategories = () =>
+    asStoreError(() => database.prepare(LIST_CATEGORIES).all()).map(({ id, name }) => ({
+      id: Number(id),
+      name: String(name),
+    }));
   return {
-    async listCategories() {
-      const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
-      return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
-    },
+    listCategories: async () => listCategories(),
     async addCategory(name) {
       const added = asStoreError(() => database.prepare(ADD_CATEGORY).get(name));
       return added === undefined ? 'name-taken' : { id: Number(added.id), name };
+    },
+    async renameCategory(id, name) {
+      if (asStoreError(() => database.prepare(RENAME_CATEGORY).get(id, name))) return { id, name };
+      return listCategories().some((category) => category.id === id) ? 'name-taken' : 'category-missing';
     },
     inspect: async () => inspect(database),
     [Symbol.asyncDispose]: async () => database.close(),
