@@ -52,8 +52,7 @@ async function openSharedList(
   parts.use(store);
   const keysTaken = metrics === undefined ? {} : { keysTaken: metrics.keysTaken };
   const authenticator = parts.use(await openAuthenticator(auth, { tell, ...keysTaken }));
-  if (database.engine === 'sqlite') metrics?.watchWriteAheadLog(database.path);
-  if (store.connections !== undefined) metrics?.watchConnections(store.connections.bind(store));
+  metrics?.watchStore(store);
   return {
     profile: { name, store, authenticate: authenticator.authenticate },
     database: databaseName,

@@ -34,6 +34,27 @@ test('a deleted value is gone from both maps', () => {
   assert.equal(kept.get('a'), undefined);
 });
 
+test('its weight is that of what is in it, never above the limit, and nothing when all is deleted', () => {
+  const both = new RecentCache<number, string>(20, lengthOf);
+  both.set(1, 'four');
+  both.set(2, 'sevenly');
+  assert.equal(both.weight, 11);
+  const changes = fc.array(fc.tuple(fc.nat(9), fc.option(fc.string({ maxLength: 9 }))));
+  fc.assert(
+    fc.property(changes, (steps) => {
+      const kept = new RecentCache<number, string>(20, lengthOf);
+      for (const [key, value] of steps) {
+        if (value === null) kept.delete(key);
+        else kept.set(key, value);
+        kept.get((key + 1) % 10);
+        assert.ok(kept.weight <= 20);
+      }
+      for (let key = 0; key < 10; key += 1) kept.delete(key);
+      assert.equal(kept.weight, 0);
+    }),
+  );
+});
+
 test('what weighs more than half of the limit is not kept', () => {
   const kept = new RecentCache<string, string>(10, lengthOf);
   kept.set('half', '12345');

@@ -7,13 +7,19 @@ export class RecentCache<Key, Value> {
   readonly #weigh: (key: Key, value: Value) => number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();
-  /** The sum of all entries in the young map. */
+  /** The sum of all entries in the young map, and in the old one. */
   #weight = 0;
+  #oldWeight = 0;
 
   /** @param limit Both maps together never weigh more; what is heavier than half of it is not kept. */
   constructor(limit: number, weigh: (key: Key, value: Value) => number) {
     this.#limit = limit;
     this.#weigh = weigh;
+  }
+
+  /** The sum of all entries. */
+  get weight(): number {
+    return this.#weight + this.#oldWeight;
   }
 
   get(key: Key): Value | undefined {
@@ -30,6 +36,7 @@ export class RecentCache<Key, Value> {
     if (weight > this.#limit / 2) return;
     if (this.#weight + weight > this.#limit / 2) {
       this.#old = this.#young;
+      this.#oldWeight = this.#weight;
       this.#young = new Map();
       this.#weight = 0;
     }
@@ -43,12 +50,17 @@ export class RecentCache<Key, Value> {
       this.#young.delete(key);
       this.#weight -= this.#weigh(key, young);
     }
-    this.#old.delete(key);
+    const old = this.#old.get(key);
+    if (old !== undefined) {
+      this.#old.delete(key);
+      this.#oldWeight -= this.#weigh(key, old);
+    }
   }
 
   clear(): void {
     this.#young.clear();
     this.#old.clear();
     this.#weight = 0;
+    this.#oldWeight = 0;
   }
 }

@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Mark, Step } from '../mark.ts';
-import type { PoolCounts } from '../store/store.ts';
+import type { TodoStore } from '../store/store.ts';
 import { LabelledHistogram } from './histogram.ts';
 import { registerListeners, type WatchListener } from './listener-metrics.ts';
 import { type Ended, errorType } from './record.ts';
@@ -51,9 +50,7 @@ export interface Metrics extends Disposable {
   readonly watchListener: WatchListener;
   watchLog(output: { readonly dropped: number }): void;
   watchReadiness(ready: () => Promise<true | string>): void;
-  watchConnections(connections: () => PoolCounts): void;
-  /** @param path of the database; the log stands beside it. */
-  watchWriteAheadLog(path: string): void;
+  watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void;
   /** The text that Prometheus reads, and its content type. */
   read(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -178,27 +175,40 @@ export function openMetrics(about: MetricsAbout): Metrics {
         Number((await ready()) === true),
       );
     },
-    watchConnections(connections) {
+    watchStore(store) {
+      new Gauge({
+        name: 'todo_database_size_bytes',
+        help: 'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
+        labelNames: ['file'],
+        registers,
+        collect() {
+          this.reset();
+          for (const { file, bytes } of store.sizes().database)
+            this.set(file === undefined ? {} : { file }, bytes);
+        },
+      });
+      gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => store.sizes().list);
+      if (databaseSystem === 'sqlite') {
+        gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => store.sizes().cache ?? 0);
+        gauge('todo_database_wal_size_bytes', 'Size of the write-ahead log.', () => {
+          return store.sizes().database.find(({ file }) => file === 'wal')?.bytes ?? 0;
+        });
+      }
+      if (store.connections === undefined) return;
+      const counts = store.connections.bind(store);
       new Gauge({
         name: 'db_client_connections',
         help: 'Connections to the database, by state.',
         labelNames: ['db_client_connection_state'],
         registers,
         collect() {
-          const { used, idle } = connections();
+          const { used, idle } = counts();
           this.set({ db_client_connection_state: 'used' }, used);
           this.set({ db_client_connection_state: 'idle' }, idle);
         },
       });
-      gauge(
-        'db_client_connection_pending_requests',
-        'Operations that wait for a connection.',
-        () => connections().waiting,
-      );
-    },
-    watchWriteAheadLog(path) {
-      gauge('todo_database_wal_size_bytes', 'Size of the write-ahead log.', () => {
-        return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      gauge('db_client_connection_pending_requests', 'Operations that wait for a connection.', () => {
+        return counts().waiting;
       });
     },
     async read() {

@@ -48,6 +48,9 @@ export interface TodoStore extends AsyncDisposable {
    */
   check(): Promise<void>;
 
+  /** What is known at once: no question to the database is waited for. */
+  sizes(): StoreSizes;
+
   /** How many connections there are, and how many operations wait for one; only where there is a pool. */
   connections?(): PoolCounts;
 }
@@ -69,6 +72,16 @@ export interface PoolCounts {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;
+}
+
+/** Bytes. */
+export interface StoreSizes {
+  /** On disk: by file where the store has files, else of all tables with their indexes. What is not known is missing. */
+  readonly database: readonly { readonly file?: 'main' | 'wal'; readonly bytes: number }[];
+  /** Of the list in memory: its chunks, and what is compressed of them. */
+  readonly list: number;
+  /** Of single todos in memory, where they are kept. */
+  readonly cache?: number;
 }
 
 /** The 32-bit range of ids is used up; ids are never reused (contract D5). */

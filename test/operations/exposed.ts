@@ -12,6 +12,11 @@ export const OF_POOL = {
   databaseSystem: 'postgresql',
 } as const;
 
+export const STORE = {
+  connections: () => ({ used: 1, idle: 0, waiting: 0 }),
+  sizes: () => ({ database: [{ bytes: 1 }], list: 0 }),
+};
+
 /** Those that Prometheus adds to each sample, and the metric that it adds for each target. */
 const OF_PROMETHEUS = ['job', 'instance'];
 const UP = ['up', new Set(OF_PROMETHEUS)] as const;
@@ -43,8 +48,7 @@ async function textOfPool(): Promise<string> {
   using metrics = openMetrics(OF_POOL);
   metrics.watchLog({ dropped: 0 });
   metrics.watchReadiness(async () => true);
-  metrics.watchConnections(() => ({ used: 0, idle: 0, waiting: 0 }));
-  metrics.watchWriteAheadLog('none');
+  metrics.watchStore(STORE);
   metrics.keysTaken('read');
   return (await metrics.read()).text;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openMetrics } from '../../src/observe/metrics.ts';
-import { OF_POOL } from './exposed.ts';
+import { OF_POOL, STORE } from './exposed.ts';
 import { type List, startList } from './list.ts';
 import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
 import { noPromtool, promtool } from './promtool.ts';
@@ -109,6 +109,24 @@ test('operations of the store and commits are timed', async () => {
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [3]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [3]);
   assert.ok(Number(valuesOf(exposition, 'todo_database_wal_size_bytes')[0]) > 0);
+});
+
+test('the sizes of file, log, list and cache are those of now, and those that nobody knows are missing', async () => {
+  await using list = await startList(ADMIN);
+  await ask(list, 'POST', '/todos', MILK);
+  const todo = await (await ask(list, 'GET', '/todos/1')).text();
+  const body = await (await ask(list, 'GET', '/todos')).text();
+  const exposition = await scrape(list);
+  const path = join(list.dataDir, 'todos.db');
+  const sizeOf = (file: string) => valuesOf(exposition, 'todo_database_size_bytes', { file });
+  assert.deepEqual(sizeOf('main'), [statSync(path).size]);
+  assert.deepEqual(sizeOf('wal'), [statSync(`${path}-wal`).size]);
+  assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), sizeOf('wal'));
+  assert.deepEqual(valuesOf(exposition, 'todo_list_size_bytes'), [body.length - 1]);
+  const [cached = 0] = valuesOf(exposition, 'todo_cache_size_bytes');
+  assert.ok(cached > todo.length && cached < 1_000, String(cached));
+  rmSync(path);
+  assert.deepEqual(valuesOf(await scrape(list), 'todo_database_size_bytes', { file: 'main' }), []);
 });
 
 test('an operation whose client has left is timed all the same', async () => {
@@ -219,7 +237,7 @@ test('promtool finds nothing to say about the metrics', { skip: noPromtool() }, 
   await ask(list, 'GET', '/todos');
   const texts = [await (await fetch(`${list.adminUrl}/metrics`)).text()];
   using pooled = openMetrics(OF_POOL);
-  pooled.watchConnections(() => ({ used: 1, idle: 0, waiting: 0 }));
+  pooled.watchStore(STORE);
   texts.push((await pooled.read()).text);
   for (const text of texts) assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, output: '' });
 });

@@ -31,6 +31,24 @@ test('the pool and the operations of PostgreSQL are measured, and no write-ahead
   assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
 });
 
+test('a scrape does not wait for the size of the tables, and has none before the server said it', async () => {
+  const database = await server.makeDatabase();
+  await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database } });
+  const scrape = async () => parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text());
+  const sizes = async () => valuesOf(await scrape(), 'todo_database_size_bytes');
+  await using lock = await server.lock(database, 'LOCK TABLE todos');
+  assert.deepEqual(await sizes(), []);
+  await server.somebodyWaits(database);
+  assert.deepEqual(await sizes(), []);
+  await lock[Symbol.asyncDispose]();
+  while ((await sizes()).length === 0) await pause(20);
+  const sum = `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class AS c
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`;
+  const [row] = await server.execute(database, sum);
+  assert.deepEqual(await sizes(), [Number(row?.bytes)]);
+  assert.deepEqual(valuesOf(await scrape(), 'todo_cache_size_bytes'), []);
+});
+
 test('each acknowledged write to PostgreSQL leaves one line about its todo', async () => {
   await using list = await startList({ env: { TODO_DATABASE: await server.makeDatabase() } });
   const headers = { authorization: `Bearer ${list.editor}`, 'content-type': 'application/json' };

@@ -43,6 +43,22 @@ test('a chunk that is set again and equal stays the one that it was', () => {
   assert.notEqual(chunks.get(0), first);
 });
 
+test('the bytes of a list are those of its chunks, and of their copies once it was compressed', async () => {
+  const chunks = new ListChunks();
+  assert.equal(chunks.bytes, 0);
+  chunks.set(0, makeChunk(Array.from({ length: 200 }, (_, id) => todo(id))));
+  const plain = (await textOf(chunks)).length - 1;
+  assert.equal(chunks.bytes, plain);
+  const { body } = await chunks.version().select({ gzip: true });
+  const copy = Buffer.concat(piecesOf(body)).length;
+  assert.ok(
+    chunks.bytes > plain + copy / 2 && chunks.bytes < plain + copy,
+    `${chunks.bytes} of ${plain}, ${copy}`,
+  );
+  chunks.set(0, undefined);
+  assert.equal(chunks.bytes, 0);
+});
+
 test('a chunk without todos is gone, and the highest number stays', async () => {
   const chunks = new ListChunks();
   chunks.set(7, one(1_792));

@@ -1,4 +1,5 @@
 import type { Chunk } from './chunk.ts';
+import { bytesOf } from './gzip.ts';
 import { ListVersion } from './version.ts';
 
 /**
@@ -15,6 +16,11 @@ export class ListChunks {
   /** The highest number of a chunk that there ever was, 0 before the first. */
   get highest(): number {
     return this.#highest;
+  }
+
+  /** Of all chunks, and of their compressed copies. */
+  get bytes(): number {
+    return this.#chunks.values().reduce((sum, chunk) => sum + bytesOf(chunk), 0);
   }
 
   get(number: number): Chunk | undefined {

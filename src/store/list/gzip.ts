@@ -41,6 +41,11 @@ function compress(chunk: Chunk): Buffer {
   return piece;
 }
 
+/** Of a chunk, and of its compressed copy where there is one. */
+export function bytesOf(chunk: Chunk): number {
+  return chunk.json.length + (compressed.get(chunk)?.length ?? 0);
+}
+
 /** The JSON array of the chunks, at least one, as one member of gzip (RFC 1952). */
 export async function gzipOf(chunks: readonly Chunk[]): Promise<readonly Buffer[]> {
   const pieces = [HEADER, OPEN];

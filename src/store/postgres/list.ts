@@ -54,6 +54,10 @@ export class PostgresList implements Disposable {
     this.#purging = setInterval(() => this.#purge(), PURGE_INTERVAL_MS).unref();
   }
 
+  get bytes(): number {
+    return this.#chunks.bytes;
+  }
+
   /** Never older than the call. */
   readonly current = singleFlight(async (): Promise<ListVersion> => {
     const at = this.#now();

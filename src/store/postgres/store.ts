@@ -3,7 +3,7 @@ import type { QueryConfig } from 'pg';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { ListRepresentation, ListWish } from '../list/version.ts';
 import { represent, type TodoRepresentation } from '../representation.ts';
-import type { CreateOutcome, Once, PoolCounts, TodoStore } from '../store.ts';
+import type { CreateOutcome, Once, PoolCounts, StoreSizes, TodoStore } from '../store.ts';
 import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
 import type { Database } from './database.ts';
@@ -11,6 +11,7 @@ import { isForeignKeyViolation } from './error.ts';
 import type { SchemaHealth } from './health.ts';
 import type { PostgresList } from './list.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
+import { sizeOf } from './size.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
@@ -26,6 +27,7 @@ export class PostgresTodoStore implements TodoStore {
   readonly #find: ReturnType<typeof findTogether>;
   readonly #list: PostgresList;
   readonly #addOnce: ReturnType<typeof addingOnce>;
+  readonly #size: ReturnType<typeof sizeOf>;
   readonly #health: SchemaHealth;
   readonly #owned: AsyncDisposable;
 
@@ -36,6 +38,7 @@ export class PostgresTodoStore implements TodoStore {
     this.#find = findTogether(database);
     this.#list = list;
     this.#addOnce = addingOnce(database);
+    this.#size = sizeOf(database);
     this.#owned = owned;
   }
 
@@ -106,6 +109,11 @@ export class PostgresTodoStore implements TodoStore {
   async check(): Promise<void> {
     await this.#database.check();
     await this.#health.check();
+  }
+
+  sizes(): StoreSizes {
+    const bytes = this.#size();
+    return { database: bytes === undefined ? [] : [{ bytes }], list: this.#list.bytes };
   }
 
   connections(): PoolCounts {

@@ -33,6 +33,11 @@ export class TodoCache implements Watcher {
     this.#todos = new RecentCache(limit, weigh);
   }
 
+  /** What its todos take, as `limit` counts it. */
+  get bytes(): number {
+    return this.#todos.weight;
+  }
+
   /** Undefined when SQLite has to be asked. */
   get(id: number): Known | undefined {
     if (this.#underWay.has(id)) return undefined;

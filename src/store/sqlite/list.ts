@@ -33,6 +33,10 @@ export class SqliteList implements Watcher, AsyncDisposable {
     this.#health = health;
   }
 
+  get bytes(): number {
+    return this.#chunks.bytes;
+  }
+
   /** Never older than the call. */
   current(): ListVersion | Promise<ListVersion> {
     return this.#known() ?? this.#refreshed();

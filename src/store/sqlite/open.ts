@@ -36,7 +36,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const list = resources.use(new SqliteList(file, health));
     const writer = resources.use(new Writer(file, [cache, list], health));
     const opened = resources.move();
-    return sqliteStore({ reader, cache, list, writer, health }, () => opened.disposeAsync());
+    return sqliteStore({ file, reader, cache, list, writer, health }, () => opened.disposeAsync());
   } catch (error) {
     throw notOpened(path, error);
   }

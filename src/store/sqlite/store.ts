@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ListWish } from '../list/version.ts';
 import { represent } from '../representation.ts';
@@ -6,6 +7,7 @@ import type { Outcomes } from './batch.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { errorOf, failureBy } from './error.ts';
 import type { FileHealth } from './health.ts';
+import type { KnownFile } from './known-file.ts';
 import type { SqliteList } from './list.ts';
 import { prepareFind } from './row.ts';
 import type { Writer } from './writer.ts';
@@ -19,6 +21,7 @@ const unchanged = <T>(outcome: T): T => outcome;
 
 /** What a store is made of. */
 interface Resources {
+  readonly file: KnownFile;
   /** Reads one todo. */
   readonly reader: DatabaseSync;
   readonly cache: TodoCache;
@@ -33,7 +36,7 @@ interface Resources {
  * @param dispose Ends what the store is made of.
  */
 export function sqliteStore(
-  { reader, cache, list, writer, health }: Resources,
+  { file, reader, cache, list, writer, health }: Resources,
   dispose: () => Promise<void>,
 ): TodoStore {
   const findRow = prepareFind(reader);
@@ -92,6 +95,18 @@ export function sqliteStore(
       health.assertUsable();
       read(() => highestId.get());
       await writer.probe();
+    },
+
+    sizes() {
+      const sizeOf = (name: 'main' | 'wal', suffix = '') => {
+        const size = statSync(file.path + suffix, { throwIfNoEntry: false })?.size;
+        return size === undefined ? [] : [{ file: name, bytes: size }];
+      };
+      return {
+        database: [...sizeOf('main'), ...sizeOf('wal', '-wal')],
+        list: list.bytes,
+        cache: cache.bytes,
+      };
     },
 
     [Symbol.asyncDispose]: dispose,
