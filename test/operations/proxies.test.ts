@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
 import { test } from 'node:test';
 import { startDemo } from './demo.ts';
-import { noHaproxy, noNginx, startHaproxy, startNginx } from './proxies.ts';
+import { noHaproxy, noNginx, startHaproxy, startNginx, startTlsNginx } from './proxies.ts';
 import { restartBehind } from './restart-behind.ts';
 
 test('clients of HAProxy do not notice that the only instance is restarted', {
@@ -31,3 +33,13 @@ for (const [name, start, skip] of [
     assert.deepEqual([passed.status, passed.headers.get('keep-alive')], [200, null]);
   });
 }
+
+test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: noNginx() }, async () => {
+  await using demo = await startDemo();
+  await using proxy = await startTlsNginx(Number(new URL(demo.url).port));
+  const session = connect(proxy.url, { rejectUnauthorized: false });
+  const request = session.request({ ':path': '/todos/1' });
+  const [headers] = await once(request, 'response');
+  session.destroy();
+  assert.equal(headers[':status'], 200);
+});

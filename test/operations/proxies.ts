@@ -46,10 +46,29 @@ export const startHaproxy: StartProxy = async (port) => {
 };
 
 /** The example of the documents, with other ports and folders and nothing else. */
-export const startNginx: StartProxy = async (port) => {
+export const startNginx: StartProxy = (port) => startNginxOf(port, (example) => example);
+
+/** The same, with the lines for TLS in place of the one without. */
+export const startTlsNginx: StartProxy = async (port) => {
+  await using folder = await temporaryFolder();
+  const [certificate, key] = [join(folder.path, 'cert.pem'), join(folder.path, 'key.pem')];
+  const subject = ['-nodes', '-subj', '/CN=localhost', '-days', '1'];
+  const made = spawnSync('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate]);
+  if (made.status !== 0) throw new Error(String(made.stderr ?? made.error));
+  const { url, ...proxy } = await startNginxOf(port, (example) =>
+    example
+      .replace(/^ *listen 127.*\n/m, '')
+      .replace(/# (listen )443( ssl.*;)/, '$1127.0.0.1:8080$2')
+      .replace(/# (ssl_certificate +).*;/, `$1${certificate};`)
+      .replace(/# (ssl_certificate_key +).*;/, `$1${key};`),
+  );
+  return { ...proxy, url: url.replace('http:', 'https:') };
+};
+
+async function startNginxOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
   const own = await freePort();
-  const example = await readFile(join(examples, 'nginx.conf'), 'utf8');
+  const example = change(await readFile(join(examples, 'nginx.conf'), 'utf8'));
   const file = join(folder.path, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = folders.map((name) => `${name}_temp_path ${folder.path}/${name};`).join('\n');
@@ -60,7 +79,7 @@ export const startNginx: StartProxy = async (port) => {
   await copyFile(join(examples, 'bridge.js'), join(folder.path, 'bridge.js'));
   const child = spawn('nginx', ['-e', join(folder.path, 'error.log'), '-c', file], { env, stdio: 'inherit' });
   return started(child, own, folder);
-};
+}
 
 function withPorts(example: string, port: number, own: number): string {
   return example

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const unit = readFileSync(new URL('../../docs/todo-service.service', import.meta.url), 'utf8');
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const nginx = readFileSync(new URL('../../docs/proxies/nginx.conf', import.meta.url), 'utf8');
 
 function setting(name: string): string {
   return new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
@@ -28,5 +28,5 @@ test('the alert about memory comes before the unit is killed for it', () => {
 });
 
 test('the proxy of the example closes idle connections before the service does', () => {
-  assert.ok(Number(/keepalive_timeout (\d+)s/.exec(page)?.[1]) < 75);
+  assert.ok(Number(/keepalive_timeout (\d+)s/.exec(nginx)?.[1]) < 75);
 });
