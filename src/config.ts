@@ -1,7 +1,7 @@
 import type { AuthSettings } from './auth/settings.ts';
 import { readOrigins } from './http/message/cors.ts';
 import type { Address } from './http/transport/listeners.ts';
-import { readTracing, type TracingSettings } from './observe/trace-settings.ts';
+import { readTracing, type TracingSettings } from './observe/tracing.ts';
 import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
 import type { Environment, LogLevel } from './settings.ts';
 import { type Database, readDatabase, readServedDatabase, type ServedDatabase } from './store/database.ts';

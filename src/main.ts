@@ -1,6 +1,6 @@
+import { readCommit, readVersion } from './assets.ts';
+import { print } from './commands/print.ts';
 import { meant, nearestTo } from './nearest.ts';
-import { print } from './print.ts';
-import { readCommit, readVersion } from './version.ts';
 
 type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { andThen } from './and-then.ts';
 import type { Admit } from './auth/admit.ts';
 import type { Tell } from './events.ts';
 import type { Answer } from './http/message/answer.ts';
@@ -13,6 +12,7 @@ import { write } from './http/message/write.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import { refuse } from './http/transport/refuse.ts';
 import type { Receive } from './http/transport/server.ts';
+import { andThen } from './promises.ts';
 
 /** What differs between listeners. */
 export interface PipelineParts {

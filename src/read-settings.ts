@@ -1,5 +1,5 @@
 import { nearestTo } from './nearest.ts';
-import { quoteReceived } from './quote-address.ts';
+import { quoteReceived } from './quote.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './settings.ts';
 
 /** Reads settings, and notes every fault, so that three wrong settings cost one start. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Condition } from './admin/readiness.ts';
 import { composeApp } from './app.ts';
+import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
 import type { Tell } from './events.ts';
 import { crash } from './http/message/to-problem.ts';
@@ -10,10 +11,9 @@ import type { Receive, Refused } from './http/transport/server.ts';
 import { sayFull } from './observe/connections-full.ts';
 import { tellBy } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
-import { openTraces } from './observe/open-traces.ts';
+import { openTraces } from './observe/tracing.ts';
 import { openPipeline } from './pipeline.ts';
 import { type OpenProfile, openProfile, schemaVersionOf } from './profile.ts';
-import { readCommit, readVersion } from './version.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the

@@ -1,6 +1,6 @@
 import type { Tell } from '../events.ts';
+import { within } from '../promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../store/store.ts';
-import { within } from '../within.ts';
 
 /** One thing that must be so before requests can be answered: true, else why not, for people. */
 export type Condition = () => true | string | Promise<true | string>;

@@ -1,8 +1,8 @@
-import { andThen } from '../and-then.ts';
 import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { marked } from '../mark.ts';
+import { andThen } from '../promises.ts';
 import type { Authenticate, Authentication } from './authenticate.ts';
 import type { Identity } from './identity.ts';
 import { INSUFFICIENT_SCOPE } from './token/refusal.ts';

@@ -1,4 +1,4 @@
-import { andThen } from '../and-then.ts';
+import { andThen } from '../promises.ts';
 import { RecentCache } from '../recent-cache.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import type { KeySet } from './keys/key-set.ts';

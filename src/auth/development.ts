@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
+import { errorCode, makeFolder, readSmallFile } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
-import { errorCode, readSmallFile } from '../small-file.ts';
 
 /** Signs and verifies the tokens of one development machine. HS256. */
 export interface DevelopmentKey {

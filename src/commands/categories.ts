@@ -1,10 +1,9 @@
-import { print } from '../print.ts';
 import { categoryNameFault } from '../store/category-name.ts';
 import type { Category } from '../store/operator.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
-import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
+import { print, printCannot } from './print.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
 

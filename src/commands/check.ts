@@ -1,6 +1,6 @@
-import { print } from '../print.ts';
 import type { Inspection } from '../store/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
+import { print } from './print.ts';
 
 const HELP = `Usage: todo-service check [flags]
 

@@ -1,12 +1,11 @@
 import { type Config, readConfig } from '../config.ts';
 import { meant } from '../nearest.ts';
-import { print } from '../print.ts';
-import { quoteReceived } from '../quote-address.ts';
+import { quoteReceived } from '../quote.ts';
 import { type GivenFlags, unknownVariables } from '../read-settings.ts';
 import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
 import { nameOf } from './database.ts';
-import { printFaults, printNotOpened } from './faults.ts';
 import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
+import { print, printFaults, printNotOpened } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
 

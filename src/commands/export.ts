@@ -1,14 +1,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { nameComplete, partialOf } from '../new-file.ts';
-import { print } from '../print.ts';
+import { nameComplete, partialOf } from '../files.ts';
 import type { Database } from '../store/database.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { printCannot } from './faults.ts';
+import { print, printCannot } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service export [FILE] [flags]

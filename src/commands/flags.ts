@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { meant, nearestTo } from '../nearest.ts';
-import { print } from '../print.ts';
 import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../settings.ts';
+import { print } from './print.ts';
 
 /** What a command takes after its own words. */
 export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string = never> {

@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { print } from '../print.ts';
 import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import type { ImportTarget, Restored, RestoreTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
 import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
+import { print, printCannot } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service import FILE|- [flags]

@@ -1,7 +1,7 @@
-import { print } from '../print.ts';
 import type { Database } from '../store/database.ts';
 import type { Migrated } from '../store/operator.ts';
 import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved } from './database.ts';
+import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
 

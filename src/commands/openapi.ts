@@ -1,7 +1,7 @@
 import { isDocumented, readDocument } from '../openapi/documents.ts';
-import { print } from '../print.ts';
 import { SETTINGS } from '../settings.ts';
 import { readFlags, wrongUsage } from './flags.ts';
+import { print } from './print.ts';
 
 const PROFILE = SETTINGS.TODO_PROFILE;
 

@@ -2,15 +2,15 @@ import { type Config, readConfig } from '../config.ts';
 import type { Tell } from '../events.ts';
 import { meant } from '../nearest.ts';
 import { openLog, tellBy } from '../observe/log.ts';
-import { TracesNotOpened } from '../observe/open-traces.ts';
 import type { Output } from '../observe/standard-output.ts';
+import { TracesNotOpened } from '../observe/tracing.ts';
+import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { openService, PortNotOpened, type Service } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
-import { shellWord } from '../shell-word.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
-import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { readFlags, SERVE_FLAGS, settingsHelp } from './flags.ts';
+import { printCannot, printFaults, printNotOpened } from './print.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 const OTHERS = VARIABLES.filter(

@@ -12,10 +12,9 @@ import { readSecretFile } from '../auth/keys/files.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig, type SigningConfig } from '../config.ts';
 import { parseJson } from '../parse-json.ts';
-import { print } from '../print.ts';
 import { SETTINGS } from '../settings.ts';
-import { printCannot, printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
+import { print, printCannot, printFaults } from './print.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
 

@@ -16,6 +16,7 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
@@ -27,10 +28,9 @@ import type { Tell } from '../events.ts';
 import type { Call } from '../http/message/call.ts';
 import type { Mark, Step } from '../mark.ts';
 import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
-import { within } from '../within.ts';
+import { within } from '../promises.ts';
 import { type Ended, errorType } from './record.ts';
-import { loggedExporter } from './span-export.ts';
-import type { Sampling, TracingSettings } from './trace-settings.ts';
+import type { Sampling, TracingSettings } from './tracing.ts';
 
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
@@ -173,4 +173,30 @@ function remoteContext(parent: Parent | undefined): Context {
     traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     isRemote: true,
   });
+}
+
+/** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
+const SUCCESS = 0;
+
+/**
+ * The same exporter, and a line in the log when spans can no longer be sent, and when they can again. What
+ * happens in between is for level debug. Requests never notice.
+ */
+export function loggedExporter(exporter: SpanExporter, tell: Tell): SpanExporter {
+  let failing = false;
+  return {
+    export(spans, report) {
+      exporter.export(spans, (result) => {
+        const failed = result.code !== SUCCESS;
+        if (failed) {
+          const again = failing ? ({ level: 'debug', message: 'still no traces sent' } as const) : {};
+          const reason = result.error?.message;
+          tell({ event: 'traces-not-sent', reason, spans: spans.length }, again);
+        } else if (failing) tell({ event: 'traces-sent' });
+        failing = failed;
+        report(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
 }

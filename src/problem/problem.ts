@@ -1,4 +1,4 @@
-import { titleOf, typeOf } from './catalogue.ts';
+import { STATUS_CODES } from '../node-http.ts';
 
 /** What an endpoint says of an error. Members left out are filled from the status (RFC 9457 §3.1). */
 export interface Problem {
@@ -19,4 +19,54 @@ export const PROBLEM_JSON = 'application/problem+json';
 export function problemBody(problem: Problem, traceId: string): string {
   const { status, title = titleOf(status), detail, errors } = problem;
   return JSON.stringify({ type: typeOf(status), title, status, detail, errors, traceId });
+}
+
+/** The status codes that sections 15.5.1 and 15.6.1 of RFC 9110 and those behind them define, one each; 15.5.19 none. */
+const CLIENT_ERRORS = [
+  400,
+  401,
+  402,
+  403,
+  404,
+  405,
+  406,
+  407,
+  408,
+  409,
+  410,
+  411,
+  412,
+  413,
+  414,
+  415,
+  416,
+  417,
+  Number.NaN,
+  421,
+  422,
+  426,
+];
+const SERVER_ERRORS = [500, 501, 502, 503, 504, 505];
+
+/** Where Node.js still has the phrase of an RFC that RFC 9110 obsoleted. */
+const RENAMED: ReadonlyMap<number, string> = new Map([
+  [413, 'Content Too Large'],
+  [422, 'Unprocessable Content'],
+]);
+
+/** `type` of a status code (contract P3), or undefined for one that RFC 9110 does not define. */
+export function typeOf(status: number): string | undefined {
+  const [chapter, codes] = status < 500 ? ['15.5', CLIENT_ERRORS] : ['15.6', SERVER_ERRORS];
+  const section = codes.indexOf(status) + 1;
+  return section === 0 ? undefined : `https://tools.ietf.org/html/rfc9110#section-${chapter}.${section}`;
+}
+
+/** The reason phrase of a status code, or undefined for an unknown one. */
+export function reasonPhrase(status: number): string | undefined {
+  return RENAMED.get(status) ?? STATUS_CODES[status];
+}
+
+/** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (P4). */
+export function titleOf(status: number): string | undefined {
+  return status === 500 ? 'An error occurred while processing your request.' : reasonPhrase(status);
 }

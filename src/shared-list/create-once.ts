@@ -1,7 +1,7 @@
+import { within } from '../promises.ts';
 import type { CreateKey } from '../store/create-key.ts';
 import type { TodoRepresentation } from '../store/representation.ts';
 import type { CreateOutcome, Once } from '../store/store.ts';
-import { within } from '../within.ts';
 
 /** Milliseconds that a repeat waits for the create that is under way (contract I3). */
 const PATIENCE_MS = 1_000;

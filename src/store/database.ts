@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { areHosts, quoteAddress } from '../quote-address.ts';
+import type { Failed } from '../files.ts';
+import { areHosts, quoteAddress } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
-import type { Failed } from '../small-file.ts';
 
 interface Sqlite {
   readonly engine: 'sqlite';
@@ -94,7 +94,7 @@ async function checkPasswordFile(settings: Settings, connectionString: string): 
 export async function readPasswordFile(
   path: string,
 ): Promise<{ readonly outcome: 'read'; readonly password: string } | Failed> {
-  const { failed, readSmallFile } = await import('../small-file.ts');
+  const { failed, readSmallFile } = await import('../files.ts');
   const file = await readSmallFile(path);
   if (file.outcome !== 'read') return failed(file.reason);
   let text: string;

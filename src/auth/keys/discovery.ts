@@ -1,6 +1,6 @@
+import { errorCode, type Failed, failed } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
-import { quoteReceived } from '../../quote-address.ts';
-import { errorCode, type Failed, failed } from '../../small-file.ts';
+import { quoteReceived } from '../../quote.ts';
 
 const LOOPBACK_IPV4 = /^127\.[0-9]+\.[0-9]+\.[0-9]+$/;
 

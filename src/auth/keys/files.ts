@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
+import { type Failed, failed, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
-import { type Failed, failed, readSmallFile } from '../../small-file.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
 import { describeSkipped, inOrder, readKeySet } from './key-set.ts';
 import type { LoadedKeys } from './keys.ts';

@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import type { Failed } from '../../small-file.ts';
+import type { Failed } from '../../files.ts';
 import { describeSkipped, type KeySet, type KeySetResult, sameKeys } from './key-set.ts';
 
 /** Where keys come from while the service runs: a secret, a file that may change, an issuer that rotates. */

@@ -1,4 +1,4 @@
-import { failed } from '../../small-file.ts';
+import { failed } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
 import { readKeySet } from './key-set.ts';
 import type { Keys } from './keys.ts';

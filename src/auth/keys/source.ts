@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { quoteAddress, quoteReceived } from '../../quote-address.ts';
+import { quoteAddress, quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX } from '../development.ts';

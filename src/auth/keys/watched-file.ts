@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { errorCode } from '../../small-file.ts';
+import { errorCode } from '../../files.ts';
 import { readKeysFile, readSecretFile } from './files.ts';
 import { inOrder } from './key-set.ts';
 import { currentKeys, type Keys, KeysNotOpened, type KeysOptions, type LoadedKeys } from './keys.ts';

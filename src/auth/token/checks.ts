@@ -1,4 +1,4 @@
-import { andThen } from '../../and-then.ts';
+import { andThen } from '../../promises.ts';
 import { candidateKeys, type KeySet, selectedKeys } from '../keys/key-set.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { AuthSettings } from '../settings.ts';

@@ -1,4 +1,4 @@
-import { quoteReceived } from '../../quote-address.ts';
+import { quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';

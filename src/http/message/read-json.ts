@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { andThen } from '../../and-then.ts';
 import { faultIn, type JsonFault, parseJson } from '../../parse-json.ts';
 import { isJson } from '../../problem/media-type.ts';
 import type { Problem } from '../../problem/problem.ts';
+import { andThen } from '../../promises.ts';
 import type { IncomingBody } from './body.ts';
 
 /** What a parser makes of a JSON object: a value of its type, or sentences by member name. */

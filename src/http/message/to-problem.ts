@@ -1,7 +1,6 @@
 import type { Tell } from '../../events.ts';
-import { reasonPhrase } from '../../problem/catalogue.ts';
 import { admitsProblem } from '../../problem/media-type.ts';
-import { PROBLEM_JSON, problemBody } from '../../problem/problem.ts';
+import { PROBLEM_JSON, problemBody, reasonPhrase } from '../../problem/problem.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 

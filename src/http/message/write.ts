@@ -1,4 +1,4 @@
-import { reasonPhrase } from '../../problem/catalogue.ts';
+import { reasonPhrase } from '../../problem/problem.ts';
 import { endLast } from '../transport/refuse.ts';
 import { type Answer, type Body, piecesOf } from './answer.ts';
 import type { Call } from './call.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { within } from '../../within.ts';
+import { within } from '../../promises.ts';
 import { announcesBody, Framing } from './framing.ts';
 
 type Bytes = Buffer<ArrayBuffer>;

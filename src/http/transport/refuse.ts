@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { reasonPhrase } from '../../problem/catalogue.ts';
-import { PROBLEM_JSON, type Problem, problemBody } from '../../problem/problem.ts';
+import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
 import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import type { HttpConnection } from './connection.ts';
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../../problem/problem.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { readTarget } from './target.ts';
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */
 const HOST =
@@ -41,33 +40,67 @@ export const NOT_HTTP = { status: 400, detail: 'The HTTP version must be 1.0 or 
 
 const HOST_FAULT = 'The request must have exactly one valid Host header.';
 
+/** Fields of which neither of two could be trusted, by their lengths, which differ: most lines cost one look-up. */
+const ONCE = new Map(['host', 'content-type', 'authorization'].map((field) => [field.length, field]));
+
 /**
- * The first field of which neither of two could be trusted and which is there twice. Node.js keeps the first
- * and says nothing; a repeated Content-Length its parser refuses by itself. Most lines cost one comparison of lengths.
+ * The first of those fields that is there twice. Node.js keeps the first and says nothing; a repeated Content-Length its
+ * parser refuses by itself.
  */
 function repeatedField(lines: readonly string[]): string | undefined {
-  let host = false;
-  let type = false;
-  let authorization = false;
+  let seen = 0;
   for (let i = 0; i < lines.length; i += 2) {
     const field = lines[i] ?? '';
-    switch (field.length) {
-      case 'host'.length:
-        if (field.toLowerCase() !== 'host') break;
-        if (host) return 'host';
-        host = true;
-        break;
-      case 'content-type'.length:
-        if (field.toLowerCase() !== 'content-type') break;
-        if (type) return 'content-type';
-        type = true;
-        break;
-      case 'authorization'.length:
-        if (field.toLowerCase() !== 'authorization') break;
-        if (authorization) return 'authorization';
-        authorization = true;
-        break;
-    }
+    const name = ONCE.get(field.length);
+    if (name === undefined || field.toLowerCase() !== name) continue;
+    const bit = 1 << name.length;
+    if ((seen & bit) !== 0) return name;
+    seen |= bit;
   }
   return undefined;
+}
+
+/** Segments of unreserved characters and signs: nothing to decode, nothing to cut off. */
+const PLAIN_PATH = /^(?:\/[\w.~+-]*)+$/;
+
+/** Origin or absolute form (RFC 9112 §3.2), printable ASCII without `#` and `\`. */
+const TARGET = /^(?:https?:\/\/([^/?]+)(?=[/?]|$)|(?=\/))(\/[^?]*)?(?:\?.*)?$/i;
+const PRINTABLE = /^[!-~]+$/;
+
+/** What a request target names: a path for the router and, in absolute form, the authority that replaces `Host`. */
+export interface Target {
+  /** Percent-decoded once (contract R1), unless it holds characters that stand in no route. Without query. */
+  readonly path: string;
+  readonly authority?: string;
+}
+
+/**
+ * Reads a request target (RFC 9112 §3.2). The result is a sentence for people when the target is refused
+ * (contract, Order of checks 1): not in origin or absolute form, or escapes that are not UTF-8 or hold NUL,
+ * CR or LF.
+ */
+export function readTarget(target: string, method: string): Target | string {
+  if (PLAIN_PATH.test(target)) return { path: target };
+  if (target === '*' && method === 'OPTIONS') return { path: '*' };
+  const match = TARGET.exec(target);
+  if (match === null || !PRINTABLE.test(target) || /[#\\]/.test(target)) {
+    return 'The request target must be a path or an absolute http URI.';
+  }
+  const [, authority, rawPath = '/'] = match;
+  const decoded = decodePath(rawPath);
+  if (decoded === undefined) {
+    return 'The escapes in the path must be UTF-8, without NUL, CR and LF.';
+  }
+  // An escaped slash is data, not a delimiter (RFC 3986 §2.2): such a path stays as it was sent and matches nothing.
+  const path = PLAIN_PATH.test(decoded) && !/%2f/i.test(rawPath) ? decoded : rawPath;
+  return authority === undefined ? { path } : { path, authority };
+}
+
+function decodePath(rawPath: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(rawPath);
+    return /[\0\r\n]/.test(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
 }

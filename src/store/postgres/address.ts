@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../quote.ts';
 import { readPasswordFile } from '../database.ts';
 import { type ConnectionString, invalid, readConnectionString } from './connection-string.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { nameComplete, newPrivateFile, partialOf } from '../../new-file.ts';
+import { nameComplete, newPrivateFile, partialOf } from '../../files.ts';
 import { messageOf } from './error.ts';
 import { countsOf, integrityFaults, openBeside } from './operator.ts';
 import { removeDatabase } from './owned-database.ts';

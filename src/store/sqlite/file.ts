@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../make-folder.ts';
-import { newPrivateFile } from '../../new-file.ts';
+import { makeFolder, newPrivateFile } from '../../files.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 

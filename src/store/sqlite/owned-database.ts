@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
-import { keepNames, newPrivateFile } from '../../new-file.ts';
+import { keepNames, newPrivateFile } from '../../files.ts';
 import type { Migrated } from '../operator.ts';
 import { makeDurable } from './durability.ts';
 import { checkFile, checkWritable, resolvePath } from './file.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quoteAddress, quoteReceived } from './quote-address.ts';
+import { quoteAddress, quoteReceived } from './quote.ts';
 
 for (const [address, quoted] of [
   ['https://login.example.org:8443/realms/todo', '"https://login.example.org:8443/realms/todo"'],

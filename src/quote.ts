@@ -35,3 +35,8 @@ export function quoteReceived(text: string): string {
 export function areHosts(text: string): boolean {
   return text.split(',').every((host) => HOST.test(host));
 }
+
+/** One word of a command that people copy into a shell, quoted where it must be. */
+export function shellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,5 +1,15 @@
-import { constants } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 /** A file, or keys, could not be had. The reason is words for people, without any of the content. */
@@ -47,4 +57,51 @@ export async function readSmallFile(path: string): Promise<SmallFile> {
 /** `EACCES` and the like, or undefined for an error that does not come from the operating system. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */
+export function newPrivateFile(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+  keepNames(dirname(path));
+}
+
+/** Keeps the names in a folder, as they are now, through a power cut. */
+export function keepNames(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** The name that a file has while this process makes it: one that was cut off is never taken for a whole one. */
+export function partialOf(file: string): string {
+  return `${resolve(file)}.${process.pid}.partial`;
+}
+
+/** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */
+export function nameComplete(partial: string, file: string): void {
+  // A rename alone would replace what has got this name meanwhile.
+  newPrivateFile(file);
+  try {
+    renameSync(partial, file);
+    keepNames(dirname(file));
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder (0700) and those that it is in, where they are missing. Throws what `mkdir` does.
+ *
+ * `recursive` never ends below a folder that is there and takes none, such as `/proc`.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else may have been faster.
+    if (!existsSync(path)) throw error;
+  }
 }

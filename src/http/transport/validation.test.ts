@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTarget } from './target.ts';
+import { readTarget } from './validation.ts';
 
 const read: readonly (readonly [string, string])[] = [
   ['/todos', '/todos'],

@@ -1,6 +1,20 @@
 import { KeysNotOpened } from '../auth/keys/keys.ts';
 import { StoreNotOpened } from '../store/store.ts';
 
+/** Standard output took not everything: EX_IOERR of sysexits.h. */
+const NOT_PRINTED = 74;
+
+/** Prints what a command has to say. Where standard output does not take it, the exit code is 74, whatever was done. */
+export function print(text: string): void {
+  process.stdout.once('error', ({ message }) => {
+    process.stderr.write(`Cannot print: ${message}\n`);
+    process.once('exit', () => {
+      process.exitCode = NOT_PRINTED;
+    });
+  });
+  process.stdout.write(text);
+}
+
 /**
  * Prints every fault of a configuration, a line each. The result is the exit code.
  *
