@@ -1,9 +1,8 @@
 import { actor, type Tell } from '../events.ts';
-import { type Answer, JSON_UTF_8, json } from '../http/message/answer.ts';
+import { type Answer, admitsGzip, JSON_UTF_8, json } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { type Route, withBody } from '../http/message/routes.ts';
 import { marked } from '../mark.ts';
-import { admitsGzip } from '../problem/media-type.ts';
 import { andThen } from '../promises.ts';
 import type { Preconditions } from '../store/entity-tag.ts';
 import type { ListRepresentation } from '../store/list/version.ts';

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { admitsGzip } from './answer.ts';
+
+for (const header of [
+  'gzip',
+  'GZIP',
+  'br, gzip',
+  'gzip;q=0.001',
+  'x-gzip',
+  '*',
+  'identity;q=0, *;q=0.5',
+  'gzip , , br',
+]) {
+  test(`RFC 9110 §12.5.3 · Accept-Encoding "${header}" admits gzip`, () =>
+    assert.equal(admitsGzip(header), true));
+}
+
+for (const header of [
+  undefined,
+  '',
+  'identity',
+  'br',
+  'gzip;q=0',
+  'gzip;q=0.000, *',
+  '*;q=0',
+  'gzip;q=2',
+  'gzipped',
+]) {
+  test(`RFC 9110 §12.5.3 · Accept-Encoding ${JSON.stringify(header) ?? 'missing'} does not admit gzip`, () => {
+    assert.equal(admitsGzip(header), false);
+  });
+}
