@@ -21,6 +21,9 @@ type OfWrite = { method: string; id: number | undefined; subject: Text; name: Te
 export const EVENTS = {
   waiting: info<{ owner: string }>('waiting for the database file, which another process serves'),
   'schema-migrated': info<{ from: number; to: number }>('brought the schema from version {from} to {to}'),
+  'schema-newer': info<{ version: number; own: number }>(
+    'the schema is of version {version}, which a newer program made; it may be used by this one, of version {own}',
+  ),
   started: info<{
     url: string;
     adminUrl: Text;

@@ -114,11 +114,13 @@ export async function runProgram(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly input?: string;
+    /** The folder of another checkout, whose source runs instead. */
+    readonly checkout?: string;
     /** Whose rights the program has; only root may choose. */
     readonly user?: { readonly uid: number; readonly gid: number };
   } = {},
 ): Promise<Finished> {
-  const child = launch(source, args, options.env ?? {}, options.user);
+  const child = launch(sourceOf(options.checkout), args, options.env ?? {}, options.user);
   const output = collect(child);
   child.stdin?.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);

@@ -1,5 +1,13 @@
 import { listAssets, readAsset } from '../assets.ts';
 
+/** What a database says of its schema. */
+export interface SchemaVersion {
+  /** 0 when there is none. */
+  readonly version: number;
+  /** The oldest program that may work with it, by the version that the program makes. */
+  readonly oldestProgram: number;
+}
+
 /**
  * The numbered plain `.sql` files of a folder. `0001-todos.sql` brings an empty database to version 1, and so
  * on without gaps: the file name is the order.
@@ -23,9 +31,21 @@ export class Migrations {
     return this.#names.slice(version).map((name) => readAsset(new URL(name, this.#folder)));
   }
 
-  /** What is wrong with a database of a newer version, for people, or undefined. */
-  faultOf(version: number): string | undefined {
-    if (version <= this.version) return undefined;
-    return `its schema must be version ${this.version} or older, received ${version}: a newer todo-service made it`;
+  /**
+   * The oldest program, by its version, that may work with a schema of this program's. A file names it in a line like
+   * `-- Oldest program: 4`; without that line it is a program that knows the file.
+   */
+  get oldestProgram(): number {
+    const named = this.from(0).map((sql) => /^-- Oldest program: (\d+)$/m.exec(sql)?.[1]);
+    return Math.max(...named.map((version, index) => Number(version ?? index + 1)));
+  }
+
+  /** What is wrong with a database that this program is too old for, for people, or undefined. */
+  faultOf({ version, oldestProgram }: SchemaVersion): string | undefined {
+    if (version <= this.version || oldestProgram <= this.version) return undefined;
+    return (
+      `its schema must be version ${this.version} or older, received ${version}, for programs from ${oldestProgram} on: ` +
+      'start the newer todo-service that made it, or export with that one and import with this one'
+    );
   }
 }

@@ -2,30 +2,46 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../start.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
-import { serve } from './served.ts';
-import { describeCommands } from './suite.ts';
+import { post, serve, titles } from './served.ts';
+import { describeCommands, type Engine, nextProgram } from './suite.ts';
 
 const server = await PostgresServer.start('fsync=on');
 after(() => server[Symbol.asyncDispose]());
 
-describeCommands('PostgreSQL', {
+const engine: Engine = {
   make: () => server.makeDatabase(),
-  schemaVersion: 3,
-  age: 'UPDATE todo_schema SET version = 99',
-  execute: async (database, sql) => {
-    await server.execute(database, sql);
-  },
+  schemaVersion: 4,
+  migrations: 'src/store/postgres/migrations',
   nameOf: (database) => database.replace(`postgres:${PASSWORD}@`, ''),
-});
+};
+describeCommands('PostgreSQL', engine);
 
 test('serve --no-migrate refuses an older schema with 69 and names the command; after it, it serves', async () => {
   const database = await server.makeDatabase();
   await assert.rejects(
     serve(database, { args: ['--no-migrate'] }),
-    /code 69[\s\S]*its schema must be version 3, received 0: run "todo-service migrate" first\n/,
+    /code 69[\s\S]*its schema must be version 4, received 0: run "todo-service migrate" first\n/,
   );
   await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
   await using _service = await serve(database, { args: ['--no-migrate'] });
+});
+
+test('an instance that may not migrate goes on, and starts again, after a migration that names its program', async () => {
+  const database = await server.makeDatabase();
+  await using next = await nextProgram(
+    engine,
+    '-- Oldest program: 4\nALTER TABLE todos ADD COLUMN note text',
+  );
+  await runProgram(['migrate', '--database', database]);
+  const running = { args: ['--no-migrate'] };
+  await using old = await serve(database, running);
+  await runProgram(['migrate', '--database', database], { checkout: next.path });
+  await post(old, { title: 'by the one that went on' });
+  await using again = await serve(database, running);
+  await post(again, { title: 'by the one that started again' });
+  await using rolledOut = await serve(database, { ...running, checkout: next.path });
+  for (const service of [old, again, rolledOut])
+    assert.deepEqual(await titles(service), ['by the one that went on', 'by the one that started again']);
 });
 
 test('a backup names the call of pg_dump without the password, and ends with 78', async () => {

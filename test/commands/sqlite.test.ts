@@ -29,9 +29,8 @@ function execute(path: string, sql: string): void {
 
 describeCommands('SQLite', {
   make: async () => `sqlite:${newFile()}`,
-  schemaVersion: 2,
-  age: 'PRAGMA user_version = 99',
-  execute: async (database, sql) => execute(database.replace('sqlite:', ''), sql),
+  schemaVersion: 3,
+  migrations: 'src/store/sqlite/migrations',
   nameOf: (database) => database,
 });
 

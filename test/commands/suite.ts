@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { cp, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { type Finished, runProgram } from '../start.ts';
-import { ask, post, serve } from './served.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { ask, post, serve, titles } from './served.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What the suite wants to know about an engine. */
 export interface Engine {
@@ -9,9 +15,8 @@ export interface Engine {
   readonly make: () => Promise<string>;
   /** Of this program's schema. */
   readonly schemaVersion: number;
-  /** SQL that makes the schema one of a version that does not exist yet. */
-  readonly age: string;
-  readonly execute: (database: string, sql: string) => Promise<void>;
+  /** The folder of its migrations in a checkout. */
+  readonly migrations: string;
   /** How commands call the database: without a password. */
   readonly nameOf: (database: string) => string;
 }
@@ -79,7 +84,9 @@ function describeCategories({ make }: Engine): void {
   });
 }
 
-function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): void {
+function describeSchema(engine: Engine): void {
+  const { make, nameOf, schemaVersion } = engine;
+
   test('check is content beside a running service, and says what it found', async () => {
     const database = await make();
     await using service = await serve(database);
@@ -133,27 +140,59 @@ function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): 
     ]);
   });
 
-  for (const words of [
-    ['migrate'],
-    ['check'],
-    ['categories', 'list'],
-    ['categories', 'add', 'Garden'],
-    ['categories', 'rename', '1', 'Garden'],
-  ]) {
-    test(`${words.join(' ')} refuses a newer schema with 69`, async () => {
-      const database = await make();
-      await run('migrate', '--database', database);
-      await execute(database, age);
-      const { code, stderr } = await run(...words, '--database', database);
-      assert.equal(code, 69);
-      assert.match(
-        stderr,
-        new RegExp(
-          `^Cannot [^\\n]*: its schema must be version ${schemaVersion} or older, received 99: a newer todo-service made it\\n$`,
-        ),
+  test('a newer schema is for no older program unless its migration says so: 69, and what to do', async () => {
+    const database = await make();
+    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN note text');
+    await runProgram(['migrate', '--database', database], { checkout: next.path });
+    const reason =
+      `its schema must be version ${schemaVersion} or older, received ${schemaVersion + 1}, for programs from ` +
+      `${schemaVersion + 1} on: start the newer todo-service that made it, or export with that one and import with this one\n`;
+    for (const words of [['migrate'], ['check'], ['export'], ['categories', 'add', 'Garden']]) {
+      const { code, stdout, stderr } = await run(...words, '--database', database);
+      assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
+      assert.match(stderr, /^Cannot [^\n]*\n$/);
+      assert.ok(stderr.endsWith(reason), stderr);
+    }
+    await assert.rejects(
+      serve(database),
+      (error: Error) => /code 69/.test(error.message) && error.message.includes(reason),
+    );
+  });
+
+  test('a newer schema whose migration names this program is used: by a start, by /ready and by each command', async () => {
+    const database = await make();
+    await using next = await nextProgram(
+      engine,
+      `-- Oldest program: ${schemaVersion}\nALTER TABLE todos ADD COLUMN note text`,
+    );
+    await runProgram(['migrate', '--database', database], { checkout: next.path });
+    {
+      await using service = await serve(database, { env: { TODO_ADMIN_PORT: '0' } });
+      const [first, started] = service.stdout().split('\n');
+      const { level, event, version, own } = JSON.parse(first ?? '');
+      assert.deepEqual(
+        [level, event, version, own],
+        ['info', 'schema-newer', schemaVersion + 1, schemaVersion],
       );
+      await post(service, { title: 'by the older program' });
+      const { adminUrl } = JSON.parse(started ?? '');
+      assert.equal((await fetch(`${adminUrl}/ready`)).status, 200);
+    }
+    const checked = await run('check', '--database', database);
+    assert.match(
+      checked.stdout,
+      new RegExp(`\nschema version +${schemaVersion + 1}\n[^]*\nAll is well\\.\n$`),
+    );
+    assert.equal((await run('categories', 'add', 'Garden', '--database', database)).stdout, '3\n');
+    assert.match((await run('export', '--database', database)).stdout, /"title":"by the older program"/);
+    assert.deepEqual(await run('migrate', '--database', database), {
+      code: 0,
+      stdout: `The schema of ${nameOf(database)} was at version ${schemaVersion + 1} already.\n`,
+      stderr: '',
     });
-  }
+    await using service = await serve(database, { checkout: next.path });
+    assert.deepEqual(await titles(service), ['by the older program']);
+  });
 
   for (const words of [
     ['check'],
@@ -170,6 +209,20 @@ function describeSchema({ make, age, execute, nameOf, schemaVersion }: Engine): 
       assert.ok(stdout.endsWith(`from version 0 to ${schemaVersion}.\n`), stdout);
     });
   }
+}
+
+/** A checkout of this program with one more migration: the next version. */
+export async function nextProgram(
+  { migrations, schemaVersion }: Engine,
+  sql: string,
+): Promise<{ path: string } & AsyncDisposable> {
+  const folder = await temporaryFolder();
+  await cp(join(project, 'src'), join(folder.path, 'src'), { recursive: true });
+  for (const name of ['package.json', 'node_modules'])
+    await symlink(join(project, name), join(folder.path, name));
+  const number = String(schemaVersion + 1).padStart(4, '0');
+  await writeFile(join(folder.path, migrations, `${number}-next.sql`), `${sql};\n`);
+  return folder;
 }
 
 function run(...words: readonly string[]): Promise<Finished> {

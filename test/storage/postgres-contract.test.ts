@@ -22,7 +22,7 @@ describeTodoStore('PostgreSQL', {
   execute: async (sql) => {
     await server.execute(current, sql);
   },
-  schemaVersion: 3,
+  schemaVersion: 4,
   ageKeys: "UPDATE idempotency_keys SET at = at - interval '24 hours'",
   countKeys: async () => {
     const [row] = await server.execute(current, 'SELECT count(*) FROM idempotency_keys');

@@ -27,7 +27,7 @@ test('an operator does not change the schema', async () => {
   const url = await server.makeDatabase();
   await assert.rejects(openPostgresOperator(url), {
     name: 'StoreNotOpened',
-    message: /its schema must be version 3, received 0: run "todo-service migrate" first$/,
+    message: /its schema must be version 4, received 0: run "todo-service migrate" first$/,
   });
 });
 

@@ -39,11 +39,12 @@ test('todos survive a restart of the service', async () => {
   assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
 });
 
-test('a newer schema is refused, and left as it is', async () => {
+test('a newer schema that is not for this program is refused, and left as it is', async () => {
   const url = await server.makeDatabase();
   await (await openPostgresStore(url))[Symbol.asyncDispose]();
-  await server.execute(url, 'UPDATE todo_schema SET version = 99');
-  const message = /its schema must be version 3 or older, received 99: a newer todo-service made it$/;
+  await server.execute(url, 'UPDATE todo_schema SET version = 99, oldest_program = 5');
+  const message =
+    /its schema must be version 4 or older, received 99, for programs from 5 on: start the newer/;
   await refused(url, message);
   await refused(url, message, { migrate: false });
   assert.deepEqual(await server.execute(url, 'SELECT version FROM todo_schema'), [{ version: 99 }]);
@@ -51,7 +52,7 @@ test('a newer schema is refused, and left as it is', async () => {
 
 test('an instance that may not migrate refuses an older schema, names the command, and changes nothing', async () => {
   const url = await server.makeDatabase();
-  await refused(url, /its schema must be version 3, received 0: run "todo-service migrate" first$/, {
+  await refused(url, /its schema must be version 4, received 0: run "todo-service migrate" first$/, {
     migrate: false,
   });
   assert.deepEqual(await server.execute(url, "SELECT to_regclass('todos') AS found"), [{ found: null }]);

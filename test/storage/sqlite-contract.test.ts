@@ -22,7 +22,7 @@ describeTodoStore('SQLite', {
     using database = new DatabaseSync(current());
     database.exec(sql);
   },
-  schemaVersion: 2,
+  schemaVersion: 3,
   ageKeys: 'UPDATE idempotency_keys SET at = at - 86400',
   countKeys: async () => {
     using database = new DatabaseSync(current());

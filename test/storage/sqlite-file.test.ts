@@ -72,16 +72,18 @@ test('the tables are STRICT, hold foreign keys and never reuse an id', async () 
   refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
 });
 
-test('a file with a newer schema is refused, and left as it is', async () => {
+test('a file with a newer schema that is not for this program is refused, and left as it is', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'todos.db');
   await (await openSqliteStore(path))[Symbol.asyncDispose]();
   using database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 99');
+  database.exec('PRAGMA user_version = 99; UPDATE todo_schema SET oldest_program = 4');
   await assert.rejects(openSqliteStore(path), {
     name: 'StoreNotOpened',
     reason: 'unusable',
-    message: `Cannot open the database "${path}": its schema must be version 2 or older, received 99: a newer todo-service made it`,
+    message:
+      `Cannot open the database "${path}": its schema must be version 3 or older, received 99, for programs from 4 on: ` +
+      'start the newer todo-service that made it, or export with that one and import with this one',
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 99);
 });

@@ -91,7 +91,7 @@ test('an operator does not make a database, nor change its schema', async () => 
   database.exec('PRAGMA application_id = 0x746f646f');
   assert.throws(() => openSqliteOperator(path), {
     name: 'StoreNotOpened',
-    message: `Cannot open the database "${path}": its schema must be version 2, received 0: run "todo-service migrate" first`,
+    message: `Cannot open the database "${path}": its schema must be version 3, received 0: run "todo-service migrate" first`,
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 0);
 });

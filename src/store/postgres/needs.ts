@@ -37,7 +37,7 @@ const WRITE = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 export const TO_SERVE: readonly Need[] = [
   ...ofTable('todos', ['id', ...COLUMN_NAMES, 'changed'], WRITE),
   ...ofTable('categories', ['id', 'name'], READ),
-  ...ofTable('todo_schema', ['version'], READ),
+  ...ofTable('todo_schema', ['version', 'oldest_program'], READ),
   ...ofTable('todo_tombstones', ['id', 'changed', 'at'], READ),
   ...ofTable('todo_purged', ['changed'], READ),
   ...ofTable('idempotency_keys', ['key', 'body', 'todo_id', 'at'], WRITE),

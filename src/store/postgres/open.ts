@@ -10,7 +10,7 @@ import { Database } from './database.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
 import { needsFault, rightsFault } from './needs.ts';
-import { migrate, schemaFault, serverFault, unloggedFault } from './schema.ts';
+import { latestVersion, migrate, schemaFault, schemaVersion, serverFault, unloggedFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
@@ -50,8 +50,12 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const { tell = () => {} } = options;
-  const schema = (opened: ServerConnection) =>
-    options.migrate === false ? checkSchema(opened) : migrate(opened, tell);
+  const schema = async (opened: ServerConnection) => {
+    const fault = await (options.migrate === false ? checkSchema(opened) : migrate(opened, tell));
+    const [{ version }, own] = [await schemaVersion(opened), latestVersion()];
+    if (fault === undefined && version > own) tell({ event: 'schema-newer', version, own });
+    return fault;
+  };
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(cluster, {
     patienceMs: options.patienceMs ?? START_PATIENCE_MS,

@@ -117,9 +117,9 @@ export async function migratePostgres(connectionString: string): Promise<Migrate
   const connection = await connect(new Cluster(addressOf(connectionString)), {
     patienceMs: PATIENCE_MS,
     faultOf: async (opened) => {
-      versions.push(await schemaVersion(opened));
+      versions.push((await schemaVersion(opened)).version);
       const fault = (await serverFault(opened)) ?? (await migrate(opened));
-      versions.push(await schemaVersion(opened));
+      versions.push((await schemaVersion(opened)).version);
       if (fault === undefined) await renewChanges(opened);
       return fault;
     },

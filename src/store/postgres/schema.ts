@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { Migrations } from '../migrations.ts';
+import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
@@ -18,7 +18,10 @@ const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS maj
   current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit`;
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
-const READ_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM todo_schema';
+/** A schema of before does not say which program may use it. */
+const READ_VERSION = `SELECT version,
+  coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema`;
+const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES ($1, $2)';
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
@@ -92,27 +95,29 @@ export async function migrate(
 
 async function makeSchema(connection: ServerConnection, tell: Tell): Promise<string | undefined> {
   const before = await schemaVersion(connection);
-  if (before === MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES))) return undefined;
+  if (before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES)))
+    return MIGRATIONS.faultOf(before);
   try {
-    const from = await inTransaction(connection, async () => {
+    const found = await inTransaction(connection, async () => {
       await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
       // A session may remember from before the lock that there is no table; to make it is to look again.
       if (!(await find(connection, FIND_VERSION_TABLE))) await run(connection, MAKE_VERSION);
-      const version = await versionOf(connection);
-      if (version > MIGRATIONS.version) return version;
-      for (const sql of MIGRATIONS.from(version)) await run(connection, sql);
-      if (version < MIGRATIONS.version) {
+      const schema = await schemaVersion(connection);
+      if (schema.version > MIGRATIONS.version) return schema;
+      for (const sql of MIGRATIONS.from(schema.version)) await run(connection, sql);
+      if (schema.version < MIGRATIONS.version) {
         await run(connection, 'DELETE FROM todo_schema');
-        await run(connection, 'INSERT INTO todo_schema (version) VALUES ($1)', [MIGRATIONS.version]);
+        await run(connection, WRITE_VERSION, [MIGRATIONS.version, MIGRATIONS.oldestProgram]);
       }
       await run(connection, FIRST_CATEGORIES);
-      return version;
+      return schema;
     });
-    if (from < MIGRATIONS.version) tell({ event: 'schema-migrated', from, to: MIGRATIONS.version });
-    return MIGRATIONS.faultOf(from);
+    if (found.version < MIGRATIONS.version)
+      tell({ event: 'schema-migrated', from: found.version, to: MIGRATIONS.version });
+    return MIGRATIONS.faultOf(found);
   } catch (error) {
     if (isInsufficientPrivilege(error))
-      return `${messageOf(error)}. ${await rightsToMigrate(connection, before)}`;
+      return `${messageOf(error)}. ${await rightsToMigrate(connection, before.version)}`;
     throw error;
   }
 }
@@ -155,9 +160,9 @@ export async function renewChanges(connection: ServerConnection): Promise<void> 
 
 /** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
 export async function schemaFault(connection: ServerConnection): Promise<string | undefined> {
-  const version = await schemaVersion(connection);
-  if (version >= MIGRATIONS.version) return MIGRATIONS.faultOf(version);
-  return `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`;
+  const schema = await schemaVersion(connection);
+  if (schema.version >= MIGRATIONS.version) return MIGRATIONS.faultOf(schema);
+  return `its schema must be version ${MIGRATIONS.version}, received ${schema.version}: run "todo-service migrate" first`;
 }
 
 /** The version that this program makes and works with. */
@@ -165,14 +170,10 @@ export function latestVersion(): number {
   return MIGRATIONS.version;
 }
 
-/** 0 when there is no schema. */
-export async function schemaVersion(connection: ServerConnection): Promise<number> {
-  return (await find(connection, FIND_VERSION_TABLE)) ? versionOf(connection) : 0;
-}
-
-async function versionOf(connection: ServerConnection): Promise<number> {
-  const [row] = await run<{ version: number }>(connection, READ_VERSION);
-  return row?.version ?? 0;
+export async function schemaVersion(connection: ServerConnection): Promise<SchemaVersion> {
+  const isThere = await find(connection, FIND_VERSION_TABLE);
+  const [schema] = isThere ? await run<SchemaVersion>(connection, READ_VERSION) : [];
+  return schema ?? { version: 0, oldestProgram: 0 };
 }
 
 /** What to grant to a role that migrates, and how it goes with less. */

@@ -26,7 +26,7 @@ const NO_KEYS = "(SELECT '' AS key, '' AS body, 0 AS todo_id, 0 AS at WHERE fals
  * Opens a SQLite file to export it, while it is served or not. What nobody has open, a backup for example, may have an
  * older schema and be on a read-only disk; it is only read, and nothing is made beside it.
  *
- * @throws {StoreNotOpened} when it is no database of this program, or a newer one.
+ * @throws {StoreNotOpened} when it is no database of this program, or one too new for it.
  */
 export function openSqliteExport(path: string): ExportSource {
   try {

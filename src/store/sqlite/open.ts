@@ -8,6 +8,7 @@ import { FileHealth } from './health.ts';
 import { knownFile } from './known-file.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
+import { latestVersion } from './schema.ts';
 import { sqliteStore } from './store.ts';
 import { Writer } from './writer.ts';
 
@@ -29,6 +30,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     const owned = resources.use(await openOwned(path, options));
     const { database: reader, versions } = owned;
     if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+    const own = latestVersion();
+    if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
     readOnly(reader);
     const file = knownFile(resolve(path), owned.path);
     const health = resources.use(new FileHealth(file, path, tell));

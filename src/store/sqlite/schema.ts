@@ -6,6 +6,9 @@ const APPLICATION_ID = 0x746f646f;
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 
+/** A schema of before does not say it, and is not asked. */
+const OLDEST_PROGRAM = 'SELECT oldest_program FROM todo_schema';
+
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
 
@@ -43,7 +46,7 @@ export function libraryVersion(database: DatabaseSync): string {
  * where there is none (specification, What the service does, 3; contract D7). One transaction: of several
  * processes that start together, one does it and the others find it done.
  *
- * @throws Error for people when the file is not of this program, or of a newer one; then nothing was changed.
+ * @throws Error for people when the file is not of this program, or too new for it; then nothing was changed.
  */
 export function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
@@ -52,7 +55,8 @@ export function migrate(database: DatabaseSync): void {
     const version = versionOf(database, migrations);
     for (const sql of migrations.from(version)) database.exec(sql);
     if (version < migrations.version) {
-      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version}`);
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version};
+        DELETE FROM todo_schema; INSERT INTO todo_schema VALUES (${migrations.oldestProgram})`);
     }
     database.exec(`${FIRST_CATEGORIES}; ${RAISE_IDS}; COMMIT`);
   } catch (error) {
@@ -70,7 +74,7 @@ export function latestVersion(): number {
 export function checkSchema(database: DatabaseSync): void {
   const migrations = new Migrations(MIGRATIONS);
   const version = versionOf(database, migrations);
-  if (version === migrations.version) return;
+  if (version >= migrations.version) return;
   throw new Error(
     `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`,
   );
@@ -82,10 +86,13 @@ export function checkReadableSchema(database: DatabaseSync): void {
     throw new Error('it has no schema, and no todos');
 }
 
-/** The version of a schema that is this program's or older; 0 of an empty file. */
+/** The version of a schema that this program may use; 0 of an empty file. */
 function versionOf(database: DatabaseSync, migrations: Migrations): number {
+  if (isForeign(database)) throw new Error('it belongs to another program');
   const version = pragma(database, 'user_version');
-  const fault = isForeign(database) ? 'it belongs to another program' : migrations.faultOf(version);
+  if (version <= migrations.version) return version;
+  const oldestProgram = Number(database.prepare(OLDEST_PROGRAM).get()?.oldest_program);
+  const fault = migrations.faultOf({ version, oldestProgram });
   if (fault !== undefined) throw new Error(fault);
   return version;
 }

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { Migrations } from './migrations.ts';
+
+for (const [what, files, oldest] of [
+  ['a file that names no program is for the one that knows it', ['', ''], 2],
+  ['a file may name an older program', ['', '', '-- Oldest program: 2\n'], 2],
+  ['what one file asks for, a later one does not take back', ['', '', '', '-- Oldest program: 1\n'], 3],
+  ['a line that is misspelled names nobody', ['', '-- oldest program 1\n'], 2],
+] as const) {
+  test(what, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'todo-migrations-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    for (const [index, text] of files.entries()) writeFileSync(join(folder, `000${index + 1}-x.sql`), text);
+    assert.equal(new Migrations(pathToFileURL(`${folder}/`)).oldestProgram, oldest);
+  });
+}
