@@ -257,3 +257,12 @@ test('a role whose transactions are serializable by default migrates as well', a
   );
   for (const store of opened) await store[Symbol.asyncDispose]();
 });
+
+test('a server that was built without XML will do', async () => {
+  const { url } = await server.makeOwnedDatabase();
+  const database = new URL(url).pathname;
+  const { href } = Object.assign(new URL(server.url), { pathname: database });
+  await server.execute(href, 'REVOKE EXECUTE ON FUNCTION query_to_xml FROM PUBLIC');
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+});

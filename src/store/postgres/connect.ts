@@ -3,7 +3,7 @@ import type { QueryResultRow } from 'pg';
 import { StoreNotOpened, unusable } from '../store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
-import { messageOf, NoServer } from './error.ts';
+import { isProtocolViolation, messageOf, NoServer } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;
@@ -12,23 +12,30 @@ const RETRY_INTERVAL_MS = 250;
 /** Milliseconds that a statement of the start may take, for example a migration, the wait for another instance's included. */
 const STATEMENT_WAIT_MS = 60_000;
 
+/** Oldest supported server. */
+const OLDEST_MAJOR = 15;
+
+const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS major,
+  current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit`;
+/** What is wrong with the database, for people, or undefined. */
+type FaultOf = (connection: ServerConnection) => Promise<string | undefined>;
+
 interface Start {
-  /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
-  readonly patienceMs: number;
+  /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet; none for an operator. */
+  readonly patienceMs?: number;
   /** Milliseconds that the server must give every statement of the service at the most; else it will not do. */
   readonly strictMs?: number;
-  /** What is wrong with the database, for people, or undefined. */
-  readonly faultOf: (connection: ServerConnection) => Promise<string | undefined>;
 }
 
 /**
- * Connects, and checks whether the database will do. Whoever asked for the connection ends it.
+ * Connects, and checks whether server and database will do. Whoever asked for the connection ends it.
  *
  * @throws {StoreNotOpened} for whatever goes wrong, with one line for people, without the password.
  */
 export async function connect(
   cluster: Cluster,
-  { patienceMs, strictMs, faultOf }: Start,
+  faultOf: FaultOf,
+  { patienceMs = 0, strictMs }: Start = {},
 ): Promise<ServerConnection> {
   const { name } = cluster.address;
   await using parts = new AsyncDisposableStack();
@@ -41,7 +48,7 @@ export async function connect(
     const connection = parts.adopt(await reach(cluster, requirements, patienceMs), (opened) =>
       opened.leave(),
     );
-    const fault = await faultOf(connection);
+    const fault = (await serverFault(connection)) ?? (await faultOf(connection));
     if (fault !== undefined) throw unusable(name, fault);
     parts.move();
     return connection;
@@ -65,6 +72,27 @@ async function reach(
     }
     await sleep(RETRY_INTERVAL_MS);
   }
+}
+
+/** What is wrong with the server, or with the pooler before it, for people, or undefined. */
+async function serverFault(connection: ServerConnection): Promise<string | undefined> {
+  try {
+    return await inTransaction(connection, () => settingsFault(connection));
+  } catch (error) {
+    if (!isProtocolViolation(error)) throw error;
+    return `its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": ${messageOf(error)}`;
+  }
+}
+
+async function settingsFault(connection: ServerConnection): Promise<string | undefined> {
+  const rows = await run<{ major: number; encoding: string; commit: string }>(connection, SERVER);
+  const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
+  if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
+  if (encoding !== 'UTF8') return `its encoding must be "UTF8", received "${encoding}"`;
+  // An answer means that the change is on disk.
+  return commit === 'off'
+    ? 'its "synchronous_commit" must not be "off" for this user and database'
+    : undefined;
 }
 
 /** The rows of a statement, which may take long. */

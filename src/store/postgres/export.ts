@@ -6,8 +6,8 @@ import { READ_PART } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect, run } from './connect.ts';
 import { EVER, SEQUENCE_OF } from './needs.ts';
-import { asStoreError, LIST_CATEGORIES, PATIENCE_MS } from './operator.ts';
-import { schemaFault, serverFault } from './schema.ts';
+import { asStoreError, LIST_CATEGORIES } from './operator.ts';
+import { schemaFault } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
@@ -29,10 +29,7 @@ interface Count {
  * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresExport(connectionString: string): Promise<ExportSource> {
-  const connection = await connect(new Cluster(addressOf(connectionString)), {
-    patienceMs: PATIENCE_MS,
-    faultOf: async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
-  });
+  const connection = await connect(new Cluster(addressOf(connectionString)), schemaFault);
   const read = <Row extends object>(text: string, values: unknown[] = []): Promise<readonly Row[]> =>
     asStoreError('read', run<Row>(connection, text, values));
   await using parts = new AsyncDisposableStack();

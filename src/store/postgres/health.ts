@@ -3,7 +3,7 @@ import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
 import type { Database } from './database.ts';
 import { isIdTaken, isSchemaError } from './error.ts';
-import { faultOf, IN_ROWS, type Lack, lacking, TO_SERVE } from './needs.ts';
+import { type Ask, faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
@@ -56,8 +56,8 @@ export class SchemaHealth implements Disposable {
   }
 
   readonly #refresh = singleFlight(async () => {
-    const lacks = await this.#database.read<Lack>({ name: 'lacking', ...lacking(TO_SERVE, IN_ROWS) });
-    this.#know(faultOf(lacks));
+    const ask: Ask = (text, values = []) => this.#database.read({ text, values });
+    this.#know(faultOf(await findLacks(ask, TO_SERVE, IN_ROWS)));
   });
 
   #know(fault: string | undefined): void {

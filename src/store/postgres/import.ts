@@ -5,8 +5,8 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, run } from './connect.ts';
 import { raiseAbove, SEQUENCE_OF } from './needs.ts';
-import { asStoreError, PATIENCE_MS } from './operator.ts';
-import { migrate, schemaFault, serverFault, unloggedFault } from './schema.ts';
+import { asStoreError } from './operator.ts';
+import { migrate, schemaFault, unloggedFault } from './schema.ts';
 
 /** What an import must find (contract E2). A sequence that was called has given out an id. */
 const CONTENT = `SELECT CASE
@@ -55,7 +55,7 @@ const RESTORE = `WITH made AS (
 export async function openPostgresImport(connectionString: string): Promise<ImportTarget> {
   const session = await begin(
     connectionString,
-    async (opened) => (await serverFault(opened)) ?? (await migrate(opened)) ?? (await unloggedFault(opened)),
+    async (opened) => (await migrate(opened)) ?? (await unloggedFault(opened)),
   );
   await using parts = new AsyncDisposableStack();
   parts.use(session);
@@ -97,10 +97,7 @@ export async function openPostgresImport(connectionString: string): Promise<Impo
  * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresRestore(connectionString: string): Promise<RestoreTarget> {
-  const session = await begin(
-    connectionString,
-    async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
-  );
+  const session = await begin(connectionString, schemaFault);
   await using parts = new AsyncDisposableStack();
   parts.use(session);
   const { ask } = session;
@@ -127,11 +124,8 @@ export async function openPostgresRestore(connectionString: string): Promise<Res
 }
 
 /** A transaction that no limit of the server or the role ends: the file may come slowly. */
-async function begin(connectionString: string, faultOf: Parameters<typeof connect>[1]['faultOf']) {
-  const connection = await connect(new Cluster(addressOf(connectionString)), {
-    patienceMs: PATIENCE_MS,
-    faultOf,
-  });
+async function begin(connectionString: string, faultOf: Parameters<typeof connect>[1]) {
+  const connection = await connect(new Cluster(addressOf(connectionString)), faultOf);
   const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<readonly Row[]> =>
     asStoreError('read', run<Row>(connection, text, values));
   await using parts = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-import type { QueryConfig } from 'pg';
+import type { QueryResultRow } from 'pg';
 import { COLUMN_NAMES } from '../todo.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
@@ -16,18 +16,39 @@ interface Need {
   readonly by: string | null;
 }
 
-/** A need that is not met. */
-export interface Lack extends Need {
-  /** False: it is missing. */
-  readonly found: boolean;
-  /** Whose right is missing, as SQL writes it. */
+/** A need that is not met, or that of a sequence. */
+interface Found extends Need {
+  /** Who needs the right, as SQL writes it. */
   readonly role: string;
   /** As SQL writes it; null when there is none, and for all that is no sequence. */
   readonly sequence: string | null;
-  /** Of a sequence that is behind: the id to come, and the highest that is known. */
-  readonly next: number | null;
-  readonly highest: number | null;
+  readonly missing: boolean;
+  readonly denied: boolean;
 }
+
+/** A sequence that would give out ids again (contract D12). */
+interface Behind {
+  /** Whose ids it gives out. */
+  readonly table: string;
+  /** As SQL writes it. */
+  readonly sequence: string;
+  /** The id to come, and the highest that is known. */
+  readonly next: number;
+  readonly highest: number;
+}
+
+/** Which needs are not met. */
+export interface Lacks {
+  /** What is not there, for people. */
+  readonly missing: readonly string[];
+  /** Which rights are not there on what is, for people, with what grants them. */
+  readonly denied: string | undefined;
+  /** Looked for when nothing is missing or denied. */
+  readonly behind: readonly Behind[];
+}
+
+/** By table, SQL that gives the highest id that is taken. */
+type TakenIds = Readonly<Record<string, string>>;
 
 const TO_WRITE: readonly (string | null)[] = ['INSERT', 'UPDATE', 'DELETE'];
 const READ = ['SELECT'];
@@ -75,10 +96,10 @@ export const EVER = {
 /** The name of the sequence that gives out the ids of a table, as SQL writes it. */
 export const SEQUENCE_OF = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
 
-// A statement that spells a name fails when that is missing, so this one looks names up. What a sequence is at can only be
-// read by name: that is a text, which runs when nothing is missing.
-const LACKING = `WITH needed AS (
-    SELECT place, kind, name, part, by,
+// A statement that spells a name fails when that is missing, so this one looks names up. A function of rights says null
+// where there is nothing to have a right on, or no right is needed.
+const FIND = `WITH needed AS (
+    SELECT place, kind, name, part,
       (SELECT oid FROM pg_roles WHERE CASE WHEN by IS NULL THEN rolname = current_user
         ELSE oid = (SELECT proowner FROM pg_proc WHERE oid = to_regprocedure(by)) END) AS role,
       CASE kind WHEN 'function' THEN to_regprocedure(name)::oid ELSE to_regclass(name)::oid END AS object,
@@ -87,50 +108,64 @@ const LACKING = `WITH needed AS (
       ) THEN to_regclass(pg_get_serial_sequence(name, 'id')) END AS sequence
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
       WITH ORDINALITY AS need (kind, name, part, by, place)
-  ), lacking AS MATERIALIZED (
-    SELECT *, CASE WHEN kind IN ('column', 'trigger') THEN false WHEN kind = 'sequence' THEN sequence IS NOT NULL
-      ELSE object IS NOT NULL END AS found
-    FROM needed WHERE CASE kind
-      WHEN 'table' THEN CASE WHEN part IS NULL THEN object IS NULL ELSE NOT has_table_privilege(role, object, part) END
-      WHEN 'function' THEN object IS NULL OR NOT has_function_privilege(role, object, part)
-      WHEN 'sequence' THEN object IS NOT NULL
-        AND (sequence IS NULL OR NOT has_sequence_privilege(role, sequence, part))
-      WHEN 'trigger' THEN object IS NOT NULL AND NOT EXISTS (
-        SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
-      ELSE object IS NOT NULL AND NOT EXISTS (
-        SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
-      END
+  ), found AS (
+    SELECT *, CASE kind
+        WHEN 'table' THEN part IS NULL AND object IS NULL
+        WHEN 'function' THEN object IS NULL
+        WHEN 'sequence' THEN object IS NOT NULL AND sequence IS NULL
+        WHEN 'trigger' THEN object IS NOT NULL AND NOT EXISTS (
+          SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
+        ELSE object IS NOT NULL AND NOT EXISTS (
+          SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
+      END AS missing,
+      coalesce(CASE kind
+        WHEN 'table' THEN NOT has_table_privilege(role, object, part)
+        WHEN 'function' THEN NOT has_function_privilege(role, object, part)
+        WHEN 'sequence' THEN NOT has_sequence_privilege(role, sequence, part)
+      END, false) AS denied
+    FROM needed
   )
-  SELECT place, kind, name, part, by, found, role::regrole::text AS role, sequence::text AS sequence,
-    NULL::float8 AS next, NULL::float8 AS highest
-  FROM lacking
-  UNION ALL
-  SELECT place, kind, name, part, by, true, role::regrole::text, sequence::text, next, highest
-  FROM needed JOIN unnest($5::text[], $6::text[]) AS ids (name, text) USING (name),
-    XMLTABLE('//row' PASSING CASE WHEN NOT EXISTS (SELECT FROM lacking) THEN query_to_xml(
-        format('SELECT last_value + is_called::int AS next, (%s) AS highest FROM %s', ids.text, sequence),
-        false, false, '') END
-      COLUMNS next float8, highest float8)
-  WHERE kind = 'sequence' AND next <= highest
-  ORDER BY place`;
+  SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, denied
+  FROM found WHERE missing OR denied OR kind = 'sequence' ORDER BY place`;
 
-/**
- * Asks which needs are not met. Its rows are `Lack`s.
- *
- * @param highest What each sequence must be above, asked when all else is met. Without it none is looked at.
- */
-export function lacking(needs: readonly Need[], highest: Readonly<Record<string, string>> = {}): QueryConfig {
-  return {
-    text: LACKING,
-    values: [
-      needs.map(({ kind }) => kind),
-      needs.map(({ name }) => name),
-      needs.map(({ part }) => part),
-      needs.map(({ by }) => by),
-      Object.keys(highest),
-      Object.values(highest),
-    ],
-  };
+/** Sends a statement. */
+export type Ask = <Row extends QueryResultRow>(text: string, values?: unknown[]) => Promise<readonly Row[]>;
+
+/** @param taken What sequences must be above; without it none is looked at. */
+export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenIds = {}): Promise<Lacks> {
+  const values = [
+    needs.map(({ kind }) => kind),
+    needs.map(({ name }) => name),
+    needs.map(({ part }) => part),
+    needs.map(({ by }) => by),
+  ];
+  const found = await ask<Found>(FIND, values);
+  const missing = found.filter((each) => each.missing).map(whatIsMissing);
+  const denied = grants(found.filter((each) => each.denied));
+  const behind: Behind[] = [];
+  const whole = missing.length === 0 && denied === '';
+  for (const { name: table, sequence } of whole ? found : []) {
+    // What a sequence is at can be read by its name alone.
+    const statement = `SELECT $1 AS table, $2 AS sequence, * FROM (
+        SELECT (last_value + is_called::int)::float8 AS next, (${taken[table]})::float8 AS highest FROM ${sequence}
+      ) AS at WHERE next <= highest`;
+    if (table in taken) behind.push(...(await ask<Behind>(statement, [table, sequence])));
+  }
+  return { missing, denied: denied === '' ? undefined : `its role lacks rights: ${denied}`, behind };
+}
+
+/** What is wrong, for people, one line each. */
+export function faultsOf({ missing, behind, denied }: Lacks): readonly string[] {
+  const behindFaults = behind.map(
+    ({ table, next, highest }) =>
+      `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`,
+  );
+  return [...missing, ...behindFaults, ...(denied === undefined ? [] : [denied])];
+}
+
+/** The same in one line, or undefined. */
+export function faultOf(lacks: Lacks): string | undefined {
+  return faultsOf(lacks).join('; ') || undefined;
 }
 
 /** Which rights the role lacks on what is there, for people, with what grants them; or undefined. */
@@ -138,27 +173,13 @@ export async function rightsFault(
   connection: ServerConnection,
   needs = TO_SERVE,
 ): Promise<string | undefined> {
-  return rightsFaultOf(await lacks(connection, needs));
+  return (await findLacks(asking(connection), needs)).denied;
 }
 
-/** What is missing of a schema of this version, or behind: one line for people, or undefined. */
-export async function needsFault(connection: ServerConnection): Promise<string | undefined> {
-  return faultOf(await lacksOf(connection, TO_SERVE));
-}
-
-/** The needs of a schema of this version that are not met, its sequences among them. */
-export function lacksOf(connection: ServerConnection, needs: readonly Need[]): Promise<readonly Lack[]> {
+/** What of a schema of this version is missing, denied or behind all ids that are known. */
+export function findAllLacks(connection: ServerConnection, needs = TO_SERVE): Promise<Lacks> {
   // Tombstones and keys may be many.
-  return inTransaction(connection, () => lacks(connection, needs, EVER));
-}
-
-function lacks(
-  connection: ServerConnection,
-  needs: readonly Need[],
-  highest?: Readonly<Record<string, string>>,
-): Promise<readonly Lack[]> {
-  const { text, values } = lacking(needs, highest);
-  return run<Lack>(connection, text, values);
+  return inTransaction(connection, () => findLacks(asking(connection), needs, EVER));
 }
 
 /**
@@ -168,62 +189,39 @@ function lacks(
  * @returns what is wrong afterwards, for people, or undefined.
  */
 export async function raiseSequences(connection: ServerConnection): Promise<string | undefined> {
-  const found = await lacksOf(connection, TO_SERVE);
+  const found = await findAllLacks(connection);
   const fault = faultOf(found);
-  if (fault === undefined || !found.every(isBehind)) return fault;
+  if (found.behind.length === 0) return fault;
   try {
     await inTransaction(connection, () => raiseAbove(connection, EVER));
   } catch (error) {
     if (isInsufficientPrivilege(error)) return `${fault}, as the owner of the tables`;
     throw error;
   }
-  return needsFault(connection);
+  return faultOf(await findAllLacks(connection));
 }
 
 /**
  * The same within a transaction, until whose end nobody creates. Where no sequence is behind, nothing is locked.
  *
- * @param known By table, SQL that gives the highest id that is taken.
  * @returns what must be mended first, for people, or undefined.
  */
-export async function raiseAbove(
-  connection: ServerConnection,
-  known: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const found = await lacks(connection, TO_SERVE, known);
-  if (!found.every(isBehind)) return faultOf(found);
-  if (found.length === 0) return undefined;
+export async function raiseAbove(connection: ServerConnection, taken: TakenIds): Promise<string | undefined> {
+  const found = await findLacks(asking(connection), TO_SERVE, taken);
+  if (found.behind.length === 0) return faultOf(found);
   await run(connection, 'LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
-  for (const { sequence, highest } of await lacks(connection, TO_SERVE, known))
+  const { behind } = await findLacks(asking(connection), TO_SERVE, taken);
+  for (const { sequence, highest } of behind)
     await run(connection, 'SELECT setval($1, $2)', [sequence, highest]);
   return undefined;
 }
 
-/** What is wrong, for people, one line each. */
-export function faultsOf(lacks: readonly Lack[]): readonly string[] {
-  const missing = lacks.filter(({ found }) => !found).map(whatIsMissing);
-  const behind = lacks.filter(isBehind).map(behindFault);
-  const denied = rightsFaultOf(lacks);
-  return [...missing, ...behind, ...(denied === undefined ? [] : [denied])];
-}
-
-/** The same in one line, or undefined. */
-export function faultOf(lacks: readonly Lack[]): string | undefined {
-  return lacks.length === 0 ? undefined : faultsOf(lacks).join('; ');
-}
-
-/** Which rights are missing, for people, with what grants them; or undefined. */
-export function rightsFaultOf(lacks: readonly Lack[]): string | undefined {
-  const denied = lacks.filter((lack) => lack.found && !isBehind(lack));
-  return denied.length === 0 ? undefined : `its role lacks rights: ${grants(denied)}`;
-}
-
-function isBehind({ next }: Lack): boolean {
-  return next !== null;
+function asking(connection: ServerConnection): Ask {
+  return (text, values) => run(connection, text, values);
 }
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */
-export function grants(needs: readonly (Need & Partial<Lack>)[], otherwise = ''): string {
+export function grants(needs: readonly (Need & Partial<Found>)[], otherwise = ''): string {
   const rights = needs.filter(({ kind, part }) => !['column', 'trigger'].includes(kind) && part !== null);
   const byObject = Object.groupBy(rights, (each) => `${objectOf(each)} TO ${each.role ?? otherwise}`);
   return Object.entries(byObject)
@@ -231,12 +229,12 @@ export function grants(needs: readonly (Need & Partial<Lack>)[], otherwise = '')
     .join('; ');
 }
 
-function objectOf({ kind, name, sequence }: Need & Partial<Lack>): string {
+function objectOf({ kind, name, sequence }: Need & Partial<Found>): string {
   if (kind === 'sequence') return `SEQUENCE ${sequence ?? `${name}_id_seq`}`;
   return kind === 'function' ? `FUNCTION ${name}` : name;
 }
 
-function whatIsMissing({ kind, name, part }: Lack): string {
+function whatIsMissing({ kind, name, part }: Need): string {
   switch (kind) {
     case 'table':
       return `its table "${name}" is missing`;
@@ -249,10 +247,6 @@ function whatIsMissing({ kind, name, part }: Lack): string {
     case 'function':
       return `its function ${name} is missing`;
   }
-}
-
-function behindFault({ name, next, highest }: Lack): string {
-  return `the next id of "${name}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`;
 }
 
 function ofTable(table: string, columns: readonly string[], rights: readonly string[]): readonly Need[] {

@@ -9,8 +9,8 @@ import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList } from './list.ts';
-import { needsFault, rightsFault } from './needs.ts';
-import { latestVersion, migrate, schemaFault, schemaVersion, serverFault, unloggedFault } from './schema.ts';
+import { faultOf, findAllLacks, rightsFault } from './needs.ts';
+import { latestVersion, migrate, schemaFault, schemaVersion, unloggedFault } from './schema.ts';
 import { PostgresTodoStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
@@ -57,15 +57,11 @@ export async function openPostgresStore(
     return fault;
   };
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
-  const connection = await connect(cluster, {
-    patienceMs: options.patienceMs ?? START_PATIENCE_MS,
-    strictMs: FOR_ONE_TODO.statementMs,
-    faultOf: async (opened) =>
-      (await serverFault(opened)) ??
-      (await rightsFault(opened)) ??
-      (await schema(opened)) ??
-      (await unloggedFault(opened)),
-  });
+  const connection = await connect(
+    cluster,
+    async (opened) => (await rightsFault(opened)) ?? (await schema(opened)) ?? (await unloggedFault(opened)),
+    { patienceMs: options.patienceMs ?? START_PATIENCE_MS, strictMs: FOR_ONE_TODO.statementMs },
+  );
   // What goes wrong with it now is done an hour later.
   await connection.run({ text: PURGE }, { withinMs: FOR_ONE_TODO.answerMs }).catch(() => {});
   await connection.leave();
@@ -83,5 +79,5 @@ export async function openPostgresStore(
 }
 
 async function checkSchema(connection: ServerConnection): Promise<string | undefined> {
-  return (await schemaFault(connection)) ?? (await needsFault(connection));
+  return (await schemaFault(connection)) ?? faultOf(await findAllLacks(connection));
 }

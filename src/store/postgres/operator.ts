@@ -5,18 +5,8 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
 import { isIdTaken, isInsufficientPrivilege, messageOf, toStoreError } from './error.ts';
-import { faultsOf, lacksOf, rightsFault, rightsFaultOf, TO_CHECK, toChangeCategories } from './needs.ts';
-import {
-  changesFault,
-  LOCK,
-  migrate,
-  renewChanges,
-  schemaFault,
-  schemaVersion,
-  serverFault,
-  triggerFaults,
-  unloggedFault,
-} from './schema.ts';
+import { faultsOf, findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
+import { LOCK, migrate, renewChanges, schemaFault, schemaVersion, tableFaults } from './schema.ts';
 
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -28,12 +18,6 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
   current_setting('full_page_writes') AS full_page_writes,
   current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
-const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
-const INVALID = `SELECT conname AS name FROM pg_constraint WHERE conrelid IN ${TABLES} AND NOT convalidated
-  UNION ALL SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
-
-/** Milliseconds to wait for a server. An operator sees that it is not there, and tries again. */
-export const PATIENCE_MS = 0;
 
 /**
  * Connects to a database that instances may be using.
@@ -41,10 +25,7 @@ export const PATIENCE_MS = 0;
  * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresOperator(connectionString: string): Promise<Operator> {
-  const connection = await connect(new Cluster(addressOf(connectionString)), {
-    patienceMs: PATIENCE_MS,
-    faultOf: async (opened) => (await serverFault(opened)) ?? (await schemaFault(opened)),
-  });
+  const connection = await connect(new Cluster(addressOf(connectionString)), schemaFault);
   const listCategories = () => asStoreError('read', run<Category>(connection, LIST_CATEGORIES));
 
   async function write(right: 'INSERT' | 'UPDATE', text: string, values: unknown[]) {
@@ -74,19 +55,15 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     },
 
     async inspect() {
-      const lacks = await asStoreError('read', lacksOf(connection, TO_CHECK));
-      const denied = rightsFaultOf(lacks);
-      if (denied !== undefined) throw new StoreUnavailable(denied);
+      const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
+      if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
       // What is missing cannot be counted.
-      if (lacks.some(({ found }) => !found)) return { facts: {}, faults: faultsOf(lacks) };
+      if (lacks.missing.length > 0) return { facts: {}, faults: lacks.missing };
       const inspected = inTransaction(connection, async () => ({
         facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
-        invalid: await run<{ name: string }>(connection, INVALID),
-        unlogged: await unloggedFault(connection),
-        triggers: await triggerFaults(connection),
-        changes: await changesFault(connection),
+        faults: await tableFaults(connection),
       }));
-      const { facts, invalid, unlogged, triggers, changes } = await asStoreError('read', inspected);
+      const { facts, faults } = await asStoreError('read', inspected);
       const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
       return {
         facts,
@@ -94,9 +71,7 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
           ...off.map(
             (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
           ),
-          ...invalid.map(({ name }) => `${name} is not valid`),
-          ...triggers,
-          ...[unlogged, changes].filter((fault) => fault !== undefined),
+          ...faults,
           ...faultsOf(lacks),
         ],
       };
@@ -114,15 +89,12 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  */
 export async function migratePostgres(connectionString: string): Promise<Migrated> {
   const versions: number[] = [];
-  const connection = await connect(new Cluster(addressOf(connectionString)), {
-    patienceMs: PATIENCE_MS,
-    faultOf: async (opened) => {
-      versions.push((await schemaVersion(opened)).version);
-      const fault = (await serverFault(opened)) ?? (await migrate(opened));
-      versions.push((await schemaVersion(opened)).version);
-      if (fault === undefined) await renewChanges(opened);
-      return fault;
-    },
+  const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
+    versions.push((await schemaVersion(opened)).version);
+    const fault = await migrate(opened);
+    versions.push((await schemaVersion(opened)).version);
+    if (fault === undefined) await renewChanges(opened);
+    return fault;
   });
   await connection.leave();
   const [from = 0, to = 0] = versions;

@@ -3,7 +3,7 @@ import { Migrations, type SchemaVersion } from '../migrations.ts';
 import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { isInsufficientPrivilege, isProtocolViolation, messageOf } from './error.ts';
+import { isInsufficientPrivilege, messageOf } from './error.ts';
 import { grants, raiseSequences, TO_SERVE } from './needs.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
@@ -11,11 +11,6 @@ const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 /** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
 export const LOCK = 0x746f646f;
 
-/** Oldest supported server. */
-const OLDEST_MAJOR = 15;
-
-const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS major,
-  current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit`;
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
 /** A schema of before does not say which program may use it. */
@@ -25,26 +20,42 @@ const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES 
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
-/** In an order in which they can be logged again: `todos` refers to `categories`. */
-const UNLOGGED = `SELECT string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname) AS mend
-  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY
-    ['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']) AS own (name))`;
+// Each of these says what is wrong, for people, with what mends it.
+
+const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
+const INVALID = `SELECT conname || ' is not valid' AS fault
+    FROM pg_constraint WHERE conrelid IN ${TABLES} AND NOT convalidated
+  UNION ALL SELECT indexrelid::regclass || ' is not valid'
+    FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
 /** Those of foreign keys have names that the server gives them. "O" is how they are made. */
-const TRIGGERS_OFF = `SELECT tgisinternal AS "ofForeignKey",
-    string_agg(format('ALTER TABLE %s ENABLE %sTRIGGER %I', tgrelid::regclass,
-      CASE WHEN tgisinternal THEN '' ELSE 'ALWAYS ' END, tgname), '; ' ORDER BY tgname) AS mend
+const TRIGGERS_OFF = `SELECT CASE WHEN tgisinternal
+    THEN 'the triggers of its foreign keys must be on, else a todo may name a category that is not there: '
+    ELSE 'its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: '
+    END || string_agg(format('ALTER TABLE %s ENABLE %sTRIGGER %I', tgrelid::regclass,
+      CASE WHEN tgisinternal THEN '' ELSE 'ALWAYS ' END, tgname), '; ' ORDER BY tgname) AS fault
   FROM pg_trigger WHERE tgrelid IN ('todos'::regclass, 'categories'::regclass)
     AND CASE WHEN tgisinternal THEN tgenabled IN ('D', 'R') ELSE tgname IN (${TRIGGERS}) AND tgenabled <> 'A' END
   GROUP BY tgisinternal ORDER BY tgisinternal`;
-const TRIGGERS_MISSING = `SELECT name FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
+const TRIGGERS_MISSING = `SELECT format('its trigger "%s" is missing, so every list reads all todos: '
+    'create it as the migration 0002-changes.sql does', name) AS fault
+  FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
   WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgname = name)`;
 
-/** Whether there are ids that no transaction of this server can have had: those of a restored dump. */
+/** In an order in which they can be logged again: `todos` refers to `categories`. */
+const UNLOGGED = `SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
+    || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname) AS fault
+  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY
+    ['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']) AS own (name))
+  HAVING count(*) > 0`;
+
+/** There are ids that no transaction of this server can have had: those of a restored dump. */
 const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS id)
-  SELECT EXISTS (SELECT FROM todos, next WHERE changed >= next.id)
+  SELECT 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"'
+    AS fault
+  WHERE EXISTS (SELECT FROM todos, next WHERE changed >= next.id)
     OR EXISTS (SELECT FROM todo_tombstones, next WHERE changed >= next.id)
-    OR EXISTS (SELECT FROM todo_purged, next WHERE changed >= next.id) AS found`;
+    OR EXISTS (SELECT FROM todo_purged, next WHERE changed >= next.id)`;
 
 /** Every todo counts as changed now. No row is rewritten: see the migration that made the column. */
 const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
@@ -56,27 +67,6 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
 
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
-
-/** What is wrong with the server, or with the pooler before it, for people, or undefined. */
-export async function serverFault(connection: ServerConnection): Promise<string | undefined> {
-  try {
-    return await inTransaction(connection, () => settingsFault(connection));
-  } catch (error) {
-    if (!isProtocolViolation(error)) throw error;
-    return `its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": ${messageOf(error)}`;
-  }
-}
-
-async function settingsFault(connection: ServerConnection): Promise<string | undefined> {
-  const rows = await run<{ major: number; encoding: string; commit: string }>(connection, SERVER);
-  const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
-  if (major < OLDEST_MAJOR) return `PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`;
-  if (encoding !== 'UTF8') return `its encoding must be "UTF8", received "${encoding}"`;
-  // An answer means that the change is on disk.
-  return commit === 'off'
-    ? 'its "synchronous_commit" must not be "off" for this user and database'
-    : undefined;
-}
 
 /**
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
@@ -122,39 +112,27 @@ async function makeSchema(connection: ServerConnection, tell: Tell): Promise<str
   }
 }
 
-/** Which tables lose their rows in a crash of the server, for people, with what mends them; or undefined. */
+/** Which tables lose their rows in a crash of the server, or undefined. */
 export async function unloggedFault(connection: ServerConnection): Promise<string | undefined> {
-  const [row] = await run<{ mend: string | null }>(connection, UNLOGGED);
-  if (!row?.mend) return undefined;
-  return `its tables must not be "UNLOGGED", because a crash of the server empties them: ${row.mend}`;
+  return (await faultsBy(connection, UNLOGGED))[0];
 }
 
-/** Which triggers are off or missing, for people, with what mends them. */
-export async function triggerFaults(connection: ServerConnection): Promise<readonly string[]> {
-  const off = await run<{ ofForeignKey: boolean; mend: string }>(connection, TRIGGERS_OFF);
-  const missing = await run<{ name: string }>(connection, TRIGGERS_MISSING);
-  return [
-    ...off.map(({ ofForeignKey, mend }) =>
-      ofForeignKey
-        ? `the triggers of its foreign keys must be on, else a todo may name a category that is not there: ${mend}`
-        : `its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: ${mend}`,
-    ),
-    ...missing.map(
-      ({ name }) =>
-        `its trigger "${name}" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does`,
-    ),
-  ];
+/** What is wrong with triggers, constraints, indexes and tables of a schema of this version, one line each. */
+export async function tableFaults(connection: ServerConnection): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const text of [INVALID, TRIGGERS_OFF, TRIGGERS_MISSING, UNLOGGED, FOREIGN_IDS])
+    faults.push(...(await faultsBy(connection, text)));
+  return faults;
 }
 
-/** What makes every list a read of all todos, for people, or undefined. */
-export async function changesFault(connection: ServerConnection): Promise<string | undefined> {
-  if (!(await find(connection, FOREIGN_IDS))) return undefined;
-  return 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"';
+async function faultsBy(connection: ServerConnection, text: string): Promise<readonly string[]> {
+  const rows = await run<{ fault: string }>(connection, text);
+  return rows.map(({ fault }) => fault);
 }
 
 /** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
 export async function renewChanges(connection: ServerConnection): Promise<void> {
-  if (!(await find(connection, FOREIGN_IDS))) return;
+  if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
   await inTransaction(connection, () => run(connection, RENEW_CHANGES));
 }
 
