@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { startList } from '../operations/list.ts';
 import { runProgram } from '../start.ts';
@@ -170,3 +171,15 @@ for (const { provider, what, key, header, claims, settings, name, mayWrite, veri
     assert.deepEqual(said, verify);
   });
 }
+
+test('docs/identity-providers.md has the settings with which these tokens are read', () => {
+  const page = readFileSync('docs/identity-providers.md', 'utf8');
+  const wanted = FIXTURES.flatMap(({ provider, settings }) => [
+    `## ${provider}`,
+    ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+  ]);
+  assert.deepEqual(
+    wanted.filter((text) => !page.includes(text)),
+    [],
+  );
+});
