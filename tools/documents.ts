@@ -128,7 +128,7 @@ export function titlesIn(source: string): readonly string[] {
 }
 
 /** `Authentication 1, 2` are two clauses of one part, `Endpoints A, rule 1` is one; empty for other words. */
-function clausesIn(head: string): readonly string[] {
+export function clausesIn(head: string): readonly string[] {
   const clauses: string[] = [];
   const parts = CHAPTERS.flatMap(([, ...names]): readonly string[] => names);
   for (const piece of head.split(', ')) {
