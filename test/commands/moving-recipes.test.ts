@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,8 @@ import { PostgresServer } from '../storage/postgres-server.ts';
 import { post, serve, titles } from './served.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-const PAGE = await readFile(new URL('../../docs/moving-data.md', import.meta.url), 'utf8');
+const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const PAGE = await page('moving-data.md');
 
 const server = await PostgresServer.start('fsync=on');
 after(() => server[Symbol.asyncDispose]());
@@ -76,4 +78,25 @@ test('the recipe for a file that another program writes is right word for word',
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   const { stdout } = await runProgram(['categories', 'list', '--database', database]);
   assert.equal(stdout, '1\tGarden\n');
+});
+
+const ADD = "INSERT INTO todos (title, category_id) VALUES ('a', 1)";
+
+test('what incidents.md says about ids of lost todos skips 1,000 of them', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  const sql = /"(UPDATE sqlite_sequence .+)"/.exec(await page('incidents.md'))?.[1];
+  using database = new DatabaseSync(path);
+  database.exec(ADD);
+  database.exec(sql ?? assert.fail('no SQL'));
+  assert.equal(database.prepare(ADD).run().lastInsertRowid, 1_002);
+});
+
+test('what postgresql.md says about ids of lost todos skips 1,000 of them', async () => {
+  const url = await server.makeDatabase();
+  await runProgram(['migrate', '--database', url]);
+  const sql = /```sql\n(SELECT setval.+)\n```/.exec(await page('postgresql.md'))?.[1];
+  await server.execute(url, `${ADD}; ${sql ?? assert.fail('no SQL')}`);
+  assert.deepEqual(await server.execute(url, `${ADD} RETURNING id`), [{ id: 1_002 }]);
 });
