@@ -1,6 +1,7 @@
 /**
  * `npm run generators`: what generators that people use make of the OpenAPI documents compiles strictly and works
- * against the service; Postman's converter takes the documents, and Spectral finds nothing but what is right.
+ * against the service; Postman's converter takes the documents, and Spectral finds nothing but what is right. The
+ * manifests for Kubernetes and Compose are what the schemas of these allow.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +11,7 @@ import { signer } from '../conformance/src/sign.ts';
 import { startService } from '../test/start.ts';
 import { generateAll } from './generate.ts';
 import { lint } from './lint.ts';
+import { writeManifests } from './manifests.ts';
 import { toPostman } from './postman.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,8 +33,14 @@ for (const [profile, baseUrl, requests] of [
   );
 }
 process.stdout.write('Postman, Spectral: right\n');
+const manifests = new URL('made/manifests.ts', import.meta.url);
+await writeManifests(new URL('../docs/kubernetes.yaml', import.meta.url), manifests);
 
 run(here('node_modules/.bin/tsc'), ['--project', here('.')]);
+run(process.execPath, [fileURLToPath(manifests)]);
+run(process.execPath, [here('node_modules/.bin/dclint'), '--quiet', here('../docs/compose.yaml')]);
+process.stdout.write('Kubernetes, Compose: right\n');
+
 const program = here('made/uses.mjs');
 await build({
   entryPoints: [here('uses/main.ts')],

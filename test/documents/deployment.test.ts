@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
+import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
 import { runProgram, startService } from '../start.ts';
+import { temporaryFolder } from '../storage/folder.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -38,10 +48,12 @@ async function answersOf(paths: readonly string[]): Promise<readonly number[]> {
 }
 
 describe('docs/kubernetes.yaml', () => {
-  const objects = parseAllDocuments(read('docs/kubernetes.yaml')).map((document) => document.toJS());
+  const text = read('docs/kubernetes.yaml');
+  const objects = parseAllDocuments(text).map((document) => document.toJS());
   const object = (kind: string) => objects.find((each) => each.kind === kind);
   const { replicas, strategy, template } = object('Deployment').spec;
   const [container] = template.spec.containers;
+  const [migrating] = object('Job').spec.template.spec.containers;
   const variables = Object.fromEntries(
     container.env.map(({ name, value }: { name: string; value?: string }) => [
       name,
@@ -51,8 +63,29 @@ describe('docs/kubernetes.yaml', () => {
   const portOf = (name: string) =>
     container.ports.find((port: { name: string }) => port.name === name)?.containerPort;
 
-  test('names the image of this version', () => {
-    assert.equal(container.image, `registry.example/todo-service:${manifest.version}`);
+  test('names the image of this version, and a Job that is another one for each version', () => {
+    const image = `registry.example/todo-service:${manifest.version}`;
+    assert.deepEqual([container.image, migrating.image], [image, image]);
+    const { name, labels } = object('Job').metadata;
+    assert.equal(name, `todo-service-migrate-${manifest.version.replaceAll('.', '-')}`);
+    assert.deepEqual(labels, object('Job').spec.template.metadata.labels);
+    assert.match(text, new RegExp(`^#   kubectl apply .* --selector app=${labels.app}$`, 'm'));
+    assert.match(text, new RegExp(`^#   kubectl wait --for=condition=Complete .* job/${name}$`, 'm'));
+  });
+
+  test('lets the Job alone migrate, with the database of the instances and the same rights in the container', async () => {
+    assert.deepEqual([container.args, migrating.args], [['serve', '--no-migrate'], ['migrate']]);
+    for (const args of [container.args, migrating.args])
+      assert.equal((await runProgram([...args, '--help'])).code, 0);
+    for (const variable of migrating.env)
+      assert.deepEqual(
+        variable,
+        container.env.find(({ name }: { name: string }) => name === variable.name),
+      );
+    assert.deepEqual(migrating.securityContext, container.securityContext);
+    const job = object('Job').spec.template.spec;
+    assert.deepEqual(job.securityContext, template.spec.securityContext);
+    assert.equal(job.restartPolicy, 'Never');
   });
 
   test('has variables that the service takes, and the ports that follow from them', async () => {
@@ -86,6 +119,7 @@ describe('docs/kubernetes.yaml', () => {
     assert.equal(replicas, 2);
     assert.deepEqual(strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } });
     assert.equal(object('PodDisruptionBudget').spec.minAvailable, 1);
+    assert.equal(object('PodDisruptionBudget').spec.unhealthyPodEvictionPolicy, 'AlwaysAllow');
   });
 
   test('runs as a user of the image who may do nothing, and the policy and the service find its pods', () => {
@@ -96,11 +130,15 @@ describe('docs/kubernetes.yaml', () => {
     const { readOnlyRootFilesystem, capabilities } = container.securityContext;
     assert.deepEqual([readOnlyRootFilesystem, capabilities], [true, { drop: ['ALL'] }]);
     const selectors = [
-      object('NetworkPolicy').spec.podSelector.matchLabels,
+      object('PodMonitor').spec.selector.matchLabels,
       object('PodDisruptionBudget').spec.selector.matchLabels,
       object('Service').spec.selector,
     ];
     for (const labels of selectors) assert.deepEqual(labels, template.metadata.labels);
+    const apps = [template, object('Job').spec.template].map(({ metadata }) => metadata.labels.app);
+    assert.notEqual(apps[0], apps[1], 'requests must not go to the Job');
+    const [pods] = object('NetworkPolicy').spec.podSelector.matchExpressions;
+    assert.deepEqual(pods, { key: 'app', operator: 'In', values: apps });
     const named = [
       ...object('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort),
       ...object('NetworkPolicy').spec.ingress.flatMap(({ ports }: { ports: { port: string }[] }) =>
@@ -109,10 +147,19 @@ describe('docs/kubernetes.yaml', () => {
     ];
     assert.deepEqual(named, ['http', 'http', 'admin']);
   });
+
+  test('is scraped at the admin port, as the job of the alerts', async () => {
+    const { jobLabel, podMetricsEndpoints } = object('PodMonitor').spec;
+    const [{ port, path }] = podMetricsEndpoints;
+    assert.equal(port, 'admin');
+    assert.deepEqual(await answersOf([path]), [200]);
+    assert.ok(read('docs/alerts.yaml').includes(`up{job="${template.metadata.labels[jobLabel]}"}`));
+  });
 });
 
 describe('docs/compose.yaml', () => {
-  const { services, configs } = parse(read('docs/compose.yaml'));
+  const text = read('docs/compose.yaml');
+  const { services, configs } = parse(text);
   const service = services['todo-service'];
   const [defaults, chosen] = ['', 'chosen'].map((otherwise) =>
     Object.fromEntries(
@@ -133,6 +180,60 @@ describe('docs/compose.yaml', () => {
     assert.equal(admin?.port, 9090);
     assert.equal(profile.name === 'shared-list' && profile.database.engine, 'postgresql');
     assert.equal(chosen?.PGPASSWORD, 'chosen', 'a password must be chosen');
+  });
+
+  test('bounds the log of each container', () => {
+    for (const { logging } of Object.values<{ logging: unknown }>(services))
+      assert.deepEqual(logging, { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } });
+  });
+
+  const missing = ['curl', 'openssl'].filter((name) => spawnSync(name, ['--version']).error !== undefined);
+  const skip = missing.length > 0 && `needs ${missing.join(' and ')}`;
+  test('its header run twice keeps the password, and ends with a todo that the service makes', {
+    skip,
+  }, async () => {
+    const realm = JSON.parse(configs.realm.content);
+    const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
+    await using list = await startService({ profile: 'shared-list', environment: 'production', auth });
+    const provider = createServer(async (request, response) => {
+      const asked = new URLSearchParams(await textOf(request));
+      assert.equal(request.url, `/realms/${realm.realm}/protocol/openid-connect/token`);
+      assert.equal(asked.get('client_id'), realm.clients[0].clientId);
+      const { username, credentials } = realm.users[0];
+      assert.deepEqual([asked.get('username'), asked.get('password')], [username, credentials[0].value]);
+      const token = signer(auth)({ name: 'Ada', roles: realm.users[0].realmRoles });
+      response.end(JSON.stringify({ access_token: token, expires_in: 300, token_type: 'Bearer' }));
+    }).listen(0, '127.0.0.1');
+    await once(provider, 'listening');
+    await using folder = await temporaryFolder();
+    await writeFile(join(folder.path, 'docker'), '#!/bin/sh\necho "$@" >>calls\n', { mode: 0o755 });
+    const address = provider.address();
+    const providerUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const script = Array.from(text.matchAll(/^# {3}(.*)$/gm), ([, line]) => line)
+      .join('\n')
+      .replace('http://127.0.0.1:8080', providerUrl)
+      .replace('http://127.0.0.1:5080', list.baseUrl);
+    const made: unknown[] = [];
+    const passwords = new Set<string>();
+    try {
+      for (let run = 1; run <= 2; run += 1) {
+        const env = { PATH: `${folder.path}:${process.env.PATH}` };
+        const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: folder.path, env });
+        made.push(JSON.parse(stdout));
+        passwords.add(await readFile(join(folder.path, '.env'), 'utf8'));
+      }
+    } finally {
+      provider.close();
+    }
+    assert.deepEqual(
+      made,
+      [1, 2].map((id) => ({ id, title: 'Buy milk', done: false, categoryId: 1 })),
+    );
+    assert.equal(passwords.size, 1);
+    assert.match([...passwords].join(), /^POSTGRES_PASSWORD=[0-9a-f]{32}\n$/);
+    assert.equal((await stat(join(folder.path, '.env'))).mode & 0o777, 0o600);
+    const call = 'compose --profile try up --detach --wait\n';
+    assert.equal(await readFile(join(folder.path, 'calls'), 'utf8'), call + call);
   });
 
   test('asks by a command that there is', async () => {
