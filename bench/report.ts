@@ -72,7 +72,7 @@ function median(values: readonly number[]): number {
 }
 
 /** Two or three significant digits; a dash where there is nothing. */
-function round(value: number): string {
+export function round(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });

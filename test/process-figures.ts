@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** Milliseconds that the main thread of a process was on a processor (Linux: schedstat counts nanoseconds). */
 export function mainThreadMs(pid: number): number {
@@ -8,15 +8,30 @@ export function mainThreadMs(pid: number): number {
 
 /** Seconds that all threads of a process were on a processor (Linux: in hundredths). */
 export function processorSeconds(pid: number): number {
-  // The name of the program, in brackets, may have spaces.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const [user = 0, system = 0] = secondsOf(pid);
+  return user + system;
 }
 
-/** Resident memory of a process (Linux), in units of 1,000,000 bytes. */
-export function residentMegabytes(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+/** The same of a process, its children, and those of them that have ended. */
+export function familySeconds(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+  return [pid, ...children.map(Number)].flatMap(secondsOf).reduce((sum, seconds) => sum + seconds, 0);
+}
+
+/** User and system, of the process itself and of its ended children; nothing of one that has just ended. */
+function secondsOf(pid: number): readonly number[] {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return [];
+  // The name of the program, in brackets, may have spaces.
+  const fields = readFileSync(file, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return fields.slice(11, 15).map((ticks) => Number(ticks) / 100);
+}
+
+/** Resident memory of a process (Linux), in units of 1,000,000 bytes: now, or the most that it ever was. */
+export function residentMegabytes(pid: number, when: 'now' | 'most' = 'now'): number {
+  const line = when === 'now' ? /^VmRSS:\s*(\d+) kB$/m : /^VmHWM:\s*(\d+) kB$/m;
+  const [, kibibytes] = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (Number(kibibytes) * 1_024) / 1e6;
 }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fitAndTest, fitLine, valueAt } from './capacity/fit.ts';
+import { mostPerSecond } from './capacity/instances.ts';
+import { formula } from './capacity/report.ts';
+
+const SIZES = [1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
+const rounded = (value: number) => Number(value.toFixed(6));
+
+test('a straight line is found, and misses nothing', () => {
+  const { line, errors } = fitAndTest(SIZES.map((todos) => [todos, 80 + 0.01 * todos]));
+  assert.deepEqual([rounded(line.constant), rounded(line.each)], [80, 0.01]);
+  assert.deepEqual(
+    errors.map(([todos, error]) => [todos, Math.abs(rounded(error))]),
+    [
+      [10_000, 0],
+      [300_000, 0],
+    ],
+  );
+});
+
+test('a point that is held out changes nothing but its error', () => {
+  const { line, errors } = fitAndTest(SIZES.map((todos) => [todos, todos === 10_000 ? 40 : 20]));
+  assert.equal(rounded(valueAt(line, 10_000)), 20);
+  assert.deepEqual(
+    errors.map(([, error]) => rounded(error)),
+    [-0.5, 0],
+  );
+});
+
+test('nothing falls as todos grow, and nothing begins below 0', () => {
+  const falling = fitLine(SIZES.map((todos) => [todos, 2_000_000 - todos]));
+  assert.equal(falling.each, 0);
+  assert.ok(falling.constant > 1_000_000 && falling.constant < 2_000_000);
+  const steep = fitLine(SIZES.map((todos) => [todos, todos ** 1.1]));
+  assert.equal(steep.constant, 0);
+});
+
+test('small sizes count as much as large ones', () => {
+  const line = fitLine([
+    [1_000, 10],
+    [1_000, 12],
+    [1_000_000, 10_000],
+    [1_000_000, 12_000],
+  ]);
+  for (const [todos, value] of [
+    [1_000, 10.8],
+    [1_000_000, 10_800],
+  ] as const)
+    assert.ok(Math.abs(valueAt(line, todos) / value - 1) < 0.01);
+});
+
+test('what several instances answer ends at 70 % of their main threads, or of the cores of their server', () => {
+  const demand = { main: 50, server: 100 };
+  assert.deepEqual(mostPerSecond(demand, 1, 4), { perSecond: 14_000, endsAt: 'instances' });
+  assert.deepEqual(mostPerSecond(demand, 8, 4), { perSecond: 28_000, endsAt: 'server' });
+});
+
+test('a formula leaves out what a million todos hardly add', () => {
+  assert.equal(formula({ constant: 20, each: 0.000_000_1 }), '20.0');
+  assert.equal(formula({ constant: 20, each: 0.02 }), '20.0 + 20.0 T');
+  assert.equal(formula({ constant: 0, each: 0.02 }), '20.0 T');
+});
