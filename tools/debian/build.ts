@@ -26,7 +26,9 @@ const documents = 'usr/share/doc/todo-service';
 const PLACES = {
   'build/todo-service': ['usr/bin/todo-service', 0o755],
   'docs/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
-  'CHANGELOG.md': [`${documents}/CHANGELOG.md`, 0o644],
+  'tools/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
+  'tools/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
+  'tools/debian/backup': ['usr/lib/todo-service/backup', 0o755],
   'tools/debian/environment': ['etc/todo-service/environment', 0o600],
   'tools/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
   'tools/debian/postinst': ['DEBIAN/postinst', 0o755],
@@ -46,7 +48,12 @@ rmSync(stage, { recursive: true, force: true });
 const { version } = manifest;
 const date = dateOf(root);
 
-for (const [from, [to, mode]] of Object.entries(PLACES)) {
+const papers = globSync(['*.md', 'docs/**/*']).filter((file) => statSync(file).isFile());
+const places = [
+  ...Object.entries(PLACES),
+  ...papers.map((file) => [file, [`${documents}/${file}`, 0o644]] as const),
+];
+for (const [from, [to, mode]] of places) {
   mkdirSync(dirname(join(stage, to)), { recursive: true });
   copyFileSync(from, join(stage, to));
   chmodSync(join(stage, to), mode);

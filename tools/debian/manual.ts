@@ -1,12 +1,18 @@
+import { plain } from '../../src/commands/flags.ts';
+import { defaultOf, settingOf, VARIABLES, valuesOf } from '../../src/settings.ts';
 import { outputOf } from '../command.ts';
 
 const FILES = `/etc/todo-service/environment
     The variables of the service that systemd starts.
 /var/lib/todo-service
     Its database, where that is a file.
+/var/backups/todo-service
+    What todo-service-backup.timer copies of it, once that is enabled.
+/usr/share/doc/todo-service
+    The documents: the folder docs/ that this page names is there.
 `;
 
-/** The manual page of a program, todo-service(1), made from its help texts. `date` is in seconds since 1970. */
+/** The manual page of a program, todo-service(1), made from its help texts and the table of settings. `date` is in seconds since 1970. */
 export function manualOf(program: string, version: string, date: number): string {
   const help = helpOf(program);
   const commands = Array.from(help.matchAll(/^ {2}(\w+(?: \w+)?) {2,}/gm), ([, words = '']) => words);
@@ -24,6 +30,12 @@ export function manualOf(program: string, version: string, date: number): string
       `.SS todo-service ${command}`,
       asItIs(helpOf(program, ...command.split(' '))),
     ]),
+    '.SH ENVIRONMENT',
+    '.ad l',
+    ...VARIABLES.map((variable) => {
+      const text = `${valuesOf(variable)}; default ${defaultOf(variable)}. ${settingOf(variable).about}.`;
+      return `.TP\n.B ${variable}\n${escaped(plain(text))}`;
+    }),
     '.SH FILES',
     asItIs(FILES),
     '',
@@ -36,8 +48,13 @@ function helpOf(program: string, ...words: readonly string[]): string {
   return help;
 }
 
-/** Lines are neither filled nor adjusted, and no character is a request. */
+/** Lines are neither filled nor adjusted. */
 function asItIs(text: string): string {
-  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq');
-  return `.nf\n${escaped.replace(/^\./gm, '\\&.').trimEnd()}\n.fi`;
+  return `.nf\n${escaped(text).trimEnd()}\n.fi`;
+}
+
+/** No character is a request. */
+function escaped(text: string): string {
+  const plainly = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq');
+  return plainly.replace(/^\./gm, '\\&.');
 }

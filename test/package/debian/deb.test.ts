@@ -4,8 +4,10 @@ import {
   appendFile,
   chown,
   copyFile,
+  glob,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rm,
   stat,
@@ -16,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
+import { VARIABLES } from '../../../src/settings.ts';
 import { plainEnvironment, project } from '../npm.ts';
 import { run, serve } from '../program.ts';
 import { servesAsInstalled, type Way } from '../ways.ts';
@@ -28,6 +31,16 @@ echo "$@" >>/systemctl.log
 const CONFIGURATION = 'etc/todo-service/environment';
 const WANTED = 'etc/systemd/system/multi-user.target.wants/todo-service.service';
 const DATA = 'var/lib/todo-service';
+const BACKUPS = 'var/backups/todo-service';
+const TIMER_WANTED = 'etc/systemd/system/timers.target.wants/todo-service-backup.timer';
+const UNITS = ['todo-service.service', 'todo-service-backup.service', 'todo-service-backup.timer'] as const;
+const AUTH = {
+  TODO_AUTH_ISSUER: 'https://issuer.test',
+  TODO_AUTH_AUDIENCE: 'todos',
+  TODO_AUTH_JWKS_URL: 'https://issuer.test/keys',
+};
+/** Copies that the timer's service keeps. */
+const KEPT = 14;
 
 // In this order, as an operator meets them.
 describe('The Debian package', { concurrency: false }, () => {
@@ -48,7 +61,7 @@ describe('The Debian package', { concurrency: false }, () => {
     await writeFile(join(root, 'usr/bin/systemctl'), SYSTEMCTL, { mode: 0o755 });
     await mkdir(join(root, 'run/systemd/system'), { recursive: true });
     said = await dpkg('--install', await bring(deb));
-    way = await asTheUnitDoes();
+    way = await asUnit('todo-service.service');
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
@@ -72,8 +85,8 @@ describe('The Debian package', { concurrency: false }, () => {
   }
 
   /** Runs what the unit names, as its user and with its variables. */
-  async function asTheUnitDoes(): Promise<Way> {
-    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service.service'), 'utf8');
+  async function asUnit(name: (typeof UNITS)[number]): Promise<Way & { runWhole: Way['run'] }> {
+    const unit = await readFile(join(root, 'usr/lib/systemd/system', name), 'utf8');
     const settings = (name: string) =>
       Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value);
     const [command = ''] = settings('ExecStart');
@@ -85,6 +98,7 @@ describe('The Debian package', { concurrency: false }, () => {
       folder: `/${DATA}`,
       serve: (env) => serve('chroot', [user, root, program, ...words], place({ TODO_PORT: '0', ...env })),
       run: (args, env) => run('chroot', [user, root, program, ...args], place(env)),
+      runWhole: (args, env) => run('chroot', [user, root, program, ...words, ...args], place(env)),
       keepSecret: async (secret) => {
         const file = join(root, DATA, 'secret');
         await writeFile(file, secret, { mode: 0o400 });
@@ -122,9 +136,86 @@ describe('The Debian package', { concurrency: false }, () => {
     servesAsInstalled(() => way);
   });
 
+  test('has units that systemd has nothing to say about, and that expose little', async () => {
+    // The units of systemd itself, which the small system lacks.
+    const own = await Array.fromAsync(glob('/usr/lib/systemd/system/*.target'));
+    await must('cp', '--no-clobber', ...own, join(root, 'usr/lib/systemd/system'));
+    for (const unit of UNITS) {
+      const words = ['verify', '--man=no', '--recursive-errors=no', `--root=${root}`, unit];
+      assert.equal(await must('systemd-analyze', ...words), '', unit);
+      if (unit.endsWith('.timer')) continue;
+      const offline = ['security', '--offline=yes', '--threshold=11', '--no-pager'];
+      await must('systemd-analyze', ...offline, join(root, 'usr/lib/systemd/system', unit));
+    }
+  });
+
+  test('goes on starting for as long as its database is away', async () => {
+    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service.service'), 'utf8');
+    // Without it: five starts in 10 s, then never again. A missing SQLite folder ends a start within 0.2 s.
+    assert.match(unit, /^\[Unit\]\n[^[]*^StartLimitIntervalSec=0$/m);
+    assert.match(unit, /^RestartPreventExitStatus=2 78$/m);
+    const gone = await way.run(['serve'], { ...AUTH, TODO_DATABASE: 'sqlite:/proc/gone/todos.db' });
+    assert.equal(gone.code, 69, gone.stderr);
+  });
+
+  describe('backed up as its timer says', { concurrency: false }, () => {
+    const copies = async () => (await readdir(join(root, BACKUPS))).sort();
+    const older = Array.from({ length: KEPT + 1 }, (_, day) => `todos-202001${day + 10}T000000Z.db`);
+    const foreign = ['todos-before-upgrade.db', 'todos.db'];
+    const backUp = async (env = {}) => (await asUnit('todo-service-backup.service')).runWhole([], env);
+
+    before(async () => {
+      for (const name of [...older, ...foreign, 'todos-20200101T000000Z.db.7.partial'])
+        await writeFile(join(root, BACKUPS, name), name);
+    });
+
+    for (const [what, env, code, line] of [
+      ['a damaged database', { TODO_DATABASE: 'sqlite:/damaged.db' }, 69, /^Cannot back up/],
+      ['PostgreSQL', { TODO_DATABASE: 'postgres://todo@db.example/todos' }, 78, /PostgreSQL.*\n {2}pg_dump /],
+    ] as const) {
+      test(`${what} is a failure that removes no copy`, async () => {
+        await writeFile(join(root, 'damaged.db'), 'SQLite format 3\0 and no more', { mode: 0o666 });
+        const { code: received, stderr } = await backUp(env);
+        assert.match(stderr, line);
+        assert.equal(received, code);
+        assert.deepEqual(await copies(), [...older, ...foreign].sort());
+      });
+    }
+
+    test(`has a copy more that is checked, and keeps the newest ${KEPT}`, async () => {
+      const { code, stdout, stderr } = await backUp();
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /, checked\n$/);
+      const left = (await copies()).filter((name) => !foreign.includes(name));
+      const newest = left.at(-1) ?? '';
+      assert.deepEqual(left, [...older.slice(-KEPT + 1), newest]);
+      const checked = await way.run(['check', '--database', `sqlite:/${BACKUPS}/${newest}`]);
+      assert.equal(checked.code, 0, checked.stdout);
+      const { mode } = await stat(join(root, BACKUPS, newest));
+      assert.equal(mode & 0o777, 0o600);
+      for (const name of foreign) assert.ok((await copies()).includes(name), name);
+    });
+  });
+
+  test('brings the documents, in the folders that the checkout has', async () => {
+    const documents = join(root, 'usr/share/doc/todo-service');
+    const pages = await readdir(join(documents, 'docs'));
+    assert.deepEqual(pages, await readdir(join(project, 'docs')));
+    assert.ok(existsSync(join(documents, 'README.md')));
+  });
+
+  test('has every variable in its manual page, with what it may hold', async () => {
+    const page = join(root, 'usr/share/man/man1/todo-service.1.gz');
+    const manual = await must('man', '--local-file', page);
+    const [, environment = ''] = manual.split(/^ENVIRONMENT$/m);
+    for (const variable of VARIABLES) assert.match(environment, new RegExp(`^ +${variable}$`, 'm'));
+    assert.match(environment, /TODO_PORT\n +0 to 65535; default 5080\. 0 picks a free port/);
+  });
+
   test('has a manual page of every help text, without a warning', async () => {
     const page = join(root, 'usr/share/man/man1/todo-service.1.gz');
     const manual = await must('man', '--warnings', '--local-file', page);
+    assert.doesNotMatch(manual, /: warning/);
     for (const words of [
       'TODO_AUTH_ISSUER',
       'todo-service healthcheck',
@@ -152,14 +243,18 @@ describe('The Debian package', { concurrency: false }, () => {
     assert.match((await ordered()).join('\n'), /^--quiet --system restart todo-service\.service$/);
   });
 
-  test('stops and keeps data and configuration when it is removed, and takes them along when it is purged', async () => {
+  test('stops and keeps data and configuration when it is removed, and takes all but backups along when it is purged', async () => {
+    await mkdir(join(root, TIMER_WANTED, '..'), { recursive: true });
+    await symlink('/usr/lib/systemd/system/todo-service-backup.timer', join(root, TIMER_WANTED));
     await dpkg('--remove', 'todo-service');
-    assert.match((await ordered()).join('\n'), /stop todo-service\.service$/);
+    assert.match((await ordered()).join('\n'), /stop .*todo-service-backup\.timer .*todo-service\.service$/);
     assert.equal(existsSync(join(root, 'usr/bin/todo-service')), false);
     assert.ok(existsSync(join(root, DATA, 'todos.db')));
     assert.ok(existsSync(join(root, CONFIGURATION)));
 
     await dpkg('--purge', 'todo-service');
-    for (const path of [DATA, CONFIGURATION, WANTED]) assert.equal(existsSync(join(root, path)), false, path);
+    for (const path of [DATA, CONFIGURATION, WANTED, TIMER_WANTED])
+      assert.equal(existsSync(join(root, path)), false, path);
+    assert.equal((await readdir(join(root, BACKUPS))).length, KEPT + 2);
   });
 });
