@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { startAnother } from '../specification/another-implementation.ts';
-import { install, pack, programsOf, project } from './npm.ts';
+import { authVariables, startService } from '../start.ts';
+import { installAlone, pack, programsOf, project } from './npm.ts';
 import { run } from './program.ts';
 
-test('the package todo-conformance runs where nothing else is installed', async (t) => {
+test('the package todo-conformance holds the service to both profiles, alone in its folder', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'todo-conformance-'));
   t.after(() => rm(folder, { recursive: true }));
   const { tarball, files } = await pack(folder, join(project, 'conformance'));
@@ -15,11 +16,25 @@ test('the package todo-conformance runs where nothing else is installed', async 
     files.filter(({ path }) => !/^(?:package\.json|README\.md|LICENSE|dist\/.+\.js)$/.test(path)),
     [],
   );
-  await install(folder, tarball);
-  await using another = await startAnother('error-demo');
-  const flags = ['--base-url', another.url, '--profile', 'error-demo', '--only', 'spec'];
+  await installAlone(folder, tarball);
   const place = { cwd: folder, env: programsOf(dirname(process.execPath)) };
-  const { code, stdout, stderr } = await run(join('node_modules', '.bin', 'todo-conformance'), flags, place);
-  assert.equal(code, 0, stdout + stderr);
-  assert.match(stdout, /^ℹ fail 0$/m);
+  const program = join('node_modules', '.bin', 'todo-conformance');
+  const help = await run(program, ['--help'], place);
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  assert.match(help.stdout, /^Usage: todo-conformance --base-url URL /);
+
+  const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(64) };
+  const { TODO_AUTH_SECRET_FILE: file = '' } = await authVariables(auth, folder);
+  const claims = ['--secret-file', file, '--issuer', auth.issuer, '--audience', auth.audience];
+  for (const [profile, flags] of [
+    ['error-demo', []],
+    ['shared-list', claims],
+  ] as const) {
+    await using service = await startService({ profile, auth });
+    const words = ['--base-url', service.baseUrl, '--profile', profile, '--fresh', ...flags];
+    const { code, stdout, stderr } = await run(program, words, place);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /^ℹ pass [1-9]\d*$/m);
+    assert.match(stdout, /^ℹ fail 0$/m);
+  }
 });

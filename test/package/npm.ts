@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './program.ts';
@@ -25,12 +26,18 @@ export interface PackedFile {
   readonly mode: number;
 }
 
-/** Packs the project, or another package of its workspace, into `folder`. */
+/**
+ * Packs the project, or another package of its workspace, into `folder`. `npm run release` names with RELEASED the folder
+ * of the tarballs that it has packed: then they are taken as they are.
+ */
 export async function pack(
   folder: string,
   packed = project,
 ): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
-  const stdout = await npm(['pack', '--json', '--pack-destination', folder], packed);
+  const { name, version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
+  const { RELEASED: released } = process.env;
+  const made = released === undefined ? [] : [join(released, `${name}-${version}.tgz`)];
+  const stdout = await npm(['pack', ...made, '--json', '--pack-destination', folder], packed);
   const [tarball] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[];
   assert.ok(tarball);
   return { tarball: join(folder, tarball.filename), files: tarball.files };
@@ -39,6 +46,11 @@ export async function pack(
 /** Installs a package of the registry into `folder`. */
 export async function install(folder: string, specification: string): Promise<void> {
   await npm(['install', '--prefix', folder, '--prefer-offline', '--no-audit', specification], folder);
+}
+
+/** Installs a tarball that needs no other package into `folder`, as who has no registry does. */
+export async function installAlone(folder: string, tarball: string): Promise<void> {
+  await npm(['install', '--prefix', folder, '--offline', '--no-audit', tarball], folder);
 }
 
 /** Installs the tarball into `folder`, as a user does once it is published. */

@@ -4,6 +4,7 @@ import { licenseFault } from '../../tools/licenses.ts';
 import { disagreements } from '../../tools/release/agreement.ts';
 import { bill } from '../../tools/release/bill.ts';
 
+const MANIFEST = { version: '1.2.3', repository: { url: 'git+https://github.com/todo/service.git' } };
 const GOOD = {
   version: '1.2.3',
   changelog:
@@ -11,6 +12,8 @@ const GOOD = {
   tags: ['latest', 'v1.2.3'],
   commit: '94f351105f098e0006ed8d0fe2c01125fd90d151',
   documents: { 'shared-list.v1.json': 'v1', 'error-demo.v1.json': 'v1' },
+  packages: { 'package.json': MANIFEST, 'client/package.json': MANIFEST },
+  repository: 'todo/service',
 };
 
 test('version, changelog, tag and commit agree', () => {
@@ -19,8 +22,22 @@ test('version, changelog, tag and commit agree', () => {
 
 for (const [change, fault] of [
   [
-    { version: '1.2.4', tags: ['v1.2.4'] },
+    { version: '1.2.4', tags: ['v1.2.4'], packages: {} },
     'the newest release of CHANGELOG.md must be 1.2.4, received 1.2.3',
+  ],
+  [
+    { packages: { 'client/package.json': { ...MANIFEST, version: '1.2.2' } } },
+    'the version of client/package.json must be 1.2.3, received 1.2.2',
+  ],
+  [
+    { packages: { 'package.json': { version: '1.2.3' } } },
+    `the repository of package.json must be ${MANIFEST.repository.url}, received none`,
+  ],
+  [
+    {
+      packages: { 'package.json': { version: '1.2.3', repository: { url: 'https://github.com/todo/fork' } } },
+    },
+    `the repository of package.json must be ${MANIFEST.repository.url}, received https://github.com/todo/fork`,
   ],
   [{ changelog: '## [Unreleased]\n' }, 'the newest release of CHANGELOG.md must be 1.2.3, received none'],
   [{ changelog: '## [1.2.3]\n' }, '1.2.3 must have a date in CHANGELOG.md'],

@@ -9,7 +9,13 @@ const paths = globSync('.github/workflows/*.yml', { cwd: root });
 
 interface Job {
   readonly permissions: Readonly<Record<string, string>>;
-  readonly steps: readonly { readonly uses?: string }[];
+  readonly steps: readonly Step[];
+}
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly run?: string;
 }
 
 const jobsOf = (path: string): Readonly<Record<string, Job>> =>
@@ -40,6 +46,29 @@ for (const path of paths) {
     for (const job of Object.values(jobsOf(path))) assert.ok(job.permissions);
   });
 }
+
+test('a release signs every file and the image by its digest, and publishes three packages with provenance', () => {
+  const steps = jobsOf('.github/workflows/release.yml').publish?.steps ?? [];
+  const signed = steps.filter(({ uses = '' }) => uses.startsWith('actions/attest-build-provenance@'));
+  assert.deepEqual(
+    signed.map((step) => step.with),
+    [
+      { 'subject-path': 'release/*' },
+      {
+        'subject-name': `\${{ steps.image.outputs.name }}`,
+        'subject-digest': `\${{ steps.image.outputs.digest }}`,
+        'push-to-registry': true,
+      },
+    ],
+  );
+  const { run = '' } = steps.find(({ run = '' }) => run.includes(' publish ')) ?? {};
+  const [, names = ''] = /for name in (.*); do/.exec(run) ?? [];
+  const published = ['.', 'client', 'conformance'].map(
+    (folder) => JSON.parse(readFileSync(new URL(`${folder}/package.json`, root), 'utf8')).name,
+  );
+  assert.deepEqual(names.split(' '), published);
+  assert.match(run, / publish .* --provenance /);
+});
 
 test('only the job that publishes may write, and it runs nothing of the checkout', () => {
   const jobs = paths.flatMap((path) => Object.entries(jobsOf(path)));

@@ -10,10 +10,21 @@ export interface Checkout {
   readonly commit: string | null;
   /** `info.version` of each OpenAPI document, by the name of its file: `<profile>.<version>.json`. */
   readonly documents: Readonly<Record<string, string>>;
+  /** What is published to npm, by the name of its `package.json`. */
+  readonly packages: Readonly<Record<string, Manifest>>;
+  /** `OWNER/NAME` on GitHub. npm refuses a package whose provenance names another repository than its manifest. */
+  readonly repository: string;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly repository?: { readonly url: string };
 }
 
 /** Where version, changelog, tag and files do not agree, a sentence each. */
-export function disagreements({ version, changelog, tags, commit, documents }: Checkout): readonly string[] {
+export function disagreements(checkout: Checkout): readonly string[] {
+  const { version, changelog, tags, commit, documents, packages } = checkout;
+  const url = `git+https://github.com/${checkout.repository}.git`;
   const [, newest, date] = /^## \[(\d[^\]]*)\](?: - (\d{4}-\d{2}-\d{2}))?$/m.exec(changelog) ?? [];
   const faults = [
     newest === version ||
@@ -25,6 +36,11 @@ export function disagreements({ version, changelog, tags, commit, documents }: C
       const [, wanted] = file.split('.');
       return received === wanted || `info.version of ${file} must be ${wanted}, received ${received}`;
     }),
+    ...Object.entries(packages).flatMap(([file, { version: received, repository }]) => [
+      received === version || `the version of ${file} must be ${version}, received ${received}`,
+      repository?.url === url ||
+        `the repository of ${file} must be ${url}, received ${repository?.url ?? 'none'}`,
+    ]),
     (commit !== null && !commit.endsWith('-dirty')) || 'no file may be changed since the commit',
   ];
   return faults.filter((fault) => fault !== true);

@@ -1,11 +1,12 @@
 /**
  * `npm run release`: checks that version, changelog, tag, licenses and the registry's signatures are in order, and makes in
- * `build/release` what is released for this machine's kind, with `SHA256SUMS` and an SBOM. Signing and publishing is
- * what `.github/workflows/release.yml` adds. With `--rehearse` it goes on where something is not in order.
+ * `build/release` what is released for this machine's kind, with `SHA256SUMS` and an SBOM, and uses each npm package in
+ * an empty folder. Signing and publishing is what `.github/workflows/release.yml` adds. With `--rehearse` it goes on where
+ * something is not in order.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { outputOf, run } from '../command.ts';
@@ -19,6 +20,7 @@ const { version } = manifest;
 const rehearse = process.argv.includes('--rehearse');
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = 'build/release';
+const packages = ['package.json', 'client/package.json', 'conformance/package.json'];
 
 process.chdir(root);
 process.env.SOURCE_DATE_EPOCH = dateOf(root);
@@ -31,6 +33,8 @@ const faults = [
     tags: (outputOf('git', 'tag', '--points-at', 'HEAD') ?? '').split('\n').filter(Boolean),
     commit: commitOf(root),
     documents: Object.fromEntries(globSync('src/openapi/*.json').map(versionOf)),
+    packages: Object.fromEntries(packages.map((file) => [file, JSON.parse(readFileSync(file, 'utf8'))])),
+    repository: process.env.GITHUB_REPOSITORY ?? 'OWNER/REPOSITORY',
   }),
   ...Object.entries(lockedFor().packages).map(([folder, { license }]) => licenseFault(folder, license)),
   signatures === undefined ? '"npm audit signatures" fails' : undefined,
@@ -52,6 +56,23 @@ if (process.platform === 'linux') {
   keep(join('build', deb), deb);
 }
 run('npm', 'pack', '--silent', '--pack-destination', out);
+run(
+  'npm',
+  'pack',
+  '--silent',
+  '--workspace',
+  'client',
+  '--workspace',
+  'conformance',
+  '--pack-destination',
+  out,
+);
+process.env.RELEASED = resolve(out);
+run(
+  process.execPath,
+  '--test',
+  ...['package', 'client', 'conformance'].map((name) => `test/package/${name}.test.ts`),
+);
 writeFileSync(
   join(out, `todo-service-${version}-${kind}.cdx.json`),
   bill(kind, process.env.SOURCE_DATE_EPOCH),
