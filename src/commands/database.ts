@@ -61,6 +61,13 @@ export async function openOperator(database: Database): Promise<Operator> {
   return openPostgresOperator(database.connectionString);
 }
 
+/** The same for an export or an import, and what it opens: a path, or a connection string, which may hold a password. */
+export async function transferOf(database: Database) {
+  return database.engine === 'sqlite'
+    ? { engine: await import('../store/sqlite/transfer.ts'), address: database.path }
+    : { engine: await import('../store/postgres/transfer.ts'), address: database.connectionString };
+}
+
 /** Tells where the log went that stood beside a new SQLite file: that of one that was deleted. */
 export const tellLogMoved: Tell = (event) => {
   if (event.event !== 'log-moved') return;

@@ -2,10 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { nameComplete, partialOf } from '../files.ts';
-import type { Database } from '../store/database.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
-import { DATABASE_HELP, onDatabase } from './database.ts';
+import { DATABASE_HELP, onDatabase, transferOf } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { print, printCannot } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
@@ -54,7 +53,8 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
       if (file !== '-') rmSync(partial, { force: true });
       printCannot('export', `it was ended by ${name}, and is not complete`, 1);
     });
-    await using source = await openSource(database);
+    const { engine, address } = await transferOf(database);
+    await using source = await engine.openExport(address);
     try {
       if (file === '-') await writeAll(source, standardOutput());
       else {
@@ -69,20 +69,10 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
   });
 }
 
-/** Imports the adapter of the configured engine alone. */
-async function openSource(database: Database): Promise<ExportSource> {
-  if (database.engine === 'sqlite') {
-    const { openSqliteExport } = await import('../store/sqlite/export.ts');
-    return openSqliteExport(database.path);
-  }
-  const { openPostgresExport } = await import('../store/postgres/export.ts');
-  return openPostgresExport(database.connectionString);
-}
-
 async function writeAll(source: ExportSource, output: Output): Promise<void> {
   const progress = terminalProgress('Exported');
   const waiting = forReader(
-    () => source.touch(),
+    () => source.check(),
     () => process.stderr.write(STALLED),
   );
   for await (const { text, todos } of exportParts(source)) {

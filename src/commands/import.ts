@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
-import type { ImportTarget, Restored, RestoreTarget } from '../store/transfer/contents.ts';
+import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
-import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved } from './database.ts';
+import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved, transferOf } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { wrongUsage } from './flags.ts';
 import { print, printCannot } from './print.ts';
@@ -45,14 +45,13 @@ export async function importAll(argv: readonly string[], env: NodeJS.ProcessEnv)
   const only = { only: { type: 'string' } } as const;
   const line = { command: 'import', action: 'import', operand: 'FILE', flags: only, help: HELP } as const;
   return onDatabase(line, argv, env, async (database, { FILE: file, only: wanted }) => {
-    const ids = wanted === undefined ? undefined : idsOf(wanted);
-    if (wanted !== undefined && ids === undefined) {
+    const only = wanted === undefined ? undefined : idsOf(wanted);
+    if (wanted !== undefined && only === undefined) {
       const sentence = `--only must be ids from 1 to ${MAX_ID} with commas between, or "deleted"`;
       return wrongUsage('import', `${sentence}, received ${JSON.stringify(wanted.slice(0, 100))}`);
     }
     try {
-      if (ids === undefined) return await importInto(database, file);
-      return await restoreInto(database, file, ids);
+      return await importInto(database, file, only);
     } catch (error) {
       const name = file === '-' ? 'standard input' : `"${file}"`;
       if (error instanceof NotAnExport) return printCannot('import', `${name}: ${error.message}`, BAD_DATA);
@@ -62,57 +61,52 @@ export async function importAll(argv: readonly string[], env: NodeJS.ProcessEnv)
   });
 }
 
-async function importInto(database: Database, file: string): Promise<number> {
+/** @param only The ids of todos that are put back, or all that the database has not; undefined for the whole file. */
+async function importInto(
+  database: Database,
+  file: string,
+  only: ReadonlySet<number> | 'deleted' | undefined,
+): Promise<number> {
   let target: ImportTarget | undefined;
   let committing = false;
   const takeBack = (signal: string): void => {
-    target?.abandon();
-    printEnded(signal);
+    target?.abandon?.();
+    printCannot('import', `it was ended by ${signal}, and nothing was changed`, 1);
   };
   endBySignal(takeBack, () => committing);
-  await using opened = await openTarget(database);
+  const { engine, address } = await transferOf(database);
+  await using opened = await (only === undefined
+    ? engine.openImport(address, tellLogMoved)
+    : engine.openRestore(address, only === 'deleted'));
   target = opened;
+  const missing = new Set(only === 'deleted' ? [] : only);
+  const isWanted = ({ id }: { readonly id: number }) => typeof only !== 'object' || missing.delete(id);
   const progress = terminalProgress('Imported');
-  let todos = 0;
+  let read = 0;
   const contents = await readExport(bytesOf(file), async (rows) => {
-    await opened.add(rows);
-    todos += rows.todos.length;
-    progress(todos);
+    await opened.add({ ...rows, todos: rows.todos.filter(isWanted) });
+    read += rows.todos.length;
+    if (only === undefined) progress(read);
   });
-  committing = true;
-  await opened.commit(contents);
-  print(`Imported into ${await nameOf(database)}: ${totals(contents, contents.highestId)}\n`);
-  return 0;
-}
-
-async function restoreInto(
-  database: Database,
-  file: string,
-  ids: ReadonlySet<number> | 'deleted',
-): Promise<number> {
-  let committing = false;
-  endBySignal(printEnded, () => committing);
-  await using target = await openRestore(database);
-  const found = new Set<number>();
-  await readExport(bytesOf(file), async ({ todos }) => {
-    const wanted = ids === 'deleted' ? todos : todos.filter(({ id }) => ids.has(id));
-    if (ids !== 'deleted') for (const { id } of wanted) found.add(id);
-    await target.stage(wanted);
-  });
-  if (ids !== 'deleted' && found.size < ids.size) {
-    const missing = [...ids].filter((id) => !found.has(id));
-    return printCannot('import', `${todosOf(missing.slice(0, 10))}: not in the export`, 1);
+  if (missing.size > 0) {
+    const reason = `${todosOf([...missing].slice(0, 10))}: not in the export`;
+    return printCannot('import', reason, 1);
   }
   committing = true;
-  const restored = await target.commit(ids === 'deleted');
-  if (!('made' in restored)) return printCannot('import', refusalOf(restored), 1);
-  print(`Put back into ${await nameOf(database)}: todos ${restored.made}\n`);
+  const imported = await opened.commit(contents);
+  if (!('made' in imported)) return printCannot('import', refusalOf(imported), 1);
+  const name = await nameOf(database);
+  print(
+    only === undefined
+      ? `Imported into ${name}: ${totals(contents, contents.highestId)}\n`
+      : `Put back into ${name}: todos ${imported.made}\n`,
+  );
   return 0;
 }
 
-function refusalOf(restored: Exclude<Restored, { made: number }>): string {
-  if ('existing' in restored) return `${todosOf(restored.existing)}: in the database already`;
-  const orphans = restored.orphans.map(({ id, categoryId }) => `${id} (category ${categoryId})`);
+function refusalOf(imported: Exclude<Imported, { made: number }>): string {
+  if ('existing' in imported) return `${todosOf(imported.existing)}: in the database already`;
+  const orphans = imported.orphans.map(({ id, categoryId }) => `${id} (category ${categoryId})`);
   return `todo ${orphans.join(', ')}: the database has no such category`;
 }
 
@@ -120,34 +114,11 @@ function todosOf(ids: readonly number[]): string {
   return `todo ${ids.join(', ')}`;
 }
 
-function printEnded(signal: string): void {
-  printCannot('import', `it was ended by ${signal}, and nothing was changed`, 1);
-}
-
 /** What `--only` names; undefined when that is nothing. */
 function idsOf(text: string): ReadonlySet<number> | 'deleted' | undefined {
   if (text === 'deleted') return text;
   const ids = text.split(',').map(Number);
   return /^[1-9]\d*(?:,[1-9]\d*)*$/.test(text) && ids.every(isId) ? new Set(ids) : undefined;
-}
-
-/** Imports the adapter of the configured engine alone. */
-async function openTarget(database: Database): Promise<ImportTarget> {
-  if (database.engine === 'sqlite') {
-    const { openSqliteImport } = await import('../store/sqlite/import.ts');
-    return openSqliteImport(database.path, tellLogMoved);
-  }
-  const { openPostgresImport } = await import('../store/postgres/import.ts');
-  return openPostgresImport(database.connectionString);
-}
-
-async function openRestore(database: Database): Promise<RestoreTarget> {
-  if (database.engine === 'sqlite') {
-    const { openSqliteRestore } = await import('../store/sqlite/import.ts');
-    return openSqliteRestore(database.path);
-  }
-  const { openPostgresRestore } = await import('../store/postgres/import.ts');
-  return openPostgresRestore(database.connectionString);
 }
 
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { createKey } from '../../src/store/create-key.ts';
-import { openPostgresExport } from '../../src/store/postgres/export.ts';
-import { openPostgresImport } from '../../src/store/postgres/import.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { openSqliteExport } from '../../src/store/sqlite/export.ts';
-import { openSqliteImport } from '../../src/store/sqlite/import.ts';
+import * as postgres from '../../src/store/postgres/transfer.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import * as sqlite from '../../src/store/sqlite/transfer.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import type { ExportSource, ImportTarget } from '../../src/store/transfer/contents.ts';
 import { exportParts } from '../../src/store/transfer/lines.ts';
@@ -80,8 +78,8 @@ async function answersOf(store: TodoStore, keys: readonly string[]): Promise<unk
 export async function moveThereAndBack(seed: number, path: string, url: string): Promise<void> {
   const keys = await fill(path, seed);
   const back = `${path}.back.db`;
-  const first = await move(openSqliteExport(path), await openPostgresImport(url));
-  const second = await move(await openPostgresExport(url), await openSqliteImport(back, () => {}));
+  const first = await move(sqlite.openExport(path), await postgres.openImport(url));
+  const second = await move(await postgres.openExport(url), await sqlite.openImport(back, () => {}));
   assert.equal(second, first, `seed ${seed}`);
   const answers = await answersOf(await openSqliteStore(path), keys);
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
-import type { Inspection, Migrated, Operator } from '../operator.ts';
+import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
@@ -33,20 +33,17 @@ const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT c
  */
 export function openSqliteOperator(path: string): Operator {
   const database = openBeside(path);
-  const listCategories = () =>
-    asStoreError(() => database.prepare(LIST_CATEGORIES).all()).map(({ id, name }) => ({
-      id: Number(id),
-      name: String(name),
-    }));
   return {
-    listCategories: async () => listCategories(),
+    listCategories: async () => listCategories(database),
     async addCategory(name) {
       const added = asStoreError(() => database.prepare(ADD_CATEGORY).get(name));
       return added === undefined ? 'name-taken' : { id: Number(added.id), name };
     },
     async renameCategory(id, name) {
       if (asStoreError(() => database.prepare(RENAME_CATEGORY).get(id, name))) return { id, name };
-      return listCategories().some((category) => category.id === id) ? 'name-taken' : 'category-missing';
+      return listCategories(database).some((category) => category.id === id)
+        ? 'name-taken'
+        : 'category-missing';
     },
     inspect: async () => inspect(database),
     [Symbol.asyncDispose]: async () => database.close(),
@@ -58,11 +55,7 @@ export function openBeside(path: string): DatabaseSync {
   using parts = new DisposableStack();
   try {
     checkFile(path);
-    const file = realpathSync(path);
-    const readOnly = isReadOnlyBeside(file);
-    if (!readOnly) checkWritable(file);
-    // `file:t.db` is a name, not the URI that SQLite would take it for.
-    const database = parts.use(new DatabaseSync(existing(file, readOnly), { timeout: BUSY_TIMEOUT_MS }));
+    const database = parts.use(openExisting(realpathSync(path)));
     checkLibrary(libraryVersion(database));
     checkSchema(database);
     makeDurable(database);
@@ -71,6 +64,20 @@ export function openBeside(path: string): DatabaseSync {
   } catch (error) {
     throw notOpened(path, error);
   }
+}
+
+/** Throws an Error for people when this user lacks rights. */
+export function openExisting(path: string): DatabaseSync {
+  const readOnly = isReadOnlyBeside(path);
+  if (!readOnly) checkWritable(path);
+  // `file:t.db` is a name, not the URI that SQLite would take it for.
+  return new DatabaseSync(existing(path, readOnly), { timeout: BUSY_TIMEOUT_MS });
+}
+
+/** Ordered by id. */
+export function listCategories(database: DatabaseSync): readonly Category[] {
+  const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
+  return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
 }
 
 /**

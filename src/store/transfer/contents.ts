@@ -46,36 +46,49 @@ export interface ExportSource extends AsyncDisposable {
   todosAfter(id: number): Promise<readonly Todo[]>;
   /** The keys of the last 24 hours after a key, as many as make one part. */
   keysAfter(key: string): Promise<readonly KeptKey[]>;
-  /** Called now and then while nobody asks for the next part, so that nothing between gives the connection up. */
-  touch(): Promise<void>;
-  /** Called after the last part. Rejects when it was not one moment. */
-  finish(): Promise<void>;
+  /**
+   * Called now and then while nobody asks for the next part, so that nothing between gives the connection up, and after
+   * the last one. Rejects when it is not one moment.
+   */
+  check(): Promise<void>;
 }
 
-/** Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was. */
+/**
+ * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was.
+ * One that puts todos back takes those alone, and locks nothing before `commit`.
+ */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
   add(rows: Rows): Promise<void>;
-  /** Rejects with `OutcomeUnknown` when nobody knows whether the rows are there. */
-  commit(contents: Contents): Promise<void>;
-  /** As disposing, at once: the process is about to end. */
-  abandon(): void;
+  /**
+   * Makes all rows or none; ids that are to come are above them, and every instance shows them when it resolves. Rejects
+   * with `OutcomeUnknown` when nobody knows whether they are there.
+   */
+  commit(contents: Contents): Promise<Imported>;
+  /** As disposing, at once: the process is about to end. Only where what is left would be in the way. */
+  abandon?(): void;
 }
 
-/** What became of todos that were to be put back. The refused ones are the first ten. */
-export type Restored =
+/** How many todos were made, or the first ten of those that are the reason why none was put back. */
+export type Imported =
   | { readonly made: number }
   | { readonly existing: readonly number[] }
   | { readonly orphans: readonly { readonly id: number; readonly categoryId: number }[] };
 
-/** Puts back todos that a database lacks, beside the service. Nothing is locked before `commit`. */
-export interface RestoreTarget extends AsyncDisposable {
-  /** Keeps todos at hand. Rejects with `StoreUnavailable`. */
-  stage(todos: readonly ParsedTodo[]): Promise<void>;
-  /**
-   * Makes all of them or none; ids that are to come are above them. Every instance shows them when it resolves.
-   *
-   * @param skipExisting Those that are there are left out; else they are refused.
-   */
-  commit(skipExisting: boolean): Promise<Restored>;
-}
+/** SQL that says why a database is not empty, or null (contract E2). @param wereGiven Whether ids of todos were given out. */
+export const contentBy = (wereGiven: string): string => `SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM todos) THEN 'it has todos'
+    WHEN EXISTS (SELECT 1 FROM idempotency_keys) THEN 'it has keys of creates'
+    WHEN ${wereGiven} THEN 'ids of todos were given out'
+    WHEN EXISTS (SELECT 1 FROM categories WHERE (id, name) NOT IN (VALUES (1, 'Work'), (2, 'Life')))
+      THEN 'it has other categories than those of a first start'
+  END AS content`;
+
+/** Todos that are to be put back stand in a temporary table, "staged". */
+export const STAGED = {
+  /** Leaves out those that are there. */
+  skip: 'DELETE FROM staged WHERE id IN (SELECT id FROM todos)',
+  existing: 'SELECT id FROM staged WHERE id IN (SELECT id FROM todos) ORDER BY id LIMIT 10',
+  orphans: `SELECT id, category_id AS "categoryId" FROM staged
+    WHERE NOT EXISTS (SELECT 1 FROM categories WHERE categories.id = category_id) ORDER BY id LIMIT 10`,
+};

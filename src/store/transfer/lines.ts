@@ -15,9 +15,10 @@ interface Rule<T> {
   readonly holds: (value: unknown) => value is T;
 }
 
-type Rules = Readonly<Record<string, Rule<unknown>>>;
+/** What the members of a kind of line must be; it has no others. */
+export type Rules = Readonly<Record<string, Rule<unknown>>>;
 
-type Line<Of extends Rules> = {
+export type Line<Of extends Rules> = {
   readonly [Member in keyof Of]: Of[Member] extends Rule<infer T> ? T : never;
 };
 
@@ -87,24 +88,6 @@ export const END = {
   },
 };
 
-/** A line is not what it must be. The message is a part of a sentence for people. */
-export class LineRefused extends Error {
-  override readonly name = 'LineRefused';
-}
-
-/** @throws {LineRefused} for a value that is no line of this kind, one with further members among them. */
-export function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Line<Of> {
-  if (typeof value !== 'object' || value === null) throw new LineRefused('it must be a JSON object');
-  for (const name in rules) {
-    const rule = rules[name];
-    if (rule?.holds(Reflect.get(value, name)) !== true)
-      throw new LineRefused(`"${name}" must be ${rule?.wanted}`);
-  }
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(rules, name));
-  if (unknown !== undefined)
-    throw new LineRefused(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
-}
-
 /** A part of an export that ends with a line, and how many todos stand in all parts up to its end. */
 export interface Part {
   readonly text: string;
@@ -134,7 +117,7 @@ export async function* exportParts(source: ExportSource): AsyncGenerator<Part> {
     yield part(keys.map(keyJson));
     keys = await source.keysAfter(last.key);
   }
-  await source.finish();
+  await source.check();
   yield { text: `${JSON.stringify({ sha256: sha256.digest('hex') })}\n`, todos };
 }
 

@@ -25,7 +25,11 @@ async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 async function read(bytes: Uint8Array, size = 65_536) {
   const rows: Rows[] = [];
   const contents = await readExport(chunksOf(bytes, size), async (part) => void rows.push(part));
-  return { contents, todos: rows.flatMap(({ todos }) => todos), keys: rows.flatMap(({ keys }) => keys) };
+  return {
+    contents,
+    todos: rows.flatMap(({ todos }) => todos),
+    keys: rows.flatMap(({ keys }) => keys),
+  };
 }
 
 /** @param lines All but the last, which is made for them. */

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../../parse-json.ts';
 import type { Category } from '../operator.ts';
-import type { Contents, Counts, KeptKey, ParsedTodo, Rows } from './contents.ts';
-import { assertLine, CATEGORY, END, HEAD, KEY, LineRefused, secondsOf, TODO } from './lines.ts';
+import { MAX_ID } from '../todo.ts';
+import type { Contents, KeptKey, ParsedTodo, Rows } from './contents.ts';
+import { CATEGORY, END, HEAD, KEY, type Line, type Rules, secondsOf, TODO } from './lines.ts';
 
 /** Bytes. A title of 100 characters takes 1,200 when all of it is escaped. */
 const LONGEST_LINE = 8_192;
+
+/** The most rows that are handed on together. */
+const PART_SIZE = 2_048;
 
 const LF = 0x0a;
 
@@ -24,145 +28,135 @@ export async function readExport(
   chunks: AsyncIterable<Uint8Array>,
   onRows: (rows: Rows) => Promise<void>,
 ): Promise<Contents> {
-  const reader = new ExportReader();
+  await using lines = linesOf(chunks);
+  const sha256 = createHash('sha256');
+  let number = 0;
+
+  /** The next line; undefined after the last one. */
+  async function nextBytes(): Promise<Uint8Array | undefined> {
+    const { value } = await lines.next();
+    number += 1;
+    if (value !== undefined && value.at(-1) !== LF && value.length <= LONGEST_LINE) throw cutOff('within');
+    return value;
+  }
+
+  async function next<Of extends Rules>(rules: Of): Promise<Line<Of>> {
+    const bytes = await nextBytes();
+    if (bytes === undefined) throw cutOff('before');
+    sha256.update(bytes);
+    try {
+      return parseLine(bytes, rules);
+    } catch (error) {
+      throw error instanceof LineRefused ? new NotAnExport(`line ${number}: ${error.message}`) : error;
+    }
+  }
+
+  function ensure(holds: boolean, fault: string): void {
+    if (!holds) throw new NotAnExport(`line ${number}: ${fault}`);
+  }
+
+  function cutOff(where: 'within' | 'before'): NotAnExport {
+    return new NotAnExport(`it ends ${where} line ${number}, so it was cut off`);
+  }
+
+  const { categories, todos, keys = 0, highestId: most } = await next(HEAD);
+  const highest = most ?? MAX_ID;
+  const ofHead = `must be at most ${highest}, the "highestId" of line 1, received`;
+  let part = noRows();
+  const handOn = async (): Promise<void> => {
+    const rows = part;
+    part = noRows();
+    await onRows(rows);
+  };
+
+  const categoryIds = new Set<number>();
+  let highestCategoryId = 0;
+  for (let read = 0; read < categories; read += 1) {
+    const line = await next(CATEGORY);
+    ensure(line.id > highestCategoryId, `"id" must be above ${highestCategoryId}, received ${line.id}`);
+    highestCategoryId = line.id;
+    categoryIds.add(line.id);
+    if (part.categories.push(line) === PART_SIZE) await handOn();
+  }
+  let lastId = 0;
+  for (let read = 0; read < todos; read += 1) {
+    const line = await next(TODO);
+    const { id, categoryId } = line;
+    ensure(id > lastId, `"id" must be above ${lastId}, received ${id}`);
+    const isThere = categoryIds.has(categoryId);
+    ensure(isThere, `"categoryId" must be one of the categories above, received ${categoryId}`);
+    ensure(id <= highest, `"id" ${ofHead} ${id}`);
+    lastId = id;
+    if (part.todos.push(line) === PART_SIZE) await handOn();
+  }
+  let highestId = lastId;
+  let lastKey = '';
+  for (let read = 0; read < keys; read += 1) {
+    const line = await next(KEY);
+    ensure(line.key > lastKey, '"key" must come after that of the line before, in the order of ASCII');
+    ensure(line.todoId <= highest, `"todoId" ${ofHead} ${line.todoId}`);
+    lastKey = line.key;
+    highestId = Math.max(highestId, line.todoId);
+    if (part.keys.push({ ...line, at: secondsOf(line.at) }) === PART_SIZE) await handOn();
+  }
+  await handOn();
+
+  const written = sha256.copy().digest('hex');
+  const isWritten = (await next(END)).sha256 === written;
+  ensure(isWritten, 'the lines before it are not what was written: they have another SHA-256');
+  ensure((await nextBytes()) === undefined, 'nothing may follow the line with the SHA-256');
+  return { categories, todos, keys, highestId: most ?? highestId, highestCategoryId };
+}
+
+function noRows(): { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[] } {
+  return { categories: [], todos: [], keys: [] };
+}
+
+/** Lines with their line breaks; what follows the last one, and the beginning of a line that is too long. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   let rest: Uint8Array = Buffer.alloc(0);
   for await (const chunk of chunks) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let from = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, from)) {
-      reader.take(bytes.subarray(from, end + 1));
+      yield bytes.subarray(from, end + 1);
       from = end + 1;
     }
     rest = bytes.subarray(from);
-    if (rest.length > LONGEST_LINE) reader.take(rest);
-    await onRows(reader.rows());
+    if (rest.length > LONGEST_LINE) yield rest;
   }
-  return reader.end(rest.length);
+  if (rest.length > 0) yield rest;
 }
 
-/** Which line is what follows from the counts in the first one. */
-class ExportReader {
-  readonly #sha256 = createHash('sha256');
-  readonly #utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  readonly #categoryIds = new Set<number>();
-  /** Without a count of keys there are none. */
-  #head: (Counts & { readonly highestId: number | undefined }) | undefined;
-  #line = 0;
-  #read = { categories: 0, todos: 0, keys: 0 };
-  #lastId = 0;
-  #lastKey = '';
-  #highestId = 0;
-  #highestCategoryId = 0;
-  #complete = false;
-  #rows: { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[] } = noRows();
+/** A line is not what it must be. The message is a part of a sentence for people. */
+class LineRefused extends Error {}
 
-  /** @param bytes A line with its line break, or the beginning of one that is too long. */
-  take(bytes: Uint8Array): void {
-    this.#line += 1;
-    try {
-      if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
-      this.#put(this.#parse(bytes));
-      if (!this.#complete) this.#sha256.update(bytes);
-    } catch (error) {
-      if (error instanceof LineRefused) throw new NotAnExport(`line ${this.#line}: ${error.message}`);
-      throw error;
-    }
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws {LineRefused} for what is no line of this kind, one with further members among them. */
+function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
+  if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
+  let text: string;
+  try {
+    text = UTF8.decode(bytes.subarray(0, -1));
+  } catch {
+    throw new LineRefused('it must be UTF-8');
   }
-
-  /** What was taken since the last call. */
-  rows(): Rows {
-    const rows = this.#rows;
-    this.#rows = noRows();
-    return rows;
-  }
-
-  /** @param rest How many bytes follow the last line break. */
-  end(rest: number): Contents {
-    if (this.#head === undefined || !this.#complete || rest > 0) {
-      const where = rest > 0 ? 'within' : 'before';
-      throw new NotAnExport(`it ends ${where} line ${this.#line + 1}, so it was cut off`);
-    }
-    const highestId = this.#head.highestId ?? this.#highestId;
-    return { ...this.#head, highestId, highestCategoryId: this.#highestCategoryId };
-  }
-
-  #parse(bytes: Uint8Array): unknown {
-    const parsed = parseJson(this.#decode(bytes), { uniqueNames: true });
-    if ('value' in parsed) return parsed.value;
+  const parsed = parseJson(text, { uniqueNames: true });
+  if ('fault' in parsed)
     throw new LineRefused(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
-  }
-
-  #decode(bytes: Uint8Array): string {
-    try {
-      return this.#utf8.decode(bytes.subarray(0, bytes.at(-1) === LF ? -1 : undefined));
-    } catch {
-      throw new LineRefused('it must be UTF-8');
-    }
-  }
-
-  #put(line: unknown): void {
-    const head = this.#head;
-    if (head === undefined) this.#putHead(line);
-    else if (this.#read.categories < head.categories) this.#putCategory(line);
-    else if (this.#read.todos < head.todos) this.#putTodo(line);
-    else if (this.#read.keys < head.keys) this.#putKey(line);
-    else this.#putEnd(line);
-  }
-
-  #putHead(line: unknown): void {
-    assertLine(line, HEAD);
-    const { categories, todos, keys = 0, highestId } = line;
-    this.#head = { categories, todos, keys, highestId };
-  }
-
-  #putCategory(line: unknown): void {
-    assertLine(line, CATEGORY);
-    if (line.id <= this.#highestCategoryId)
-      throw new LineRefused(`"id" must be above ${this.#highestCategoryId}, received ${line.id}`);
-    this.#highestCategoryId = line.id;
-    this.#categoryIds.add(line.id);
-    this.#read.categories += 1;
-    this.#rows.categories.push(line);
-  }
-
-  #putTodo(line: unknown): void {
-    assertLine(line, TODO);
-    if (line.id <= this.#lastId)
-      throw new LineRefused(`"id" must be above ${this.#lastId}, received ${line.id}`);
-    if (!this.#categoryIds.has(line.categoryId))
-      throw new LineRefused(`"categoryId" must be one of the categories above, received ${line.categoryId}`);
-    this.#lastId = line.id;
-    this.#noteId('id', line.id);
-    this.#read.todos += 1;
-    this.#rows.todos.push(line);
-  }
-
-  #putKey(line: unknown): void {
-    assertLine(line, KEY);
-    if (line.key <= this.#lastKey)
-      throw new LineRefused('"key" must come after that of the line before, in the order of ASCII');
-    this.#lastKey = line.key;
-    this.#noteId('todoId', line.todoId);
-    this.#read.keys += 1;
-    this.#rows.keys.push({ ...line, at: secondsOf(line.at) });
-  }
-
-  #putEnd(line: unknown): void {
-    if (this.#complete) throw new LineRefused('nothing may follow the line with the SHA-256');
-    assertLine(line, END);
-    if (line.sha256 !== this.#sha256.digest('hex'))
-      throw new LineRefused('the lines before it are not what was written: they have another SHA-256');
-    this.#complete = true;
-  }
-
-  #noteId(member: string, id: number): void {
-    const most = this.#head?.highestId;
-    if (most !== undefined && id > most)
-      throw new LineRefused(`"${member}" must be at most ${most}, the "highestId" of line 1, received ${id}`);
-    this.#highestId = Math.max(this.#highestId, id);
-  }
+  assertLine(parsed.value, rules);
+  return parsed.value;
 }
 
-function noRows(): { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[] } {
-  return { categories: [], todos: [], keys: [] };
+function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Line<Of> {
+  if (typeof value !== 'object' || value === null) throw new LineRefused('it must be a JSON object');
+  for (const name in rules) {
+    const rule = rules[name];
+    if (rule?.holds(Reflect.get(value, name)) !== true)
+      throw new LineRefused(`"${name}" must be ${rule?.wanted}`);
+  }
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(rules, name));
+  if (unknown !== undefined)
+    throw new LineRefused(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
 }

@@ -1,0 +1,208 @@
+import type { Category } from '../operator.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
+import { COLUMN_NAMES, MEMBERS, type Todo } from '../todo.ts';
+import {
+  type Counts,
+  contentBy,
+  type ExportSource,
+  type ImportTarget,
+  type KeptKey,
+  type ParsedTodo,
+  STAGED,
+} from '../transfer/contents.ts';
+import { addressOf } from './address.ts';
+import { READ_PART } from './changes.ts';
+import { Cluster } from './cluster.ts';
+import { connect, run } from './connect.ts';
+import type { ServerConnection } from './connection.ts';
+import { type Ask, EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
+import { asStoreError, LIST_CATEGORIES } from './operator.ts';
+import { migrate, schemaFault, unloggedFault } from './schema.ts';
+
+/** Within a transaction, `now()` stays the same. */
+const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
+const COUNT = `SELECT (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos,
+  (SELECT count(*)::int ${KEPT}) AS keys`;
+const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FROM at))::float8 AS at
+  ${KEPT} AND key > $1 ORDER BY key LIMIT 2048`;
+
+/** A sequence that was called has given out an id. */
+const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)
+  OR pg_sequence_last_value(pg_get_serial_sequence('todos', 'id')) IS NOT NULL`);
+/** Reads go on, and who writes waits. */
+const LOCK_TABLES = 'LOCK TABLE categories, todos, idempotency_keys IN SHARE ROW EXCLUSIVE MODE';
+const ADD_CATEGORIES = `INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE
+  SELECT * FROM unnest($1::integer[], $2::text[])`;
+const ADD_KEYS = `INSERT INTO idempotency_keys (key, body, todo_id, at)
+  SELECT key, body, todo_id, least(to_timestamp(at), now())
+  FROM unnest($1::text[], $2::text[], $3::integer[], $4::float8[]) AS kept (key, body, todo_id, at)
+  WHERE to_timestamp(at) > now() - interval '24 hours'`;
+
+const names = COLUMN_NAMES.join(', ');
+/** The kinds of members are types of PostgreSQL. */
+const typed = MEMBERS.map(({ column, kind }) => `${column} ${kind}`).join(', ');
+const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
+  .map((type, index) => `$${index + 1}::${type}[]`)
+  .join(', ');
+const ADD_TODOS = `INSERT INTO todos (id, ${names}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
+
+const STAGE = `CREATE TEMPORARY TABLE staged (id integer PRIMARY KEY, ${typed}) ON COMMIT DROP`;
+const ADD_STAGED = `INSERT INTO staged SELECT * FROM unnest(${rows})`;
+const HIGHEST_STAGED = 'SELECT max(id) FROM pg_temp.staged';
+const RESTORE = `WITH made AS (
+    INSERT INTO todos (id, ${names}) OVERRIDING SYSTEM VALUE SELECT * FROM staged ORDER BY id RETURNING id
+  )
+  SELECT count(*)::int AS made FROM made`;
+
+/**
+ * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
+ *
+ * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
+ */
+export function openExport(connectionString: string): Promise<ExportSource> {
+  const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+  return begin(connectionString, schemaFault, mode, async ({ ask }) => {
+    const [counts] = await ask<Counts>(COUNT);
+    const categories = await ask<Category>(LIST_CATEGORIES);
+    // A sequence belongs to no snapshot: read after it, it is above all of its rows.
+    const [ever] = await ask<{ highest: number }>(
+      `SELECT greatest(last_value - (NOT is_called)::int, (${EVER.todos}))::int AS highest
+        FROM ${await sequenceOf('todos', ask)}`,
+    );
+    if (counts === undefined || ever === undefined) throw new StoreUnavailable('the server counted nothing');
+    return {
+      counts,
+      highestId: ever.highest,
+      categories,
+      todosAfter: (id) => ask<Todo>(READ_PART, [id]),
+      keysAfter: (key) => ask<KeptKey>(READ_KEYS, [key]),
+      check: async () => void (await ask('SELECT')),
+    };
+  });
+}
+
+/**
+ * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
+ *
+ * @throws {StoreNotOpened} when it cannot be reached or migrated.
+ * @throws {StoreUnavailable} when it is not empty (contract E2).
+ */
+export function openImport(connectionString: string): Promise<ImportTarget> {
+  const faultOf = async (opened: ServerConnection) =>
+    (await migrate(opened)) ?? (await unloggedFault(opened));
+  return begin(connectionString, faultOf, 'ISOLATION LEVEL READ COMMITTED', async ({ ask, commit }) => {
+    await assertEmpty(ask);
+    await ask(LOCK_TABLES);
+    // An instance that is up may have created one since.
+    await assertEmpty(ask);
+    await ask('DELETE FROM categories');
+    return {
+      async add({ categories, todos, keys }) {
+        if (categories.length > 0) await ask(ADD_CATEGORIES, columnsOf(categories, ['id', 'name']));
+        if (todos.length > 0) await ask(ADD_TODOS, columnsOf(todos, TODO_MEMBERS));
+        if (keys.length > 0) await ask(ADD_KEYS, columnsOf(keys, ['key', 'body', 'todoId', 'at']));
+      },
+      async commit({ todos, highestId, highestCategoryId }) {
+        for (const [table, highest] of [
+          ['categories', highestCategoryId],
+          ['todos', highestId],
+        ] as const) {
+          const sequence = await sequenceOf(table, ask);
+          // `RESTART` gives it a new file, so that a transaction that is taken back takes this back too.
+          await ask(`ALTER SEQUENCE ${sequence} RESTART`);
+          if (highest > 0) await ask('SELECT setval($1, $2)', [sequence, highest]);
+        }
+        await ask('ANALYZE categories, todos, idempotency_keys');
+        await commit();
+        return { made: todos };
+      },
+    };
+  });
+}
+
+/**
+ * Connects to a database to put back todos, while instances use it.
+ *
+ * @param skipExisting Those that are there are left out; else they are refused.
+ * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
+ */
+export function openRestore(connectionString: string, skipExisting: boolean): Promise<ImportTarget> {
+  const mode = 'ISOLATION LEVEL READ COMMITTED';
+  return begin(connectionString, schemaFault, mode, async ({ connection, ask, commit }) => {
+    await ask(STAGE);
+    return {
+      async add({ todos }) {
+        if (todos.length > 0) await ask(ADD_STAGED, columnsOf(todos, TODO_MEMBERS));
+      },
+      async commit() {
+        await ask('ANALYZE staged');
+        if (skipExisting) await ask(STAGED.skip);
+        const existing = await ask<{ id: number }>(STAGED.existing);
+        if (existing.length > 0) return { existing: existing.map(({ id }) => id) };
+        const orphans = await ask<{ id: number; categoryId: number }>(STAGED.orphans);
+        if (orphans.length > 0) return { orphans };
+        const fault = await asStoreError('read', raiseAbove(connection, { todos: HIGHEST_STAGED }));
+        if (fault !== undefined) throw new StoreUnavailable(fault);
+        const [{ made } = { made: 0 }] = await ask<{ made: number }>(RESTORE);
+        await commit();
+        return { made };
+      },
+    };
+  });
+}
+
+/** A transaction on a connection of its own. */
+interface Session {
+  readonly connection: ServerConnection;
+  /** Rejects with `StoreUnavailable`: without a commit, nothing is changed. */
+  readonly ask: Ask;
+  /** Rejects with `OutcomeUnknown` when no answer came. */
+  readonly commit: () => Promise<void>;
+}
+
+/**
+ * Begins a transaction that no limit of the server or the role ends: the lines may come or go slowly.
+ *
+ * @param prepare Makes what works in it. Disposing of that ends the transaction.
+ */
+async function begin<T extends object>(
+  connectionString: string,
+  faultOf: Parameters<typeof connect>[1],
+  mode: string,
+  prepare: (session: Session) => Promise<T>,
+): Promise<T & AsyncDisposable> {
+  const connection = await connect(new Cluster(addressOf(connectionString)), faultOf);
+  const ask: Ask = (text, values) => asStoreError('read', run(connection, text, values));
+  const commit = async (): Promise<void> => {
+    await asStoreError('write', run(connection, 'COMMIT')).catch((error: unknown) => {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      throw new OutcomeUnknown(`${error.message}: nobody knows whether it was done`, { cause: error });
+    });
+  };
+  try {
+    await ask(connection.beginOf(0, mode));
+    const prepared = await prepare({ connection, ask, commit });
+    return { ...prepared, [Symbol.asyncDispose]: () => connection.leave() };
+  } catch (error) {
+    await connection.leave();
+    throw error;
+  }
+}
+
+async function assertEmpty(ask: Ask): Promise<void> {
+  const [row] = await ask<{ content: string | null }>(CONTENT);
+  if (row?.content) throw new StoreUnavailable(`the database must be empty, and ${row.content}`);
+}
+
+/** What gives out the ids of a table, as SQL writes it. */
+async function sequenceOf(table: string, ask: Ask): Promise<string> {
+  const [row] = await ask<{ name: string }>(SEQUENCE_OF, [table]);
+  return row?.name ?? '';
+}
+
+const TODO_MEMBERS: readonly (keyof ParsedTodo)[] = ['id', ...MEMBERS.map(({ name }) => name)];
+
+/** For `unnest`: the values of each member. */
+function columnsOf<Row>(of: readonly Row[], members: readonly (keyof Row)[]): unknown[] {
+  return members.map((member) => of.map((row) => row[member]));
+}
