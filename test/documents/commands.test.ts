@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
+import { LIMITS } from '../../src/http/transport/server.ts';
+import { runProgram } from '../start.ts';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const PAGES = globSync(['*.md', 'docs/*.md', '*/README.md']).map(
+  (path) => [path, read(path).replaceAll('\\\n', '')] as const,
+);
+
+/** All that `pattern` finds in the code of the pages, in its first and second group. */
+function onPages(pattern: RegExp): { page: string; first: string; second: string }[] {
+  return PAGES.flatMap(([page, text]) =>
+    [...(text.match(/```.*?```|`[^`\n]+`/gs) ?? []).join('\n').matchAll(pattern)].map(
+      ([, first = '', second = '']) => ({ page, first, second }),
+    ),
+  );
+}
+
+const helpOf = async (...words: string[]) => (await runProgram([...words, '--help'])).stdout;
+
+test('every npm script that a document names is there', () => {
+  const named = onPages(/\bnpm run (?:-s |--silent )?([a-z][a-z:]*)/g);
+  assert.ok(named.length > 20, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter(({ first }) => !Object.hasOwn(manifest.scripts, first)),
+    [],
+  );
+});
+
+test('every command of todo-service that a document shows is there, with its flags', async () => {
+  const commands = [...(await helpOf()).matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map(
+    ([, name = '']) => name,
+  );
+  const shown = onPages(
+    /(?<![\w./=-]|-[a-z] )todo-service ((?:[a-z]+ )?[a-z]+(?![\w-]))((?: [^|`#\n&>]+)?)/gm,
+  );
+  assert.ok(shown.length > 30, `only ${shown.length} were found`);
+  const helps = new Map<string, readonly string[]>();
+  for (const { page, first, second } of shown) {
+    const [word = ''] = first.split(' ');
+    const command = [first, word].find((words) => commands.includes(words));
+    const isGroup = commands.some((name) => name.startsWith(`${word} `));
+    assert.ok(command !== undefined || isGroup, `${page}: todo-service ${first}`);
+    const flags = `${second} `.match(/(?<=\s)--[a-z-]+/g) ?? [];
+    if (command === undefined || flags.length === 0) continue;
+    const help = helps.get(command) ?? (await helpOf(...command.split(' '))).match(/--[a-z-]+/g) ?? [];
+    helps.set(command, help);
+    for (const flag of flags) assert.ok(help.includes(flag), `${page}: todo-service ${first} ${flag}`);
+  }
+});
+
+test('docs/operations.md has the exit codes of all commands, and no other', () => {
+  const texts = globSync('src/commands/*.ts').flatMap(
+    (path) => read(path).match(/(?<=Exit codes: ).*?(?=\n\n)/gs) ?? [],
+  );
+  assert.ok(texts.length >= 12, `only ${texts.length} commands have exit codes`);
+  const codes = texts.flatMap((text) =>
+    text.split(/[,.]\s+/).flatMap((part) => /^(\d+)(?: or (\d+))? /.exec(part)?.slice(1) ?? []),
+  );
+  const [, table = ''] = read('docs/operations.md').split('### Exit codes');
+  const rows = [...table.matchAll(/^\| (\d[\d, ]*) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+  assert.deepEqual(new Set(rows), new Set(codes.filter((code) => code !== undefined)));
+});
+
+test('CONTRIBUTING.md has every npm script that .ci/run runs, in its order', () => {
+  const scripts = (text: string) => [...new Set(text.match(/npm (?:ci|test|run [a-z:]+)/g))];
+  const [, steps = ''] = read('CONTRIBUTING.md').split('| Step | Needs |');
+  const run = read('.ci/run');
+  const inOrder = run.slice(run.indexOf("\nstep '")).replace("step 'debian'", 'npm run test:debian');
+  assert.deepEqual(
+    scripts(steps.slice(0, steps.indexOf('\n\n'))),
+    scripts(inOrder.replace("step 'bench'", 'npm run bench:smoke')),
+  );
+});
+
+test('docs/limits.md has the times and connections that the transport allows', () => {
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout, answerTimeout } =
+    LIMITS;
+  const until = (limit: number) => `${limit / 1_000} to ${(limit + connectionsCheckingInterval) / 1_000} s`;
+  const rows = read('docs/limits.md').match(/^\| (?:a|an|requests) .*\|$/gm) ?? [];
+  const wanted = [
+    ['a head that does not end', until(headersTimeout)],
+    ['a body that does not end', until(requestTimeout)],
+    ['an idle keep-alive connection', `${keepAliveTimeout / 1_000} s`],
+    ['a client that reads nothing', `${answerTimeout / 1_000} to ${answerTimeout / 1_000 + 1} s`],
+  ] as const;
+  for (const [what, limit] of wanted) {
+    const found = rows.filter((row) => row.startsWith(`| ${what}`) && row.includes(`| ${limit} |`));
+    assert.equal(found.length, 1, `${what}: ${limit}`);
+  }
+});
