@@ -28,6 +28,18 @@ test('the npm package carries what its README links to', () => {
   );
 });
 
+test('until they are published, no page takes our packages from a registry, where anybody may have their names', () => {
+  const ours = /\b(?:npm (?:i|install|exec)|npx)\b.* todo-(?:service|conformance)[\w-]*(?:@\S*)?(?: |$)/;
+  const wrong = [...PAGES, 'client/README.md'].flatMap((page) => {
+    const lines = readFileSync(page, 'utf8').split('\n');
+    return lines
+      .filter((line) => ours.test(line) && !line.includes('.tgz'))
+      .map((line) => `${page}: ${line}`);
+  });
+  const isPublished = /^## \[\d[^\]]*\] - \d{4}-/m.test(readFileSync('CHANGELOG.md', 'utf8'));
+  assert.deepEqual(isPublished ? [] : wrong, []);
+});
+
 test('docs/decisions/README.md has a line for every decision', () => {
   const records = globSync('docs/decisions/[0-9]*.md');
   assert.ok(records.length > 0);
