@@ -98,7 +98,10 @@ export type Event = {
 }[keyof Kinds];
 
 /** Tells what has happened; `said` in place of what its kind has. Nothing is decided by it. */
-export type Tell = (event: Event, said?: { readonly level?: Level; readonly message?: string }) => void;
+export type Tell = (
+  event: Event,
+  said?: { readonly level?: Level; readonly message?: string | undefined },
+) => void;
 
 /** Code points of a subject or a name that a line shows. */
 const MAX_SHOWN = 200;

@@ -7,8 +7,7 @@ import type { Config } from './config.ts';
 import type { Tell } from './events.ts';
 import { crash } from './http/message/to-problem.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
-import type { Receive, Refused } from './http/transport/server.ts';
-import { sayFull } from './observe/connections-full.ts';
+import type { Receive } from './http/transport/server.ts';
 import { tellBy } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { openTraces } from './observe/tracing.ts';
@@ -59,15 +58,7 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   const opened = await openProfile(config.profile, metrics, tell, parts);
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
-  const refused: Refused = ({ status }, traceId) => {
-    metrics?.refused(status);
-    tell({ event: 'request-refused', status, traceId });
-  };
-  const listeners = openListeners({
-    limits: { maxConnections },
-    refused,
-    dropped: sayFull(tell, 'public'),
-  });
+  const listeners = openListeners({ tell, limits: { maxConnections }, refused: metrics?.refused });
   metrics?.watchListener('public', () => listeners.figures);
   const receive = await composeApp({
     environment: config.environment,
@@ -130,12 +121,7 @@ async function openAdmin(
     profile: profile.name,
     environment,
   };
-  const refused: Refused = ({ status }, traceId) => tell({ event: 'request-refused', status, traceId });
-  const listeners = openListeners({
-    limits: { maxConnections: ADMIN_CONNECTIONS },
-    refused,
-    dropped: sayFull(tell, 'admin'),
-  });
+  const listeners = openListeners({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
   metrics.watchListener('admin', () => listeners.figures);
   parts.defer(() => listeners.drain(0));
   const receive = openPipeline({

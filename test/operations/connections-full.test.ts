@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { sayFull } from '../../src/observe/connections-full.ts';
+import { openListeners } from '../../src/http/transport/listeners.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { type List, startList } from './list.ts';
 import { parseExposition, valuesOf } from './prometheus.ts';
@@ -46,14 +46,22 @@ test('D13 · the admin listener counts and says for itself', async () => {
   assert.ok(counted >= 1);
 });
 
-test('D13 · an episode ends 60 s after the last refused connection', ({ mock }) => {
+/** A listener in this process, and the lines that it tells. */
+async function listening() {
   const lines: Record<string, unknown>[] = [];
+  const tell = tellBy(pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }));
+  const listeners = openListeners({ tell });
+  const server = await listeners.listen(() => {}, { host: '127.0.0.1', port: 0 });
+  return {
+    listeners,
+    refuse: () => server.emit('drop'),
+    told: () => lines.map(({ event, refused }) => [event, refused]),
+  };
+}
+
+test('D13 · an episode ends 60 s after the last refused connection', async ({ mock }) => {
+  const { listeners, refuse, told } = await listening();
   mock.timers.enable({ apis: ['setTimeout'] });
-  const refuse = sayFull(
-    tellBy(pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })),
-    'public',
-  );
-  const told = () => lines.map(({ event, refused }) => [event, refused]);
   refuse();
   mock.timers.tick(59_000);
   refuse();
@@ -65,5 +73,17 @@ test('D13 · an episode ends 60 s after the last refused connection', ({ mock })
     ['connections-full', undefined],
     ['connections-free', 2],
     ['connections-full', undefined],
+  ]);
+  mock.timers.reset();
+  await listeners.drain(0);
+});
+
+test('D13 · a stop ends an episode that is under way', async () => {
+  const { listeners, refuse, told } = await listening();
+  refuse();
+  await listeners.drain(0);
+  assert.deepEqual(told(), [
+    ['connections-full', undefined],
+    ['connections-free', 1],
   ]);
 });

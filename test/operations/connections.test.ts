@@ -12,7 +12,7 @@ import { composeApp } from '../../src/app.ts';
 import type { Authenticate, Authentication } from '../../src/auth/authenticate.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
-import { createStrictServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
+import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from '../storage/folder.ts';
@@ -490,7 +490,8 @@ describe('The budget of a connection', { concurrency: true }, () => {
     ['the beginning of a head', LAST.slice(0, 20), LAST.slice(20)],
   ] as const) {
     test(`a connection is not idle: ${name}`, async () => {
-      const { server, connections } = createStrictServer((_, response) => response.end(), { limits: LIMITS });
+      const parts = { limits: LIMITS, refused: () => {}, dropped: () => {} };
+      const { server, connections } = createHttpServer((_, response) => response.end(), parts);
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const accepted = once(server, 'connection');
       const { port } = server.address() as AddressInfo;

@@ -3,14 +3,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import {
-  createStrictServer,
-  LIMITS,
-  type Limits,
-  type Receive,
-  type Refused,
-  type StrictServer,
-} from './server.ts';
+import type { Tell } from '../../events.ts';
+import type { Problem } from '../../problem/problem.ts';
+import { createHttpServer, type HttpServer, LIMITS, type Limits, type Receive } from './server.ts';
 
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
 const IDLE_MS = 2_000;
@@ -20,6 +15,9 @@ const IDLE_INTERVAL_MS = 100;
 
 /** Connections that the kernel may have completed and nobody has accepted: what Node.js asks for when it listens. */
 const BACKLOG = 511;
+
+/** Milliseconds without a connection beyond the limit, after which an episode of them is over (contract D13). */
+const EPISODE_MS = 60_000;
 
 /** Where to listen. */
 export interface Address {
@@ -39,7 +37,7 @@ export interface SocketFigures {
 /** The listeners of one port, from the first connection to the last. */
 export interface Listeners {
   /**
-   * Opens strict servers for `receive`: one, or one for each address of `localhost`. The result is the first.
+   * Opens servers for `receive`: one, or one for each address of `localhost`. The result is the first.
    *
    * @throws the error of `listen` or of the look-up of the host.
    */
@@ -56,27 +54,47 @@ export interface Listeners {
 }
 
 export interface ListenersOptions {
+  /** As log and metrics name them; `public` by default. */
+  readonly name?: 'public' | 'admin';
+  /** Hears of requests that are refused before routing, and of connections beyond the limit; nobody by default. */
+  readonly tell?: Tell;
   readonly limits?: Partial<Limits>;
-  readonly refused?: Refused;
-  /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
-  readonly dropped?: () => void;
+  /** Counts requests that are refused before routing. */
+  readonly refused?: ((status: number) => void) | undefined;
 }
 
-export function openListeners({ limits, refused, dropped }: ListenersOptions = {}): Listeners {
-  const open: StrictServer[] = [];
-  let droppedCount = 0;
+export function openListeners(options: ListenersOptions = {}): Listeners {
+  const { name: listener = 'public', tell = () => {} } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const open: HttpServer[] = [];
+  let dropped = 0;
+  /** Of the episode that is under way. */
+  let droppedNow = 0;
+  let ending: NodeJS.Timeout | undefined;
   const parts = {
-    limits: { ...LIMITS, ...limits },
-    ...(refused === undefined ? {} : { refused }),
+    limits,
+    refused({ status }: Problem, traceId: string) {
+      options.refused?.(status);
+      tell({ event: 'request-refused', status, traceId });
+    },
     dropped() {
-      droppedCount += 1;
-      dropped?.();
+      if (droppedNow === 0) tell({ event: 'connections-full', listener });
+      dropped += 1;
+      droppedNow += 1;
+      clearTimeout(ending);
+      ending = setTimeout(endEpisode, EPISODE_MS).unref();
     },
   };
   let drained: Promise<void> | undefined;
 
+  function endEpisode(message?: string): void {
+    clearTimeout(ending);
+    if (droppedNow > 0) tell({ event: 'connections-free', listener, refused: droppedNow }, { message });
+    droppedNow = 0;
+  }
+
   async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
-    const opened = createStrictServer(receive, parts);
+    const opened = createHttpServer(receive, parts);
     opened.server.listen(port, host);
     await once(opened.server, 'listening');
     open.push(opened);
@@ -96,21 +114,23 @@ export function openListeners({ limits, refused, dropped }: ListenersOptions = {
     get figures() {
       return {
         open: open.reduce((sum, { connections }) => sum + connections.size, 0),
-        limit: open.length * parts.limits.maxConnections,
-        dropped: droppedCount,
+        limit: open.length * limits.maxConnections,
+        dropped,
       };
     },
     get draining() {
       return drained !== undefined;
     },
     drain(deadlineMs) {
-      drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {});
+      drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {
+        endEpisode('the listener has closed');
+      });
       return drained;
     },
   };
 }
 
-async function empty({ server, connections }: StrictServer, deadlineMs: number): Promise<void> {
+async function empty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
   await acceptCompleted(server);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.

@@ -51,17 +51,17 @@ export type Receive = (
 /** Hears what is refused by the transport, with the `traceId` of its answer (contract P5). */
 export type Refused = (problem: Problem, traceId: string) => void;
 
-/** What a strict server tells and asks its owner. */
-export interface StrictServerParts {
+/** What a server tells and asks its owner. */
+export interface ServerParts {
   readonly limits: Limits;
   /** Called for each problem that is answered before `receive` would see it. */
-  readonly refused?: Refused;
+  readonly refused: Refused;
   /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
-  readonly dropped?: () => void;
+  readonly dropped: () => void;
 }
 
 /** A server and the connections that are open. */
-export interface StrictServer {
+export interface HttpServer {
   readonly server: Server;
   readonly connections: ReadonlyMap<Duplex, HttpConnection>;
 }
@@ -70,8 +70,7 @@ export interface StrictServer {
  * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
  * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
  */
-export function createStrictServer(receive: Receive, parts: StrictServerParts): StrictServer {
-  const { limits, refused = () => {}, dropped = () => {} } = parts;
+export function createHttpServer(receive: Receive, { limits, refused, dropped }: ServerParts): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
   const givenUp = new WeakSet<Duplex>();
 
@@ -91,8 +90,8 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
     const connection = connections.get(socket);
     const latest = connection?.latest;
     if (connection === undefined || latest === undefined || latest.req.complete) {
-      const traceId = closeWith(socket, problem);
-      if (traceId !== undefined) refused(problem, traceId);
+      setTimeout(() => socket.destroy(), CLOSING_MS).unref();
+      refused(problem, refuseOnSocket(socket, problem));
     } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem));
   };
 
@@ -128,7 +127,7 @@ export function createStrictServer(receive: Receive, parts: StrictServerParts): 
   const { maxConnections, answerTimeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = maxConnections;
-  server.on('drop', () => dropped());
+  server.on('drop', dropped);
   // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
@@ -171,14 +170,4 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   }
   if (error.code?.startsWith('HPE_')) return { status: 400, detail: 'The request is not valid HTTP/1.1.' };
   return undefined;
-}
-
-/** The result is the `traceId` of the answer; undefined when nobody is there to read one. */
-function closeWith(socket: Duplex, problem: Problem): string | undefined {
-  if (!socket.writable) {
-    socket.destroy();
-    return undefined;
-  }
-  setTimeout(() => socket.destroy(), CLOSING_MS).unref();
-  return refuseOnSocket(socket, problem);
 }
