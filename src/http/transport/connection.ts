@@ -28,11 +28,10 @@ export class HttpConnection {
   #unparsed: Bytes | undefined;
   #latest: ServerResponse | undefined;
   /** Whether the body of the latest request is not wanted: its caller is not known yet, or it is too large. */
-  #isBodyHeld = false;
+  #isBodyUnwanted = false;
   /** When it was wanted after all, of `performance.now()`. */
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
   #turnLeft = TURN_BYTES;
-  #waitsForTurn = false;
   #ended = false;
   /** Whether what comes is thrown away. */
   #stopped = false;
@@ -54,7 +53,6 @@ export class HttpConnection {
     socket.on('data', (bytes: Bytes) => this.#take(bytes));
     socket.off('data', parse as () => void).off('end', parseEnd as () => void);
     socket.on('end', () => this.#end());
-    socket.on('drain', this.#pump);
   }
 
   /** The answer to the latest request, due or given. */
@@ -83,7 +81,9 @@ export class HttpConnection {
    */
   stoodStillSince(since: number): boolean {
     return (
-      this.#unparsed !== undefined || this.#isBodyHeld || (!this.#isAnswered() && this.#bodyWantedAt > since)
+      this.#unparsed !== undefined ||
+      this.#isBodyUnwanted ||
+      (!this.#isAnswered() && this.#bodyWantedAt > since)
     );
   }
 
@@ -156,32 +156,25 @@ export class HttpConnection {
       if (this.#ended) this.#end();
     } else {
       this.#socket.pause();
-      if (this.#turnLeft === 0) this.#waitForTurn();
     }
     const { req } = this.#latest ?? {};
-    this.#isBodyHeld = req?.complete === false && !isWanted(req);
+    this.#isBodyUnwanted = req?.complete === false && !isWanted(req);
   };
 
-  readonly #wantBody = (): void => {
-    if (this.#isBodyHeld) this.#bodyWantedAt = performance.now();
-    this.#isBodyHeld = false;
+  readonly #beginTurn = (): void => {
+    this.#turnLeft = TURN_BYTES;
     this.#pump();
   };
 
-  #waitForTurn(): void {
-    if (this.#waitsForTurn) return;
-    this.#waitsForTurn = true;
-    setImmediate(() => {
-      this.#waitsForTurn = false;
-      this.#turnLeft = TURN_BYTES;
-      this.#pump();
-    });
-  }
+  readonly #wantBody = (): void => {
+    if (this.#isBodyUnwanted) this.#bodyWantedAt = performance.now();
+    this.#isBodyUnwanted = false;
+    this.#pump();
+  };
 
-  /** While an answer waits for its client, Node.js pauses the socket by itself, and its parser must not be given anything. */
+  /** Nothing behind a last answer is parsed. One that is out has left nothing for the socket to write. */
   #mayParse(): boolean {
-    const { writable, writableNeedDrain } = this.#socket;
-    if (this.#turnLeft === 0 || !writable || writableNeedDrain) return false;
+    if (this.#turnLeft === 0 || !this.#socket.writable) return false;
     const { req } = this.#latest ?? {};
     return this.#isAnswered() || (req?.complete === false && isWanted(req));
   }
@@ -192,6 +185,7 @@ export class HttpConnection {
     );
     this.#unparsed = slice.length < bytes.length ? bytes.subarray(slice.length) : undefined;
     this.#turnLeft -= slice.length;
+    if (this.#turnLeft === 0) setImmediate(this.#beginTurn);
     this.#parse(slice);
   }
 
