@@ -1,6 +1,9 @@
 /** A step of a request that has ended. Times are those of `performance.now()`. */
 export type Step = { readonly from: number; readonly until: number; readonly error?: unknown } & (
-  | { readonly name: 'authenticate' | 'list' | 'find' | 'add' | 'replace' | 'remove'; readonly code?: string }
+  | {
+      readonly name: 'authenticate' | 'list' | 'find' | 'add' | 'replace' | 'remove';
+      readonly code?: string | undefined;
+    }
   /** One for all writes that shared a commit: `writes` of them changed something. */
   | { readonly name: 'commit'; readonly writes: number }
 );
@@ -22,18 +25,14 @@ export function marked<T>(
   if (mark === undefined) return run();
   const from = performance.now();
   const failed = (error: unknown) => mark({ name, from, until: performance.now(), error });
-  const done = (result: T) => {
-    const step = { name, from, until: performance.now() };
-    mark(codeOf === undefined ? step : { ...step, code: codeOf(result) });
-  };
-  let result: T | Promise<T>;
+  const done = (result: T) => mark({ name, from, until: performance.now(), code: codeOf?.(result) });
   try {
-    result = run();
+    const result = run();
+    if (result instanceof Promise) result.then(done, failed);
+    else done(result);
+    return result;
   } catch (error) {
     failed(error);
     throw error;
   }
-  if (result instanceof Promise) result.then(done, failed);
-  else done(result);
-  return result;
 }

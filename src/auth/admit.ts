@@ -3,7 +3,7 @@ import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { marked } from '../mark.ts';
 import { andThen } from '../promises.ts';
-import type { Authenticate, Authentication } from './authenticate.ts';
+import type { Authenticate } from './authenticate.ts';
 import type { Identity } from './identity.ts';
 import { INSUFFICIENT_SCOPE } from './token/refusal.ts';
 
@@ -23,7 +23,12 @@ const MAX_LOGGED_KEY_ID = 100;
 export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
-    const verdict = marked(call.mark, 'authenticate', () => authenticate(call.headers.authorization), codeOf);
+    const verdict = marked(
+      call.mark,
+      'authenticate',
+      () => authenticate(call.headers.authorization),
+      ({ code }) => code,
+    );
     return andThen(verdict, (result) => {
       switch (result.outcome) {
         case 'refused':
@@ -54,16 +59,4 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
  */
 export function canWriteTodos({ roles }: Identity): boolean {
   return roles.includes('editor');
-}
-
-/** What came of it, in a word. */
-function codeOf(authentication: Authentication): string {
-  switch (authentication.outcome) {
-    case 'identified':
-      return 'accepted';
-    case 'refused':
-      return authentication.code;
-    case 'unavailable':
-      return 'keys-unavailable';
-  }
 }

@@ -10,12 +10,12 @@ import { type Validity, validityOf } from './token/claims.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import { CREDENTIALS_MISSING, invalidToken, type Refusal } from './token/refusal.ts';
 
-/** What came of checking a request's `Authorization` header. */
+/** What came of checking a request's `Authorization` header; `code` says it in a word, for log and metrics. */
 export type Authentication =
-  | { readonly outcome: 'identified'; readonly identity: Identity }
+  | { readonly outcome: 'identified'; readonly code: 'accepted'; readonly identity: Identity }
   /**
-   * 401: `challenge` is the value of `WWW-Authenticate`, RFC 6750 §3. `code` and `keyId` are for the log: the latter is
-   * the `kid` of the token, so anybody's text.
+   * 401: `challenge` is the value of `WWW-Authenticate`, RFC 6750 §3. `keyId` is for the log: the `kid` of the token, so
+   * anybody's text.
    */
   | {
       readonly outcome: 'refused';
@@ -24,7 +24,7 @@ export type Authentication =
       readonly challenge: string;
     }
   /** 503: no key could be had from the issuer yet. `retryAfter` in seconds, at least 1. */
-  | { readonly outcome: 'unavailable'; readonly retryAfter: number };
+  | { readonly outcome: 'unavailable'; readonly code: 'keys-unavailable'; readonly retryAfter: number };
 
 /**
  * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
@@ -92,6 +92,7 @@ export function authenticateWith(trust: Trust): Authenticate {
       if (fault !== undefined) return answerTo(fault, token);
       const authentication = {
         outcome: 'identified',
+        code: 'accepted',
         identity: readIdentity(token.claims, trust.claims),
       } as const;
       // A set never comes back: it was this one all the time.
@@ -105,8 +106,8 @@ export function authenticateWith(trust: Trust): Authenticate {
   }
 
   function answerTo(fault: Fault, { keyId }: UnverifiedToken): Authentication {
-    if (fault.code === 'keys-unavailable') return { outcome: 'unavailable', retryAfter: keys.retryAfter() };
-    return refuse(fault, keyId);
+    if (fault.code !== 'keys-unavailable') return refuse(fault, keyId);
+    return { outcome: 'unavailable', code: fault.code, retryAfter: keys.retryAfter() };
   }
 }
 

@@ -1,3 +1,5 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
 type LabelValue = string | number;
 
 /** The series that begin with the same label values. */
@@ -19,9 +21,9 @@ class Series {
   }
 
   observe(value: number): void {
-    const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    const index = bucket < 0 ? this.#bounds.length : bucket;
-    this.counts[index] = Number(this.counts[index]) + 1;
+    let bucket = 0;
+    while (value > Number(this.#bounds[bucket])) bucket += 1;
+    this.counts[bucket] = Number(this.counts[bucket]) + 1;
     this.sum += value;
   }
 }
@@ -83,4 +85,33 @@ export class LabelledHistogram {
     this.#spelled.push({ labels, series });
     return series;
   }
+}
+
+/** One value, or values by what their label says; undefined: without the label. */
+type Values = number | Iterable<readonly [label: string | number | undefined, value: number]>;
+
+type Register = (name: string, help: string, read: () => Values | Promise<Values>, label?: string) => void;
+
+/** Registers gauges and counters whose values are read when somebody asks. */
+export function metricsIn(registry: Registry): { readonly gauge: Register; readonly counter: Register } {
+  const registerAs =
+    (Metric: typeof Gauge | typeof Counter): Register =>
+    (name, help, read, label) => {
+      const labelNames = label === undefined ? [] : [label];
+      new Metric({
+        name,
+        help,
+        labelNames,
+        registers: [registry],
+        async collect() {
+          const values = await read();
+          this.reset();
+          if (typeof values === 'number') this.inc(values);
+          else
+            for (const [of, value] of values)
+              this.inc(label === undefined || of === undefined ? {} : { [label]: of }, value);
+        },
+      });
+    };
+  return { gauge: registerAs(Gauge), counter: registerAs(Counter) };
 }

@@ -1,10 +1,10 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
+import type { SocketFigures } from '../http/transport/listeners.ts';
 import type { Mark, Step } from '../mark.ts';
 import type { TodoStore } from '../store/store.ts';
-import { LabelledHistogram } from './histogram.ts';
-import { registerListeners, type WatchListener } from './listener-metrics.ts';
+import { LabelledHistogram, metricsIn } from './histogram.ts';
 import { type Ended, errorType } from './record.ts';
-import { type Build, gaugeIn, registerBuild, registerRuntime } from './runtime-metrics.ts';
+import { type Build, registerBuild, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
@@ -17,22 +17,7 @@ const DATABASE_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /** Methods that OpenTelemetry names; any other is `_OTHER`. */
-const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-]);
-
-/** What does not change while the service runs. */
-export interface MetricsAbout extends Build {
-  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
-}
+const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH'.split(' '));
 
 /**
  * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
@@ -47,7 +32,8 @@ export interface Metrics extends Disposable {
   refused(status: number): void;
   /** Keys were read or fetched, or could not be. */
   keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
-  readonly watchListener: WatchListener;
+  /** @param figures read when somebody asks for the metrics. */
+  watchListener(listener: 'public' | 'admin', figures: () => SocketFigures): void;
   watchLog(output: { readonly dropped: number }): void;
   watchReadiness(ready: () => Promise<true | string>): void;
   watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void;
@@ -55,15 +41,12 @@ export interface Metrics extends Disposable {
   read(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
-export function openMetrics(about: MetricsAbout): Metrics {
-  const { databaseSystem = 'sqlite' } = about;
+export function openMetrics(build: Build): Metrics {
+  const { databaseSystem = 'sqlite' } = build;
   const registry = new Registry();
-  const registers = [registry];
-  const gauge = gaugeIn(registry);
+  const { gauge, counter } = metricsIn(registry);
   const runtime = registerRuntime(registry);
-  const watchListener = registerListeners(registry);
-
-  registerBuild(registry, about);
+  registerBuild(registry, build);
   const duration = new LabelledHistogram(
     'http_server_request_duration_seconds',
     'Time from the head of a request to the end of its answer.',
@@ -71,28 +54,41 @@ export function openMetrics(about: MetricsAbout): Metrics {
     REQUEST_BUCKETS,
   );
   const underWay = new Map<string, number>();
-  const countUnderWay = (method: string, change: number) =>
-    underWay.set(method, (underWay.get(method) ?? 0) + change);
-  new Gauge({
-    name: 'http_server_active_requests',
-    help: 'Requests under way.',
-    labelNames: ['http_request_method'],
-    registers,
-    collect() {
-      for (const [method, count] of underWay) this.set({ http_request_method: method }, count);
-    },
-  });
-  const aborted = new Counter({
-    name: 'todo_aborted_requests_total',
-    help: 'Requests whose client went away before the answer.',
-    registers,
-  });
-  const refused = new Counter({
-    name: 'todo_refused_requests_total',
-    help: 'Requests refused before routing: not HTTP, too slow, too large a head.',
-    labelNames: ['http_response_status_code'],
-    registers,
-  });
+  const verdicts = new Map<string, number>();
+  const keyFetches = new Map<string, number>();
+  const refused = new Map<number, number>();
+  const listeners = new Map<string, () => SocketFigures>();
+  const ofListeners = (figure: keyof SocketFigures) => () =>
+    Array.from(listeners, ([listener, figures]) => [listener, figures()[figure]] as const);
+  let aborted = 0;
+  gauge('http_server_active_requests', 'Requests under way.', () => underWay, 'http_request_method');
+  counter('todo_aborted_requests_total', 'Requests whose client went away before the answer.', () => aborted);
+  counter(
+    'todo_refused_requests_total',
+    'Requests refused before routing: not HTTP, too slow, too large a head.',
+    () => refused,
+    'http_response_status_code',
+  );
+  counter(
+    'todo_token_verdicts_total',
+    'What was found of the credentials of requests, by code.',
+    () => verdicts,
+    'code',
+  );
+  counter(
+    'todo_key_fetches_total',
+    'Attempts to get the keys of the issuer, or to read the keys file.',
+    () => keyFetches,
+    'outcome',
+  );
+  gauge('todo_open_connections', 'Open sockets.', ofListeners('open'), 'listener');
+  gauge('todo_connections_limit', 'Sockets that may be open at a time.', ofListeners('limit'), 'listener');
+  counter(
+    'todo_connections_refused_total',
+    'Sockets that were closed at once, beyond the limit.',
+    ofListeners('dropped'),
+    'listener',
+  );
   const operations = new LabelledHistogram(
     'db_client_operation_duration_seconds',
     'Time of an operation of the store, waiting for its commit included.',
@@ -111,34 +107,16 @@ export function openMetrics(about: MetricsAbout): Metrics {
     [],
     DATABASE_BUCKETS,
   );
-  const verdicts = new Map<string, number>();
-  new Counter({
-    name: 'todo_token_verdicts_total',
-    help: 'What was found of the credentials of requests, by code.',
-    labelNames: ['code'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [code, count] of verdicts) this.inc({ code }, count);
-    },
-  });
-  const keys = new Counter({
-    name: 'todo_key_fetches_total',
-    help: 'Attempts to get the keys of the issuer, or to read the keys file.',
-    labelNames: ['outcome'],
-    registers,
-  });
-
   /** Writes that shared a commit mark it one after the other. */
   let lastCommit: Step | undefined;
 
   return {
-    begun: (method) => countUnderWay(known(method), 1),
+    begun: (method) => count(underWay, known(method)),
     mark(step) {
       const seconds = (step.until - step.from) / 1_000;
       switch (step.name) {
         case 'authenticate':
-          if (step.code !== undefined) verdicts.set(step.code, (verdicts.get(step.code) ?? 0) + 1);
+          if (step.code !== undefined) count(verdicts, step.code);
           break;
         case 'commit':
           if (step === lastCommit) break;
@@ -152,41 +130,31 @@ export function openMetrics(about: MetricsAbout): Metrics {
     },
     ended({ call, from, until, status }) {
       const method = known(call.method);
-      countUnderWay(method, -1);
-      if (status === undefined) aborted.inc();
+      count(underWay, method, -1);
+      if (status === undefined) aborted += 1;
       else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
-    refused: (status) => refused.inc({ http_response_status_code: status }),
-    keysTaken: (outcome) => keys.inc({ outcome }),
-    watchListener,
-    watchLog(output) {
-      new Counter({
-        name: 'todo_log_lines_dropped_total',
-        help: 'Lines of the log that could not be written.',
-        registers,
-        collect() {
-          this.reset();
-          this.inc(output.dropped);
-        },
-      });
-    },
+    refused: (status) => count(refused, status),
+    keysTaken: (outcome) => count(keyFetches, outcome),
+    watchListener: (listener, figures) => listeners.set(listener, figures),
+    watchLog: (output) =>
+      counter(
+        'todo_log_lines_dropped_total',
+        'Lines of the log that could not be written.',
+        () => output.dropped,
+      ),
     watchReadiness(ready) {
       gauge('todo_ready', '1 when the service is ready, else 0.', async () =>
         Number((await ready()) === true),
       );
     },
     watchStore(store) {
-      new Gauge({
-        name: 'todo_database_size_bytes',
-        help: 'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
-        labelNames: ['file'],
-        registers,
-        collect() {
-          this.reset();
-          for (const { file, bytes } of store.sizes().database)
-            this.set(file === undefined ? {} : { file }, bytes);
-        },
-      });
+      gauge(
+        'todo_database_size_bytes',
+        'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
+        () => store.sizes().database.map(({ file, bytes }) => [file, bytes] as const),
+        'file',
+      );
       gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => store.sizes().list);
       if (databaseSystem === 'sqlite') {
         gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => store.sizes().cache ?? 0);
@@ -196,17 +164,16 @@ export function openMetrics(about: MetricsAbout): Metrics {
       }
       if (store.connections === undefined) return;
       const counts = store.connections.bind(store);
-      new Gauge({
-        name: 'db_client_connections',
-        help: 'Connections to the database, by state.',
-        labelNames: ['db_client_connection_state'],
-        registers,
-        collect() {
-          const { used, idle } = counts();
-          this.set({ db_client_connection_state: 'used' }, used);
-          this.set({ db_client_connection_state: 'idle' }, idle);
-        },
-      });
+      const states = () => {
+        const { used, idle } = counts();
+        return Object.entries({ used, idle });
+      };
+      gauge(
+        'db_client_connections',
+        'Connections to the database, by state.',
+        states,
+        'db_client_connection_state',
+      );
       gauge('db_client_connection_pending_requests', 'Operations that wait for a connection.', () => {
         return counts().waiting;
       });
@@ -224,4 +191,8 @@ export function openMetrics(about: MetricsAbout): Metrics {
 
 function known(method: string): string {
   return METHODS.has(method) ? method : '_OTHER';
+}
+
+function count<Label>(counts: Map<Label, number>, label: Label, change = 1): void {
+  counts.set(label, (counts.get(label) ?? 0) + change);
 }

@@ -43,7 +43,7 @@ export function openRecords(
             spans.mark(step);
           };
     const { response } = call;
-    response.once('close', () => {
+    response.on('close', () => {
       const status = response.writableFinished ? response.statusCode : undefined;
       const ended = { call, from, until: performance.now(), status };
       metrics?.ended(ended);

@@ -1,25 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import { metricsIn } from './histogram.ts';
 
 /** Milliseconds between two looks at how late the event loop is. */
 const RESOLUTION = 20;
 
-/** Makes gauges of one value, which is read when somebody asks. */
-export function gaugeIn(registry: Registry) {
-  return (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(await read());
-      },
-    });
-}
-
-/** What is running. */
+/** What is running, and does not change. */
 export interface Build {
   readonly version: string;
   /** Undefined when nobody knows of which commit this was made. */
@@ -27,6 +15,7 @@ export interface Build {
   readonly profile: string;
   /** Of the database; undefined without one. */
   readonly schemaVersion: number | undefined;
+  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
 }
 
 export function registerBuild(registry: Registry, build: Build): void {
@@ -51,12 +40,11 @@ export function registerBuild(registry: Registry, build: Build): void {
  * are those since the last time somebody asked.
  */
 export function registerRuntime(registry: Registry): Disposable {
-  const registers = [registry];
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
   let utilization = performance.eventLoopUtilization();
 
-  const gauge = gaugeIn(registry);
+  const { gauge, counter } = metricsIn(registry);
   const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1e3);
 
   gauge('nodejs_eventloop_delay_mean_seconds', 'Mean delay of the event loop.', () =>
@@ -77,15 +65,9 @@ export function registerRuntime(registry: Registry): Disposable {
     return since.utilization;
   });
   gauge('process_memory_usage_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
-  new Counter({
-    name: 'process_cpu_time_seconds_total',
-    help: 'Processor time of the process, user and system.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
+  counter('process_cpu_time_seconds_total', 'Processor time of the process, user and system.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
   });
   gauge('process_uptime_seconds', 'Time since the process started.', () => process.uptime());
   if (process.platform === 'linux') {
@@ -96,16 +78,8 @@ export function registerRuntime(registry: Registry): Disposable {
       return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
     });
   }
-  new Gauge({
-    name: 'v8js_memory_heap_used_bytes',
-    help: 'Heap in use, by space.',
-    labelNames: ['v8js_heap_space_name'],
-    registers,
-    collect() {
-      for (const space of getHeapSpaceStatistics()) {
-        this.set({ v8js_heap_space_name: space.space_name }, space.space_used_size);
-      }
-    },
-  });
+  const spaces = () =>
+    getHeapSpaceStatistics().map((space) => [space.space_name, space.space_used_size] as const);
+  gauge('v8js_memory_heap_used_bytes', 'Heap in use, by space.', spaces, 'v8js_heap_space_name');
   return { [Symbol.dispose]: () => delay.disable() };
 }

@@ -61,6 +61,7 @@ test('a token says who is calling', async () => {
   const token = forge(made, { claims: { ...made.claims, name: 'Ada', roles: ['auditor'] } });
   assert.deepEqual(await identifier()(`Bearer ${token}`), {
     outcome: 'identified',
+    code: 'accepted',
     identity: { caller: [TRUST.issuer, 'ada'], name: 'Ada', roles: ['editor', 'auditor'] },
   });
 });
@@ -190,7 +191,11 @@ test('Order 3 · a good token is unavailable while there are no keys; a malforme
     retryAfter: () => 7,
   };
   const authenticate = identifier(keys);
-  assert.deepEqual(await authenticate(`Bearer ${forge(draft())}`), { outcome: 'unavailable', retryAfter: 7 });
+  assert.deepEqual(await authenticate(`Bearer ${forge(draft())}`), {
+    outcome: 'unavailable',
+    code: 'keys-unavailable',
+    retryAfter: 7,
+  });
   assert.equal(codeOf(await authenticate('Bearer x')), 'token-form');
   assert.equal(codeOf(await authenticate(undefined)), 'credentials-missing');
 });

@@ -26,6 +26,7 @@ const SHORTEST = 'GET / HTTP/1.1\r\n\r\n';
 
 const EDITOR: Authentication = {
   outcome: 'identified',
+  code: 'accepted',
   identity: { name: null, roles: ['editor'], caller: null },
 };
 
