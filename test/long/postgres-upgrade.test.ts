@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
+import { addedTo, listed } from '../storage/todos.ts';
+
+/** The statements of the recipe, block by block. */
+async function recipe(): Promise<readonly (readonly string[])[]> {
+  const page = await readFile(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
+  const [, section = ''] = /^## A new major version of PostgreSQL\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const blocks = Array.from(section.matchAll(/^```sql\n([\s\S]*?)^```$/gm), ([, text = '']) => text);
+  return blocks.map((text) =>
+    text
+      .replace(/--.*$/gm, '')
+      .split(';')
+      .map((statement) => statement.trim())
+      .filter((statement) => statement !== ''),
+  );
+}
+
+test('D12 · the recipe of a switch-over by logical replication gives out no id again, not even a deleted one', async () => {
+  await using old = await PostgresServer.start('wal_level=logical');
+  await using next = await PostgresServer.startNewest('fsync=on');
+  const [from, to] = [await old.makeDatabase(), await next.makeDatabase()];
+  const run = async (server: PostgresServer, url: string, statements: readonly string[] = []) => {
+    for (const statement of statements) {
+      const [row] = await server.execute(url, statement);
+      if (row !== undefined) return row;
+    }
+    return {};
+  };
+  const until = async (server: PostgresServer, url: string, condition: string) => {
+    while ((await run(server, url, [`SELECT (${condition}) AS done`])).done !== true) await sleep(20);
+  };
+  const [publish, subscribe, ask, finish] = await recipe();
+  const store = await openPostgresStore(from);
+  for (const title of ['a', 'b', 'deleted before']) await addedTo(store, title);
+  await store.remove(3, undefined);
+
+  await run(old, from, publish);
+  await migratePostgres(to);
+  const connection = `host=127.0.0.1 port=${old.port} dbname=${new URL(from).pathname.slice(1)} user=postgres password=${PASSWORD}`;
+  const there = subscribe?.map((statement) => statement.replace(/'host=[^']*'/, `'${connection}'`));
+  assert.notDeepEqual(there, subscribe);
+  await run(next, to, there);
+  await until(next, to, "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel");
+  await store.remove(1, undefined);
+  const before = await listed(store);
+  await store[Symbol.asyncDispose]();
+  const { end } = await run(old, from, ['SELECT pg_current_wal_lsn()::text AS end']);
+  await until(
+    next,
+    to,
+    `SELECT bool_and(latest_end_lsn >= '${end}') FROM pg_stat_subscription WHERE relid IS NULL`,
+  );
+  const highest = Object.values(await run(old, from, ask)).join();
+  assert.equal(highest, '3');
+  for (const statement of finish ?? []) await next.execute(to, statement.replace('4711', highest));
+
+  await migratePostgres(to);
+  await using operator = await openPostgresOperator(to);
+  assert.deepEqual((await operator.inspect()).faults, []);
+  await using moved = await openPostgresStore(to, { migrate: false });
+  assert.deepEqual(await listed(moved), before);
+  assert.equal((await addedTo(moved, 'after')).id, 4);
+});
