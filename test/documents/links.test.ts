@@ -6,6 +6,20 @@ import { test } from 'node:test';
 /** The repository as GitHub shows it; what npm has brought is left out. */
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'conformance/*.md']);
 
+/** What is no page and may name one. */
+const CODE = globSync([
+  '{src,tools,endurance}/**/*.ts',
+  '{client,conformance}/src/**/*.ts',
+  'docs/*.{yaml,json,service}',
+  'docs/proxies/*',
+  'tools/debian/environment',
+  'Containerfile',
+]);
+
+/** A page of ours: `limits.md#memory`, or `incidents.md, "For each alert"`. */
+const MENTION =
+  /(?<![\w/.-])(?:docs\/)?([A-Z]+|[a-z][a-z-]+)\.md(?:#([\w-]+)|, "([^"]+)"|, ([A-Z][\w ]+)(?=\)))?/g;
+
 test('every link from one document to another, or to a file, leads to something that is there', () => {
   const broken = PAGES.flatMap((page) =>
     linksIn(page).filter(({ path, anchor }) => {
@@ -14,6 +28,21 @@ test('every link from one document to another, or to a file, leads to something 
     }),
   );
   assert.deepEqual(broken, []);
+});
+
+test('every page that the code, an alert or an example names is there, and so is its section', () => {
+  const named = CODE.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(MENTION)].map(([mention, name = '', anchor, quoted, heading]) => {
+      const path = [`docs/${name}.md`, `${name}.md`].find(existsSync);
+      const section = anchor ?? slug(quoted ?? heading ?? '');
+      return { file, mention, isThere: path && (section === '' || anchorsOf(path).has(section)) };
+    }),
+  );
+  assert.ok(named.length > 20, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter(({ isThere }) => !isThere),
+    [],
+  );
 });
 
 test('the npm package carries what its README links to', () => {
@@ -96,12 +125,12 @@ function linksIn(page: string): readonly Link[] {
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm);
-  return new Set(
-    Array.from(headings, ([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set(Array.from(headings, ([, heading = '']) => slug(heading)));
+}
+
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 }
