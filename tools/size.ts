@@ -1,6 +1,7 @@
-/** `npm run size`: lines and files of the modules of `src`, of all TypeScript, and the largest files of `src`. */
+/** `npm run size`: lines and files of the modules of `src`, of all TypeScript, the largest files of `src`, and words. */
 import { readFileSync } from 'node:fs';
 import { outputOf } from './command.ts';
+import { documentsToRead, MAX_WORDS, wordsIn } from './words.ts';
 
 interface Size {
   readonly path: string;
@@ -38,3 +39,8 @@ print(
 );
 process.stdout.write('\nThe largest of src:\n');
 for (const size of source.toSorted((a, b) => b.lines - a.lines).slice(0, 10)) print(size.path, [size]);
+
+process.stdout.write(`\nWords of the documents, of at most ${MAX_WORDS}:\n`);
+const words = documentsToRead().map((path) => ({ path, count: wordsIn(readFileSync(path, 'utf8')) }));
+for (const { path, count } of words) process.stdout.write(`${String(count).padStart(6)}  ${path}\n`);
+process.stdout.write(`${String(words.reduce((sum, { count }) => sum + count, 0)).padStart(6)}  in all\n`);

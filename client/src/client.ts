@@ -61,7 +61,7 @@ export interface TodoClient {
 export class TodoError extends Error {
   /** Undefined when there was no answer: `cause` says why. */
   readonly status: number | undefined;
-  /** Whether the change may have been made all the same: read before you repeat it. Never for reads. */
+  /** Whether the change may have been made nevertheless: read before you repeat it. Never for reads. */
   readonly outcomeUnknown: boolean;
   /** Milliseconds after which the request may be repeated, when the answer says so. */
   readonly retryAfterMs: number | undefined;

@@ -1,7 +1,7 @@
 import { KeysNotOpened } from '../auth/keys/keys.ts';
 import { StoreNotOpened } from '../store/store.ts';
 
-/** Standard output took not everything: EX_IOERR of sysexits.h. */
+/** Standard output did not take everything: EX_IOERR of sysexits.h. */
 const NOT_PRINTED = 74;
 
 /** Prints what a command has to say. Where standard output does not take it, the exit code is 74, whatever was done. */

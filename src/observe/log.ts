@@ -62,7 +62,7 @@ function warning(dropped: number): string {
 
 /**
  * Lines that come by the thousand may wait: a system call for each would cost more than making it. Important are crashes,
- * and what happened to todos: events that begin with `todo-`, but for refused writes, of which anybody with a token can
+ * and what happened to todos: events that begin with `todo-`, except refused writes, of which anybody with a token can
  * send a flood.
  */
 function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {

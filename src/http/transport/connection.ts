@@ -120,7 +120,7 @@ export class HttpConnection {
   }
 
   /**
-   * Closes the connection of a client that takes nothing of its answer.
+   * Closes the connection of a client that reads nothing of its answer.
    *
    * @param now of `performance.now()`. @param patienceMs since the kernel last took a byte.
    */
@@ -189,7 +189,7 @@ export class HttpConnection {
     this.#parse(slice);
   }
 
-  /** A client that closes its side is gone, but for what it has sent before: that is answered. */
+  /** A client that closes its side is gone. What it has sent before is answered. */
   #end(): void {
     const isAnswering = !this.#isAnswered() && this.#latest?.req.complete;
     this.#ended = this.#unparsed !== undefined || (this.#ended && isAnswering === true);

@@ -19,7 +19,7 @@ export interface Limits {
   readonly connectionsCheckingInterval: number;
   /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
   readonly keepAliveTimeout: number;
-  /** Milliseconds for which a client may take nothing of its answer; then it is cut off (contract D10). */
+  /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
   readonly answerTimeout: number;
   /** Sockets at a time; one more is closed at once. */
   readonly maxConnections: number;
@@ -38,7 +38,7 @@ export const LIMITS: Limits = {
 /** Milliseconds. After an answer on the bare socket the client has so long to read it. */
 const CLOSING_MS = 1_000;
 
-/** Milliseconds between two checks of who takes nothing of an answer, unless the limit is shorter. */
+/** Milliseconds between two checks of who reads nothing of an answer, unless the limit is shorter. */
 const STALLED_INTERVAL_MS = 1_000;
 
 /** Gets a request that has passed request validation. Must not throw. */

@@ -67,7 +67,7 @@ export class SchemaHealth implements Disposable {
     if ((before === undefined) === (fault === undefined)) return;
     clearInterval(this.#refreshing);
     if (fault !== undefined) {
-      // Nobody may ask, and the end is to be told all the same. A check that fails is followed by the next.
+      // The end is told even if nobody asks. A check that fails is followed by the next.
       this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
     }
     this.#tell(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });

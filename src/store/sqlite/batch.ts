@@ -97,7 +97,7 @@ export function prepareBatches(
     }
   }
 
-  /** The version of the schema as it is: SQLite writes its page all the same. */
+  /** The version of the schema, unchanged: SQLite writes its page nevertheless. */
   function writePage(): Outcomes['probe'] {
     database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
     return 'written';

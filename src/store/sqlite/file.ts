@@ -33,7 +33,7 @@ export function checkFile(path: string): void {
 
 /**
  * Throws an Error for people when this user may not write a database, or a file that SQLite keeps beside it. SQLite
- * opens what it may only read all the same, and makes `-shm` with the mode of the database: one that is read-only
+ * opens even what it may only read, and makes `-shm` with the mode of the database: one that is read-only
  * keeps everybody from writing, for good.
  */
 export function checkWritable(path: string): void {

@@ -21,7 +21,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
   readonly #chunks = new ListChunks();
   readonly #health: FileHealth;
-  /** Nothing has changed since the chunks were read, but for the batch that is under way. */
+  /** Nothing has changed since the chunks were read, except by the batch that is under way. */
   #fresh = false;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';

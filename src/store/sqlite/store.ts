@@ -73,7 +73,7 @@ export function sqliteStore(
       return known === 'missing' ? undefined : known;
     },
 
-    /** Writes have one order, so nobody waits for a key here but for their turn. */
+    /** Writes have one order: a create waits for its turn, never for a key. */
     add(todo, once, mark) {
       const represented = (outcome: Outcomes['add']) => {
         if (outcome === 'ids-exhausted') throw new IdsExhausted();

@@ -17,7 +17,7 @@ export interface KeptKey extends CreateKey {
   readonly at: number;
 }
 
-/** A todo that obeys every rule, but for its category, which only the database knows. */
+/** A todo that obeys every rule. Only the database knows whether its category exists. */
 export type ParsedTodo = Replacement & { readonly id: number };
 
 /** Some of the rows of an export, in its order: categories and todos by id, keys by key. */

@@ -1,0 +1,15 @@
+import { globSync } from 'node:fs';
+
+/** The words of all documents that somebody has to read, at most. */
+export const MAX_WORDS = 17_000;
+
+/** All but the decisions, the changelog, and the clauses that `npm run documents` lists. */
+export function documentsToRead(): readonly string[] {
+  const pages = globSync(['*.md', 'docs/*.md', '{client,conformance}/README.md']);
+  return pages.filter((path) => path !== 'CHANGELOG.md' && path !== 'docs/specification.md').sort();
+}
+
+/** As people count: what has a letter or a digit between white space. The lines of a table are none. */
+export function wordsIn(markdown: string): number {
+  return markdown.split(/\s+/).filter((piece) => /[\p{L}\p{N}]/u.test(piece)).length;
+}
