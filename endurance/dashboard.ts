@@ -82,13 +82,26 @@ async function ask(expression: string, legend: string): Promise<Curve[]> {
   }));
 }
 
+/** What stands for a value. */
+function wordsOf(mappings: readonly { readonly options: object }[]): Readonly<Record<string, string>> {
+  const entries = mappings.flatMap(({ options }) => Object.entries(options));
+  return Object.fromEntries(entries.map(([value, { text }]) => [value, text]));
+}
+
 const panels: Panel[] = [];
 for (const { title, gridPos: place, targets, fieldConfig } of dashboard.panels) {
   if (targets === undefined || fieldConfig === undefined) continue;
-  const { unit, custom } = fieldConfig.defaults;
+  const { defaults } = fieldConfig;
   const curves = await Promise.all(targets.map(({ expr, legendFormat }) => ask(expr, legendFormat)));
-  const max = 'max' in fieldConfig.defaults ? Number(fieldConfig.defaults.max) : undefined;
-  panels.push({ title, unit, max, stacked: custom.stacking.mode === 'normal', place, curves: curves.flat() });
+  panels.push({
+    title,
+    unit: defaults.unit,
+    max: 'max' in defaults ? Number(defaults.max) : undefined,
+    limit: 'custom' in defaults ? (defaults.thresholds?.steps.at(-1)?.value ?? undefined) : undefined,
+    words: 'mappings' in defaults ? wordsOf(defaults.mappings) : undefined,
+    place,
+    curves: curves.flat(),
+  });
 }
 prometheus.kill();
 await once(prometheus, 'exit');
@@ -97,6 +110,6 @@ await rm(folder, { recursive: true });
 const headings = dashboard.panels
   .filter(({ type }) => type === 'row')
   .map(({ title, gridPos }) => ({ title, y: gridPos.y }));
-const title = `Todo Service: ${minutes} minutes of the soak, ${rate} requests a second, SQLite`;
+const title = `Todo Service: ${minutes} minutes, ${rate} requests a second, one instance on SQLite`;
 const svg = drawDashboard(title, headings, panels, [from, until]);
 await writeFile(new URL('../docs/dashboard.svg', import.meta.url), svg);

@@ -9,7 +9,10 @@ export interface Panel {
   readonly title: string;
   readonly unit: string;
   readonly max: number | undefined;
-  readonly stacked: boolean;
+  /** A line across the panel. */
+  readonly limit: number | undefined;
+  /** Shows what its curves are at their end, in place of the curves: by value, else the name alone. */
+  readonly words: Readonly<Record<string, string>> | undefined;
   readonly place: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly curves: readonly Curve[];
 }
@@ -68,11 +71,16 @@ export function drawDashboard(
 }
 
 function drawPanel(panel: Panel, from: number, until: number): string {
-  const { title, unit, place } = panel;
-  const curves = panel.stacked ? stack(panel.curves) : panel.curves;
+  const { title, unit, limit, place, curves } = panel;
   const [width, height] = [place.w * COLUMN - GAP, place.h * ROW - GAP];
+  const frame = [
+    `<g transform="translate(${place.x * COLUMN + GAP} ${place.y * ROW + 44})">`,
+    `<rect width="${width}" height="${height}" fill="none" stroke="#ccc"/>`,
+    `<text x="10" y="17" font-weight="bold" fill="#222">${escaped(title)}</text>`,
+  ];
+  if (panel.words !== undefined) return [...frame, ...drawWords(panel, panel.words), '</g>'].join('\n');
   const plot = { left: 58, top: 26, right: width - 12, bottom: height - 58 };
-  const highest = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)), 0);
+  const highest = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)), limit ?? 0);
   const top = panel.max ?? (unit === 'bytes' ? niceAbove(highest / MIB) * MIB : niceAbove(highest));
   const x = (time: number) => plot.left + ((time - from) / (until - from)) * (plot.right - plot.left);
   const y = (value: number) => plot.bottom - (value / top) * (plot.bottom - plot.top);
@@ -92,7 +100,13 @@ function drawPanel(panel: Panel, from: number, until: number): string {
     const path = points.map(([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join('L');
     return path === '' ? '' : `<path d="M${path}" fill="none" stroke="${colour(index)}" stroke-width="1.3"/>`;
   });
-  const names = panel.curves.slice(0, MAX_NAMED).map(({ name }, index) => {
+  const line =
+    limit === undefined
+      ? []
+      : [
+          `<path d="M${plot.left} ${y(limit).toFixed(1)}H${plot.right}" stroke="#c00" stroke-dasharray="5 3"/>`,
+        ];
+  const names = curves.slice(0, MAX_NAMED).map(({ name }, index) => {
     const [column, row] = [index % 3, Math.floor(index / 3)];
     const left = 12 + (column * (width - 20)) / 3;
     const at = plot.bottom + 32 + row * 15;
@@ -107,30 +121,20 @@ function drawPanel(panel: Panel, from: number, until: number): string {
     curves.length === 0
       ? [`<text x="${width / 2}" y="${height / 2}" text-anchor="middle" fill="#888">none</text>`]
       : [];
-  return [
-    `<g transform="translate(${place.x * COLUMN + GAP} ${place.y * ROW + 44})">`,
-    `<rect width="${width}" height="${height}" fill="none" stroke="#ccc"/>`,
-    `<text x="10" y="17" font-weight="bold" fill="#222">${escaped(title)}</text>`,
-    ...grid,
-    ...times,
-    ...lines,
-    ...names,
-    ...nothing,
-    '</g>',
-  ].join('\n');
+  return [...frame, ...grid, ...times, ...line, ...lines, ...names, ...nothing, '</g>'].join('\n');
 }
 
-/** Each curve on top of those before it. */
-function stack(curves: readonly Curve[]): readonly Curve[] {
-  const below = new Map<number, number>();
-  return curves.map(({ name, points }) => ({
-    name,
-    points: points.map(([time, value]) => {
-      const sum = (below.get(time) ?? 0) + value;
-      below.set(time, sum);
-      return [time, sum] as const;
-    }),
-  }));
+function drawWords({ curves, place }: Panel, words: Readonly<Record<string, string>>): readonly string[] {
+  const [width, height] = [place.w * COLUMN - GAP, place.h * ROW - GAP];
+  return curves.flatMap(({ name, points }, index) => {
+    const word = words[String(points.at(-1)?.[1] ?? '')];
+    const middle = (height * (index + 1)) / (curves.length + 1);
+    const centred = `x="${width / 2}" text-anchor="middle"`;
+    return [
+      `<text ${centred} y="${middle}" font-size="26" fill="#2a7a3a">${escaped(word ?? name)}</text>`,
+      `<text ${centred} y="${middle + 20}" fill="#333">${word === undefined ? '' : escaped(name)}</text>`,
+    ];
+  });
 }
 
 function colour(index: number): string {

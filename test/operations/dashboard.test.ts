@@ -66,6 +66,20 @@ test('the dashboard shows every metric of the operations page, but for what is r
     assert.ok(shown.includes(name), name);
 });
 
+test('a panel about an alert shows where it fires, and leads to what to do', () => {
+  const alerts = readFileSync(new URL('../../docs/alerts.yaml', import.meta.url), 'utf8');
+  const about = dashboard.panels.filter(({ links }) => links !== undefined);
+  assert.ok(about.length > 10);
+  for (const { title, links = [], fieldConfig, type } of about) {
+    const [{ title: alert, url } = { title: '', url: '' }] = links;
+    assert.match(url, /\/incidents\.md#for-each-alert$/);
+    const expression = new RegExp(`alert: ${alert}\n +expr: (.*)`).exec(alerts)?.[1];
+    assert.ok(expression !== undefined, `${title}: there is no alert ${alert}`);
+    const limit = fieldConfig?.defaults.thresholds?.steps.at(-1)?.value;
+    if (type === 'timeseries' && limit != null) assert.ok(expression.endsWith(` > ${limit}`), title);
+  }
+});
+
 test('panels do not lie on each other, and have one id each', () => {
   const cells = new Set<string>();
   for (const {
