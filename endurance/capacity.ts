@@ -5,18 +5,19 @@ import { lookBefore } from '../bench/machine.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { SQLITE, startPostgres } from './capacity/engines.ts';
 import { measureTogether, type Together } from './capacity/instances.ts';
-import { measurePoint, type Point } from './capacity/measure.ts';
+import { type Candidate, openCandidate, type Point } from './capacity/measure.ts';
 import { report } from './capacity/report.ts';
 
 const HELP = `Usage: npm run capacity -- [flags]
 
 Measures on SQLite and on PostgreSQL what a service of 1,000 to 1,000,000 todos takes: memory, disk, start, and
-microseconds of processor for each operation, of the service, its main thread, and the database's server. Processor time
-means something where other programs run, throughput little. Fits a line to two thirds of the sizes, and says by how much it
-misses the others. Then asks 1, 2 and 3 instances on one PostgreSQL. Prints Markdown; progress is on standard error. On
-Linux. Takes 20 to 30 minutes and 2 GB of disk.
+microseconds of processor for each operation, of the service, its main thread, and the database's server. Services of all
+sizes have their turns in each round, and the lower quartile of the rounds counts: what else the machine does only adds, and
+adds to all alike. Fits a line to two thirds of the sizes, and says by how much it misses the others. Asks 1, 2 and 3
+instances on one PostgreSQL too. Prints Markdown; progress is on standard error. On Linux. Takes 20 to 30 minutes, 2 GB of
+disk and 4 GB of memory.
 
-  --all            2 and 5 million todos too: some 40 minutes, 8 GB
+  --all            2 and 5 million todos too: some 40 minutes, 8 GB of disk and of memory
   --sizes A,B,C    other numbers of todos, ascending
   --rounds N       default 5
   --seconds S      of each operation in a round, default 1
@@ -53,17 +54,25 @@ async function measure(): Promise<Found> {
   const words = process.argv.slice(2);
   const command = ['npm run capacity', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
   const about = { date: new Date().toISOString(), command, ...facts };
-  const points: Point[] = [];
   await using postgres = await startPostgres();
   say('1, 2 and 3 instances on one PostgreSQL');
   const together = await measureTogether(postgres, flags);
+  await using parts = new AsyncDisposableStack();
+  const candidates: Candidate[] = [];
   for (const todos of sizes) {
     for (const engine of [SQLITE, postgres]) {
-      say(`${engine.name}, ${todos} todos`);
-      points.push(await measurePoint(engine, todos, flags));
-      writeFileSync(out, JSON.stringify({ about, points, together }));
+      say(`start with ${todos} todos in ${engine.name}`);
+      candidates.push(await openCandidate(engine, todos, parts));
     }
   }
+  for (let round = 1; round <= flags.rounds; round += 1) {
+    for (const candidate of candidates) {
+      say(`round ${round} of ${flags.rounds}: ${candidate.name}`);
+      await candidate.measure(flags.seconds);
+    }
+  }
+  const points: Point[] = [];
+  for (const candidate of candidates) points.push(await candidate.end());
   say('done');
   return { about, points, together };
 }

@@ -22,7 +22,6 @@ export interface Cost {
 export interface Point {
   readonly engine: Engine['name'];
   readonly todos: number;
-  /** Each above 0. */
   readonly amounts: Readonly<Record<Amount, number>>;
   readonly costs: Readonly<Record<string, Cost>>;
   /** Answers 503: of a machine that was too busy. */
@@ -152,41 +151,49 @@ export async function startMeasured(database: string, todos: number, parts: Asyn
   return { service, start, startCost, clients: clientsOf(ask, todos) };
 }
 
-/** Starts a service with so many todos, asks it for each operation in turns, and looks at what it takes. */
-export async function measurePoint(
+/** A service with so many todos, whose turn to be measured comes again and again. */
+export interface Candidate {
+  readonly name: string;
+  /** Asks it for each operation for so many seconds. */
+  measure(seconds: number): Promise<void>;
+  /** Ends the service, and says what was found. */
+  end(): Promise<Point>;
+}
+
+/** Starts a service with so many todos and looks at what it takes at rest. What is opened ends with `parts`. */
+export async function openCandidate(
   engine: Engine,
   todos: number,
-  { rounds, seconds }: Effort,
-): Promise<Point> {
-  await using filled = await engine.fill(todos);
+  parts: AsyncDisposableStack,
+): Promise<Candidate> {
+  const filled = parts.use(await engine.fill(todos));
+  const own = parts.use(new AsyncDisposableStack());
   const database = await filled.size();
-  const parts = new AsyncDisposableStack();
-  const amounts: Record<string, number> = { database: database / 1e6 };
-  const costs: Record<string, Cost> = {};
-  try {
-    const { service, clients, start, startCost } = await startMeasured(filled.database, todos, parts);
-    const { pid } = service;
-    await clients.readOne();
-    await pause(500);
-    Object.assign(amounts, { start, startCost, atRest: residentMegabytes(pid) });
-    const before = processorSeconds(pid);
-    await clients.list();
-    amounts.firstList = (processorSeconds(pid) - before) * 1e3;
-    await clients.list('gzip');
-    await clients.list('gzip');
-    await pause(500);
-    amounts.withList = residentMegabytes(pid);
-    amounts.list = (await listBytes(service)) / 1e6;
+  const { service, clients, start, startCost } = await startMeasured(filled.database, todos, own);
+  const { pid } = service;
+  await clients.readOne();
+  await pause(500);
+  const atRest = residentMegabytes(pid);
+  const before = processorSeconds(pid);
+  await clients.list();
+  const firstList = (processorSeconds(pid) - before) * 1e3;
+  await clients.list('gzip');
+  await clients.list('gzip');
+  await pause(500);
+  const withList = residentMegabytes(pid);
+  const list = (await listBytes(service)) / 1e6;
 
-    while (processorSeconds(pid) < WARM_UP_SECONDS)
-      await drive({ clients: 16, run: (each) => each.readOne() }, [clients], AWAKENING_MS);
-    const used = () => ({
-      service: processorSeconds(pid),
-      main: mainThreadMs(pid) / 1e3,
-      server: engine.serverSeconds(),
-    });
-    const found = new Map(Object.keys(OPERATIONS).map((name) => [name, [] as Cost[]]));
-    for (let round = 0; round < rounds; round += 1) {
+  while (processorSeconds(pid) < WARM_UP_SECONDS)
+    await drive({ clients: 16, run: (each) => each.readOne() }, [clients], AWAKENING_MS);
+  const used = () => ({
+    service: processorSeconds(pid),
+    main: mainThreadMs(pid) / 1e3,
+    server: engine.serverSeconds(),
+  });
+  const found = new Map(Object.keys(OPERATIONS).map((name) => [name, [] as Cost[]]));
+  return {
+    name: `${engine.name}, ${todos} todos`,
+    async measure(seconds) {
       for (const [name, operation] of Object.entries(OPERATIONS)) {
         await operation.prepare?.(clients);
         await drive(operation, [clients], AWAKENING_MS);
@@ -196,21 +203,29 @@ export async function measurePoint(
         const each = (part: keyof Cost) => ((to[part] - from[part]) * 1e6) / done;
         found.get(name)?.push({ service: each('service'), main: each('main'), server: each('server') });
       }
-    }
-    for (const [name, each] of found) costs[name] = quietCost(each);
-    amounts.peak = residentMegabytes(pid, 'most');
-    amounts.log = filled.logSize() / 1e6;
-    amounts.afterLoad = (await filled.size()) / 1e6;
-    await parts.disposeAsync();
-    amounts.key = await filled.keySize();
-    return { engine: engine.name, todos, amounts, costs, unavailable: clients.unavailable() } as Point;
-  } finally {
-    await parts.disposeAsync();
-  }
+    },
+    async end() {
+      const peak = residentMegabytes(pid, 'most');
+      const log = filled.logSize() / 1e6;
+      const afterLoad = (await filled.size()) / 1e6;
+      await own.disposeAsync();
+      const key = await filled.keySize();
+      return {
+        engine: engine.name,
+        todos,
+        amounts: {
+          ...{ atRest, withList, peak, list, afterLoad, log, key, start, startCost, firstList },
+          database: database / 1e6,
+        },
+        costs: Object.fromEntries([...found].map(([name, costs]) => [name, quietCost(costs)])),
+        unavailable: clients.unavailable(),
+      };
+    },
+  };
 }
 
 /** The lower quartile of the rounds: what else runs on the machine only adds. */
-export function quietCost(costs: readonly Cost[]): Cost {
+function quietCost(costs: readonly Cost[]): Cost {
   const quiet = (part: keyof Cost) =>
     quantile(
       costs.map((cost) => cost[part]),
