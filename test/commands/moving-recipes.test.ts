@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -19,10 +19,11 @@ const PAGE = await page('moving-data.md');
 const server = await PostgresServer.start('fsync=on');
 after(() => server[Symbol.asyncDispose]());
 
-/** The lines of shell that the page has in a section, the last block of it. */
-function recipe(heading: string): string {
-  const section = PAGE.split(/^## /m).find((each) => each.startsWith(heading)) ?? '';
-  return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? assert.fail(`no recipe in "${heading}"`);
+/** The lines of shell that a page has in a section, in the first block of it that has such a line. */
+function recipe(heading: string, text = PAGE, line = /^/m): string {
+  const section = text.split(/^## /m).find((each) => each.startsWith(heading)) ?? '';
+  const blocks = Array.from(section.matchAll(/```sh\n([\s\S]*?)```/g), ([, lines = '']) => lines);
+  return blocks.find((lines) => line.test(lines)) ?? assert.fail(`no recipe in "${heading}"`);
 }
 
 /** Runs lines of shell with `todo-service` and `systemctl` at hand; the first line that fails ends it. */
@@ -30,6 +31,7 @@ async function sh(folder: string, lines: string, env: Readonly<Record<string, st
   for (const [name, body] of [
     ['todo-service', `exec "${process.execPath}" "${PROGRAM}" "$@"`],
     ['systemctl', 'echo "$@" >> systemctl.log'],
+    ['sudo', 'exec "$@"'],
   ] as const) {
     await writeFile(join(folder, name), `#!/bin/sh\n${body}\n`);
     await chmod(join(folder, name), 0o755);
@@ -78,6 +80,52 @@ test('the recipe for a file that another program writes is right word for word',
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   const { stdout } = await runProgram(['categories', 'list', '--database', database]);
   assert.equal(stdout, '1\tGarden\n');
+});
+
+test('the recipe of operations.md for a restore is right word for word', async () => {
+  await using folder = await temporaryFolder();
+  const data = join(folder.path, 'data');
+  const [backup, database] = [join(folder.path, 'backup.db'), join(data, 'todos.db')];
+  for (const [path, title] of [
+    [backup, 'saved'],
+    [database, 'later'],
+  ] as const) {
+    await runProgram(['migrate', '--database', `sqlite:${path}`]);
+    using opened = new DatabaseSync(path);
+    opened.prepare('INSERT INTO todos (title, category_id) VALUES (?, 1)').run(title);
+  }
+  await writeFile(`${database}-wal`, 'of the old file');
+  const lines = recipe('Backup and restore', await page('operations.md'), /install/)
+    .replaceAll('/var/lib/todo-service', data)
+    .replace(/\/backup\/\S+/, backup)
+    .replace('-o todo-service -g todo-service ', '');
+  const { code, stderr } = await sh(folder.path, lines);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  await using service = await serve(`sqlite:${database}`);
+  assert.deepEqual(await titles(service), ['saved']);
+});
+
+test('what incidents.md says about a deleted file saves every answered write', {
+  skip: process.platform !== 'linux' && 'only Linux has /proc',
+}, async () => {
+  await using folder = await temporaryFolder();
+  const database = join(folder.path, 'todos.db');
+  await using service = await serve(`sqlite:${database}`);
+  await post(service, { title: 'answered' });
+  for (const suffix of ['', '-wal', '-shm']) await rm(database + suffix);
+  const lines = recipe('When the SQLite file is gone', await page('incidents.md'), /proc/);
+  const env = { PID: String(service.pid) };
+  const [look = '', ...rest] = lines.trim().split('\n');
+  const { stdout: listed } = await sh(folder.path, look, env);
+  const numberOf = (name: string) =>
+    new RegExp(` (\\d+) -> \\S+${name} \\(deleted\\)`).exec(listed)?.[1] ?? assert.fail(listed);
+  const copy = rest
+    .join('\n')
+    .replace('/fd/23', `/fd/${numberOf('todos\\.db')}`)
+    .replace('/fd/24', `/fd/${numberOf('todos\\.db-wal')}`);
+  const { code, stdout, stderr } = await sh(folder.path, copy, env);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.match(stdout, /todos +1\nAll is well\.\n$/);
 });
 
 const ADD = "INSERT INTO todos (title, category_id) VALUES ('a', 1)";
