@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canaries } from './canaries/canaries.ts';
+import { leave } from './clients.ts';
 
 const source = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
@@ -50,7 +51,10 @@ export interface Running extends AsyncDisposable {
   /** Everything written so far. */
   stdout(): string;
   stderr(): string;
-  /** Ends the process with SIGTERM, or `signal`, and gives its exit code; null when the signal ended it. */
+  /**
+   * Ends the process with SIGTERM, or `signal`, and gives its exit code; null when the signal ended it. Without `signal`,
+   * connections of this process to it are closed before.
+   */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -96,8 +100,12 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
       dataDir,
       stdout: () => output.stdout,
       stderr: () => output.stderr,
-      stop,
+      stop(signal) {
+        if (signal === undefined) leave(baseUrl);
+        return stop(signal);
+      },
       async [Symbol.asyncDispose]() {
+        leave(baseUrl);
         await stop();
         if (ownDataDir) await rm(dataDir, { recursive: true });
       },

@@ -117,7 +117,7 @@ describe('Admin listener', { concurrency: true }, () => {
     await using service = await startService({ profile: 'error-demo', env });
     const { adminUrl } = JSON.parse(service.stdout().split('\n')[0] ?? '');
     assert.equal((await fetch(`${adminUrl}/ready`)).status, 200);
-    const code = service.stop();
+    const code = service.stop('SIGTERM');
     while (!service.stdout().includes('"stopping"')) await pause(10);
     const reply = await fetch(`${adminUrl}/ready`);
     assert.equal(reply.status, 503);

@@ -27,7 +27,7 @@ export async function stopWhileBusy(): Promise<BusyStop> {
   const clients = Array.from({ length: 40 }, (_, at) => beClient(service.baseUrl, token, at, counts));
   while (counts.answered < 100) await pause(10);
   await pause(Math.random() * 100);
-  const exitCode = await service.stop();
+  const exitCode = await service.stop('SIGTERM');
   await Promise.all(clients);
   return { ...counts, exitCode };
 }

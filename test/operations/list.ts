@@ -7,6 +7,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import { readConfig } from '../../src/config.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
+import { leave } from '../clients.ts';
 import { type AuthSettings, authVariables } from '../start.ts';
 
 /** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */
@@ -52,6 +53,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     reader: sign({ name: 'bob' }),
     log,
     async [Symbol.asyncDispose]() {
+      leave(service.url);
       await service[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true });
     },

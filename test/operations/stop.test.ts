@@ -66,7 +66,7 @@ describe('Stopping', { concurrency: 2 }, () => {
 
   test('after TODO_SHUTDOWN_SECONDS what is under way is cut off, and the exit code is 0', async () => {
     const { service, connection } = await heldUp({ TODO_SHUTDOWN_SECONDS: '1' });
-    assert.equal(await service.stop(), 0);
+    assert.equal(await service.stop('SIGTERM'), 0);
     await connection.closed();
     assert.equal(connection.received(), '');
   });
@@ -76,7 +76,7 @@ describe('Stopping', { concurrency: 2 }, () => {
       profile: 'error-demo',
       env: { TODO_SHUTDOWN_DELAY_SECONDS: '1' },
     });
-    const code = service.stop();
+    const code = service.stop('SIGTERM');
     await logged(service, 'stopping');
     const reply = await fetch(`${service.baseUrl}/todos/1`);
     assert.equal(reply.status, 200);
