@@ -14,7 +14,7 @@ let current = '';
 
 describeTodoStore('PostgreSQL', {
   open: async () => {
-    current = await server.makeDatabase();
+    current = await server.makeMigrated();
     return openPostgresStore(current);
   },
   openAgain: () => openPostgresStore(current),

@@ -40,8 +40,7 @@ class CountingPool extends Database {
 
 /** A list on a database of its own, as an instance keeps it. */
 async function openList(todos: number) {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await server.execute(
     url,
     `INSERT INTO todos (title, category_id) SELECT 'todo ' || i, 1 FROM generate_series(1, ${todos}) AS i`,

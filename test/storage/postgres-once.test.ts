@@ -30,7 +30,7 @@ async function begin(url: string, sql: string) {
 const USED = "INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('a', 'milk', 7)";
 
 test('I3 · a key that another instance has under way is waited for no longer than told, and nothing is made', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await using _other = await begin(url, USED);
   assert.equal(await store.add(MILK, { ...once('a'), ...IMPATIENT }), 'in-progress');
@@ -39,7 +39,7 @@ test('I3 · a key that another instance has under way is waited for no longer th
 });
 
 test('I3 · a create that waited gives what the other instance made', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await using other = await begin(url, USED);
   const outcome = store.add(MILK, once('a'));
@@ -52,7 +52,7 @@ test('I3 · a create that waited gives what the other instance made', async () =
 });
 
 test('I3, I6 · a create that waited makes the todo when the other one was undone', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await using other = await begin(url, USED);
   const outcome = store.add(MILK, once('a'));
@@ -63,14 +63,14 @@ test('I3, I6 · a create that waited makes the todo when the other one was undon
 });
 
 test('I3 · a wait for something else than the key is no create under way', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await using _other = await begin(url, 'SELECT FROM categories FOR UPDATE');
   await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
 });
 
 test('I3 · the limit for locks is that of one statement, and not of the connection', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, { connections: 1 });
   await store.add(MILK, { ...once('a'), ...IMPATIENT });
   await store.add(MILK, { ...once('a'), ...IMPATIENT });
@@ -83,7 +83,7 @@ test('I3 · the limit for locks is that of one statement, and not of the connect
 });
 
 test('I2 · a key that no standby knows of is not given back as made', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   const isUnknown = (number: number): Promise<boolean> =>
     store.add(MILK, once(`key ${number}`)).then(
@@ -101,7 +101,7 @@ test('I2 · a key that no standby knows of is not given back as made', async () 
 });
 
 test('I2 · of keys whose time is over, those that somebody else is removing keep no other from going', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   for (const key of ['first', 'second', 'third']) await store.add(MILK, once(key));
   await server.execute(url, "UPDATE idempotency_keys SET at = at - interval '24 hours'");
@@ -111,7 +111,7 @@ test('I2 · of keys whose time is over, those that somebody else is removing kee
 });
 
 test('I2 · a sweep goes on where the last one ended, and leaves no key behind', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await server.execute(
     url,

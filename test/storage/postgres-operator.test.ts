@@ -14,8 +14,7 @@ const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
 
 test('after a migration, an instance that may not migrate serves, and a second migration changes nothing', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, { migrate: false });
   await addedTo(store, 'a');
   await migratePostgres(url);
@@ -32,8 +31,7 @@ test('an operator does not change the schema', async () => {
 });
 
 test('two operators who add the same name at the same moment add it once', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await server.execute(url, SLOW_WRITES);
   await using one = await openPostgresOperator(url);
   await using other = await openPostgresOperator(url);
@@ -43,8 +41,7 @@ test('two operators who add the same name at the same moment add it once', async
 });
 
 test('two operators who give two categories the same name at the same moment give it to one', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await server.execute(url, SLOW_WRITES);
   await using one = await openPostgresOperator(url);
   await using other = await openPostgresOperator(url);
@@ -53,8 +50,7 @@ test('two operators who give two categories the same name at the same moment giv
 });
 
 test('an inspection says that a server does not sync', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await using operator = await openPostgresOperator(url);
   const { facts, faults } = await operator.inspect();
   assert.equal(facts.fsync, 'off');
@@ -75,8 +71,7 @@ function mendOf(fault = ''): string {
 }
 
 test('a table that a crash of the server empties is a fault and refuses a start, and its line mends it', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   const [fault, ...others] = await faultsAfter(
     url,
     'ALTER TABLE idempotency_keys SET UNLOGGED; ALTER TABLE todos SET UNLOGGED; ALTER TABLE categories SET UNLOGGED',
@@ -106,8 +101,7 @@ for (const [how, statement] of [
   ],
 ] as const) {
   test(`triggers ${how} are a fault, and its line mends them`, async () => {
-    const url = await server.makeDatabase();
-    await migratePostgres(url);
+    const url = await server.makeMigrated();
     const [fault, ...others] = await faultsAfter(url, statement);
     assert.deepEqual(others, []);
     assert.equal(
@@ -123,8 +117,7 @@ for (const [how, statement] of [
 }
 
 test('a foreign key whose triggers are off is a fault, and its line mends it', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   const off = 'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE categories DISABLE TRIGGER ALL';
   const faults = await faultsAfter(url, off);
   assert.equal(faults.length, 2);
@@ -137,8 +130,7 @@ test('a foreign key whose triggers are off is a fault, and its line mends it', a
 });
 
 test('a trigger that is missing is a fault', async () => {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   assert.deepEqual(await faultsAfter(url, 'DROP TRIGGER todo_removed ON todos'), [
     'its trigger "todo_removed" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does',
   ]);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { migratePostgres } from '../../src/store/postgres/operator.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, listenToSchema, newTodo, replacement } from './todos.ts';
@@ -22,8 +21,7 @@ interface Served extends AsyncDisposable {
 
 /** A store of a role that has the rights which serving needs, and no more, with the todo 1. */
 async function serve(): Promise<Served> {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   const { role, url: own } = await server.makeRole(url);
   await server.execute(url, rightsOf(role));
   const { told, tell } = listenToSchema();
@@ -200,8 +198,7 @@ test('D11 · a refusal of which the schema is not the reason stays what it is', 
 
 for (const { name, reason, spoil } of faults.filter(({ code }) => code !== '42501')) {
   test(`D11 · a start with ${name} is refused with the reason`, async () => {
-    const url = await server.makeDatabase();
-    await migratePostgres(url);
+    const url = await server.makeMigrated();
     const { role, url: own } = await server.makeRole(url);
     await server.execute(url, `${rightsOf(role)}; ${spoil(role)}`);
     await assert.rejects(openPostgresStore(own, { migrate: false, patienceMs: 0 }), ({ message }: Error) => {

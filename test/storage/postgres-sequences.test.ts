@@ -12,8 +12,7 @@ after(() => server[Symbol.asyncDispose]());
 
 /** A database with the schema, and rows that SQL made. */
 async function filled(sql: string): Promise<string> {
-  const url = await server.makeDatabase();
-  await migratePostgres(url);
+  const url = await server.makeMigrated();
   await server.execute(url, sql);
   return url;
 }

@@ -37,13 +37,13 @@ function stall(pids: readonly number[]): Disposable {
 }
 
 test('todos that are asked for together need one connection', async () => {
-  await using store = await openPostgresStore(await server.makeDatabase());
+  await using store = await openPostgresStore(await server.makeMigrated());
   await Promise.all(Array.from({ length: 100 }, (_, id) => store.find(id)));
   assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
 });
 
 test('who asks for a todo later does not share the wait of who asked before', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   const todos = Array.from({ length: 10 }, (_, index) => addedTo(store, `todo ${index}`));
   const ids = (await Promise.all(todos)).map(({ id }) => id);
@@ -63,7 +63,7 @@ test('who asks for a todo later does not share the wait of who asked before', as
 });
 
 test('D9 · a server that stops is unavailable, and used again when it is back', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   const told: Event[] = [];
   await using store = await openPostgresStore(url, { tell: (event) => told.push(event) });
   await addedTo(store, 'a');
@@ -77,7 +77,7 @@ test('D9 · a server that stops is unavailable, and used again when it is back',
 });
 
 test('connections that are terminated while nobody uses them are replaced', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await Promise.all(Array.from({ length: 10 }, (_, index) => addedTo(store, `todo ${index}`)));
   await server.terminate(url);
@@ -86,7 +86,7 @@ test('connections that are terminated while nobody uses them are replaced', asyn
 });
 
 test('D9 · a write whose connection is terminated is of unknown outcome', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await addedTo(store, 'a');
   await using _lock = await server.lock(url);
@@ -97,7 +97,7 @@ test('D9 · a write whose connection is terminated is of unknown outcome', async
 });
 
 test('a write that waits too long for a lock was not made, and may be tried again', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await addedTo(store, 'a');
   {
@@ -109,7 +109,7 @@ test('a write that waits too long for a lock was not made, and may be tried agai
 });
 
 test('who waits too long for a connection is refused', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, { connections: 1 });
   await addedTo(store, 'a');
   await store.list();
@@ -120,7 +120,7 @@ test('who waits too long for a connection is refused', async () => {
 });
 
 test('a stalled server is unavailable to readers, and used again when it goes on', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   // One connection and that of the list: a new one would not be stalled.
   await using store = await openPostgresStore(url, { connections: 1 });
   await addedTo(store, 'a');
@@ -135,7 +135,7 @@ test('a stalled server is unavailable to readers, and used again when it goes on
 });
 
 test('a list that must be read as a whole waits no longer for a stalled server than one todo does', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
   await store.list();
   const [list] = await server.execute(
@@ -148,7 +148,7 @@ test('a list that must be read as a whole waits no longer for a stalled server t
 });
 
 test('D9 · a write that a stalled server has in hand is of unknown outcome', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, { connections: 1 });
   await addedTo(store, 'a');
   using _stall = stall(await server.backends(url));
@@ -156,7 +156,7 @@ test('D9 · a write that a stalled server has in hand is of unknown outcome', as
 });
 
 test('what another instance changes is in the next list and the next read', async () => {
-  const url = await server.makeDatabase();
+  const url = await server.makeMigrated();
   await using here = await openPostgresStore(url);
   await using there = await openPostgresStore(url);
   for (let round = 1; round <= 50; round += 1) {
