@@ -1,19 +1,51 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, chmod, chown, glob, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { shellWord } from '../../../src/quote.ts';
 import { commitOf } from '../../../tools/origin.ts';
+import { PostgresServer } from '../../storage/postgres-server.ts';
 import { plainEnvironment, project } from '../npm.ts';
 import { run, serve } from '../program.ts';
+import { create, read } from '../todos.ts';
 import { servesAsInstalled, type Way } from '../ways.ts';
 import { type ImageConfig, unpackImage } from './archive.ts';
 
-/** What an engine does: own mounts, a system that is read-only but for the volume, process 1, a user who is not root. */
-const CONTAINER = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount --bind "$2" "$1/data" &&
+/**
+ * What an engine does: own mounts, a system that is read-only but for the volumes (`path:/where …`), process 1, a user who
+ * is not root.
+ */
+const CONTAINER = `set -e; mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"
+  for each in $2; do mount --bind "\${each%%:*}" "$1/\${each#*:/}"; done
   exec chroot --userspec="$3" "$1" "\${@:4}"`;
+const UNSHARE = ['--mount', '--pid', '--fork', '--kill-child', '--', 'bash', '-c', CONTAINER, 'container'];
+
+/** Plays `docker` and `kubectl` in such containers. Volumes are folders, `todo-data` the one of whatever is there already. */
+const engineOf = (root: string, volumes: string) => `#!/usr/bin/env bash
+set -e
+mounts=${volumes}/todo-data:/data
+if [ "$1" = run ]; then
+  shift
+  mounts=
+  while [[ $1 == --* ]]; do
+    if [ "$1" = --volume ]; then
+      shift
+      mounts+=" ${volumes}/\${1%:ro}"
+    fi
+    shift
+  done
+  shift
+  set -- /usr/bin/todo-service "$@"
+else
+  while [ "$1" != /usr/bin/todo-service ]; do shift; done
+fi
+exec unshare ${UNSHARE.map(shellWord).join(' ')} ${root} "$mounts" 10001:0 "$@"
+`;
 
 describe('The container image', () => {
   let folder = '';
@@ -30,14 +62,14 @@ describe('The container image', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   /** Runs what the image holds as that user, with a volume of its own. */
-  async function container(user: string): Promise<Way> {
-    const volume = await mkdtemp(join(folder, 'volume-'));
+  async function container(user: string, name?: string): Promise<Way> {
+    const volume = name ?? (await mkdtemp(join(folder, 'volume-')));
+    await mkdir(volume, { recursive: true });
     const { uid, gid, mode } = await stat(join(root, 'data'));
     await chmod(volume, mode & 0o7777);
     await chown(volume, uid, gid);
     const image = Object.fromEntries(config.Env.map((line) => line.split('=', 2)));
-    const words = ['--mount', '--pid', '--fork', '--kill-child', '--', 'bash', '-c', CONTAINER, 'container'];
-    const start = [...words, root, volume, user, ...config.Entrypoint];
+    const start = [...UNSHARE, root, `${volume}:/data`, user, ...config.Entrypoint];
     const place = (env = {}) => ({
       cwd: '/',
       isParent: true,
@@ -70,6 +102,68 @@ describe('The container image', () => {
       servesAsInstalled(() => way);
     });
   }
+
+  test('gives out, backs up and restores by the lines of the page, in Docker and in Kubernetes', async () => {
+    const volumes = await mkdtemp(join(folder, 'volumes-'));
+    const [served, restored] = [
+      await container('10001:0', join(volumes, 'todo-data')),
+      await container('10001:0', join(volumes, 'todo-restored')),
+    ];
+    await mkdir(join(volumes, 'backup'));
+    await chown(join(volumes, 'backup'), 10001, 0);
+    await mkdir(join(root, 'backup'), { recursive: true });
+    for (const name of ['docker', 'kubectl'])
+      await writeFile(join(volumes, name), engineOf(root, volumes), { mode: 0o755 });
+    const section = /^## Backup and restore\n([\s\S]*?)^## /m.exec(
+      await readFile(join(project, 'docs', 'operations.md'), 'utf8'),
+    )?.[1];
+    const [make, restore, inKubernetes] = Array.from(
+      section?.matchAll(/^```sh\n((?:docker|kubectl) [\s\S]*?)^```$/gm) ?? [],
+      ([, lines = '']) => lines.replace('2026-11-22', '$(date +%F)'),
+    );
+    const shell = async (lines = '', env = {}) => {
+      const image = Object.fromEntries(config.Env.map((line) => line.split('=', 2)));
+      const place = { cwd: volumes, env: { ...image, PATH: `${volumes}:${process.env.PATH}`, ...env } };
+      const { code, stdout, stderr } = await run('bash', ['-euc', lines], place);
+      assert.equal(code, 0, lines + stdout + stderr);
+      return stdout;
+    };
+    const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(32) };
+    const trusting = async (way: Way) => ({
+      TODO_AUTH_ISSUER: auth.issuer,
+      TODO_AUTH_AUDIENCE: auth.audience,
+      TODO_AUTH_SECRET_FILE: await way.keepSecret(auth.secret),
+    });
+    const token = signer(auth)({ name: 'ada', role: 'editor' });
+    const exported = async () =>
+      (await readFile(join(volumes, 'todos.jsonl'), 'utf8')).split('\n').slice(0, -2).slice(1);
+
+    {
+      await using service = await served.serve(await trusting(served));
+      await create(service, token);
+      assert.match(await shell(make), /^3\n\S+: \d+ bytes, 1 todo, checked\n$/);
+    }
+    const beside = await exported();
+    assert.match(await shell(restore), /\nAll is well\.\n$/);
+    assert.deepEqual(await exported(), beside);
+    {
+      await using service = await restored.serve(await trusting(restored));
+      await read(service, token);
+    }
+
+    await using postgres = await PostgresServer.start();
+    const [from, to] = [await postgres.makeDatabase(), await postgres.makeDatabase()];
+    const [add, write, put] = inKubernetes?.trim().split('\n') ?? [];
+    {
+      await using service = await served.serve({ ...(await trusting(served)), TODO_DATABASE: from });
+      await create(service, token);
+      assert.equal(await shell(add, { TODO_DATABASE: from }), '3\n');
+      await shell(write, { TODO_DATABASE: from });
+    }
+    await using service = await served.serve({ ...(await trusting(served)), TODO_DATABASE: to });
+    await shell(put, { TODO_DATABASE: to });
+    await read(service, token);
+  });
 
   test('asks for the name of a database user when its own has none', async () => {
     const way = await container('1000650000:0');
