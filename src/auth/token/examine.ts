@@ -1,19 +1,13 @@
 import { canWriteTodos } from '../admit.ts';
+import { DEVELOPMENT_ISSUER } from '../development.ts';
 import { readIdentity } from '../identity.ts';
+import type { Keys } from '../keys/keys.ts';
 import { CHECKS, type CheckName, type Trust } from './checks.ts';
-import {
-  explainAudience,
-  explainForm,
-  explainHeader,
-  explainIssuer,
-  explainMissingKey,
-  explainMissingRole,
-  nameKey,
-  nameRoleClaims,
-  quote,
-} from './explain.ts';
-import { readToken, type UnverifiedToken } from './read-token.ts';
-import { describeRefusal, type Refusal, utcTime } from './refusal.ts';
+import { claimAt } from './claims.ts';
+import { type Header, REFUSED_PARAMETERS, readToken, type UnverifiedToken } from './read-token.ts';
+import { describeRefusal, type Refusal, type RefusalCode, utcTime } from './refusal.ts';
+
+// The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
 
 /** One line of what `token verify` says. `unknown`: an earlier failure left nothing to check. */
 export interface Line {
@@ -40,90 +34,210 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     const { refusal, header } = read;
     const explained = header === undefined ? explainForm(compact) : explainHeader(header, refusal.code);
     const detail = `${describeRefusal(refusal)}. ${explained}`.trim();
-    return { verdict: 'refused', lines: [failed('form', detail), ...AFTER_FORM.map(unknown)] };
+    return { verdict: 'refused', lines: [line('form', 'failed', detail), ...AFTER_FORM.map(notReached)] };
   }
   const { token } = read;
-  const lines = [
-    ok('form', `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`),
-  ];
+  const form = `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`;
+  const lines = [line('form', 'ok', form)];
   let verdict: Examination['verdict'] = 'accepted';
   for (const { name, fault: find } of CHECKS) {
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
       verdict = 'unavailable';
-      lines.push(failed('key', `no keys could be had from ${trust.keys.describe()}`), unknown('signature'));
+      lines.push(line('key', 'failed', `no keys could be had from ${trust.keys.describe()}`));
+      lines.push(notReached('signature'));
       continue;
     }
     if (fault !== undefined && verdict === 'accepted') verdict = 'refused';
-    lines.push(...EXPLANATIONS[name](fault, token, trust));
+    if (name === 'signature') lines.push(...explainSignature(fault, token, trust));
+    else lines.push(line(name, fault === undefined ? 'ok' : 'failed', EXPLAIN[name](fault, token, trust)));
   }
   return { verdict, lines: [...lines, ...describeIdentity(token, trust, verdict === 'accepted')] };
 }
 
-type Explain = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => readonly Line[];
+type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => Said;
 
-/** What is said of each check, whether it has found a fault or not. */
-const EXPLANATIONS: Readonly<Record<CheckName, Explain>> = {
-  signature: explainSignature,
-  issuer: (fault, token, trust) => [lineOf('issuer', fault, explainIssuer(token, trust))],
-  audience: (fault, token, trust) => [lineOf('audience', fault, explainAudience(fault, token, trust))],
-  times: explainTimes,
+/** What is said of each other check, whether it has found a fault or not. */
+const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>> = {
+  issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
+  audience(fault, { claims }, { audience }) {
+    const aud = claimAt(claims, ['aud']);
+    if (fault === undefined) return quoteClaim(aud);
+    const detail = `must be or contain ${quote(audience)}, received ${quoteClaim(aud)}`;
+    const isMixed = Array.isArray(aud) && aud.includes(audience);
+    return isMixed ? `${detail}: a list may hold strings only` : detail;
+  },
+  times(fault, { claims }, trust) {
+    const clock = `now it is ${utcTime(trust.now() / 1000)}, ${trust.clockToleranceSeconds} s of tolerance`;
+    if (fault === undefined) {
+      return `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`;
+    }
+    const compared = fault.code !== 'expiration-missing' && fault.code !== 'time-form';
+    return `${describeRefusal(fault)}${compared ? `; ${clock}` : ''}`;
+  },
 };
 
-function explainSignature(
-  fault: Refusal | undefined,
-  token: UnverifiedToken,
-  { keys }: Trust,
-): readonly Line[] {
-  const known = ok('key', `known, from ${keys.describe()}`);
-  if (fault === undefined) return [known, ok('signature', 'made with that key')];
-  if (fault.code === 'signature') {
-    const detail = 'made with another key, or the token was changed after it was signed';
-    return [known, failed('signature', detail)];
+const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
+  if (fault !== undefined && fault.code !== 'signature') {
+    return [line('key', 'failed', explainMissingKey(token, fault.code, keys)), notReached('signature')];
   }
-  return [failed('key', explainMissingKey(token, fault.code, keys)), unknown('signature')];
-}
-
-function explainTimes(
-  fault: Refusal | undefined,
-  { claims }: UnverifiedToken,
-  trust: Trust,
-): readonly Line[] {
-  const now = trust.now() / 1000;
-  const clock = `now it is ${utcTime(now)}, ${trust.clockToleranceSeconds} s of tolerance`;
-  if (fault === undefined) {
-    return [ok('times', `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`)];
-  }
-  const compared = fault.code !== 'expiration-missing' && fault.code !== 'time-form';
-  return [failed('times', `${describeRefusal(fault)}${compared ? `; ${clock}` : ''}`)];
-}
+  const changed = 'made with another key, or the token was changed after it was signed';
+  return [
+    line('key', 'ok', `known, from ${keys.describe()}`),
+    fault === undefined
+      ? line('signature', 'ok', 'made with that key')
+      : line('signature', 'failed', changed),
+  ];
+};
 
 function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolean): Line[] {
   const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
-  const roles = identity.roles.map(quote).join(', ');
-  const rolesDetail = roles === '' ? `none in ${nameRoleClaims(trust)}` : roles;
+  const roles = identity.roles.map(quote).join(', ') || `none in ${nameRoleClaims(trust)}`;
+  const name = identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name);
+  const mayWrite = editor ? 'yes' : 'no, only the role "editor" may; reading is allowed';
   return [
-    ok('name', identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name)),
-    ok('roles', editor ? rolesDetail : `${rolesDetail}${explainMissingRole(token)}`),
-    accepted
-      ? ok('may write', editor ? 'yes' : 'no, only the role "editor" may; reading is allowed')
-      : failed('may write', 'no, the token is refused'),
+    line('name', 'ok', name),
+    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token)}`),
+    accepted ? line('may write', 'ok', mayWrite) : line('may write', 'failed', 'no, the token is refused'),
   ];
 }
 
-function lineOf(check: CheckName, fault: Refusal | undefined, detail: string): Line {
-  return fault === undefined ? ok(check, detail) : failed(check, detail);
+function line(check: Line['check'], result: Line['result'], detail: string): Line {
+  return { check, result, detail };
 }
 
-function ok(check: Line['check'], detail: string): Line {
-  return { check, result: 'ok', detail };
+function notReached(check: Line['check']): Line {
+  return line(check, 'unknown', 'not reached');
 }
 
-function failed(check: Line['check'], detail: string): Line {
-  return { check, result: 'failed', detail };
+/** What people paste by mistake; empty for anything else. */
+function explainForm(compact: string): string {
+  const parts = compact.split('.').length;
+  if (/^bearer\b/i.test(compact)) return 'Leave out the word "Bearer".';
+  if (/["']/.test(compact)) return 'It has quotation marks in it.';
+  if (/\s/.test(compact)) return 'It has white space in it.';
+  if (parts === 5) return 'It has five parts: an encrypted token. Ask the issuer for a signed one.';
+  if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
+  if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
+  if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
+  return '';
 }
 
-function unknown(check: Line['check']): Line {
-  return { check, result: 'unknown', detail: 'not reached' };
+/** What in a header is not accepted; empty when nothing is wrong with it. */
+function explainHeader(header: Header, code: RefusalCode): string {
+  switch (code) {
+    case 'header-parameter': {
+      const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
+      return `It is ${refused.map(quote).join(', ')}.`;
+    }
+    case 'header-type':
+      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quote(header.typ)}.`;
+    case 'algorithm':
+      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quote(header.alg)}.`;
+    default:
+      return '';
+  }
+}
+
+/** Which keys there are, where none fits. */
+function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys): string {
+  const known = (keys.current() ?? []).map(({ keyId, algorithms }) => {
+    return `${keyId === undefined ? 'one without kid' : quote(keyId)} for ${[...algorithms.keys()].join(', ')}`;
+  });
+  const detail =
+    code === 'algorithm'
+      ? `no key with ${nameKey(token)} is for ${token.algorithm}`
+      : `no key with ${nameKey(token)}`;
+  const list = known.length === 0 ? 'there are none' : `there is ${known.join('; ')}`;
+  return `${detail} in ${keys.describe()}: ${list}`;
+}
+
+function explainIssuer(received: unknown, issuer: string): string {
+  if (received === issuer) return quote(issuer);
+  if (issuer === DEVELOPMENT_ISSUER) {
+    return `must be ${quote(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
+  }
+  const detail = `must be ${quote(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
+  if (received === DEVELOPMENT_ISSUER)
+    return `${detail}: a development token, which only development accepts`;
+  const slash = received === `${issuer}/` || (typeof received === 'string' && `${received}/` === issuer);
+  return slash ? `${detail}: mind the final slash` : detail;
+}
+
+/** Where roles are read from. */
+function nameRoleClaims({ claims }: Trust): string {
+  if (claims.role === undefined) return 'the claims "role" and "roles"';
+  return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
+}
+
+/** Where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
+function explainMissingRole({ claims }: UnverifiedToken): string {
+  const elsewhere = findRole(claims, []);
+  if (elsewhere !== undefined) {
+    return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quote(toPointer(elsewhere))} would read it`;
+  }
+  const shape = findShape(claims, []);
+  return shape === undefined ? '' : `; ${shape}`;
+}
+
+function findRole(value: unknown, path: readonly string[]): readonly string[] | undefined {
+  if (value === 'editor') return path;
+  if (Array.isArray(value)) return value.includes('editor') ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findRole(member, [...path, name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Levels of claims. Roles stand in one to three. */
+const MAX_SHAPE_DEPTH = 8;
+
+/** Says where a claim means `editor` and does not say it as a string of its own, as identity providers do. */
+function findShape(value: unknown, path: readonly string[]): string | undefined {
+  if (typeof value === 'string') return explainShape(value, quote(toPointer(path)));
+  if (typeof value !== 'object' || value === null || path.length === MAX_SHAPE_DEPTH) return undefined;
+  if (!Array.isArray(value) && Object.hasOwn(value, 'editor')) {
+    return `"editor" is the name of a member of ${quote(toPointer(path))}: ${ROLES_ARE}`;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const found = findShape(member, [...path, name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const ROLES_ARE = 'roles are strings, one or a list of them';
+
+function explainShape(text: string, pointer: string): string | undefined {
+  const said = `${quote(text)} in ${pointer}`;
+  const role = text.trim().toLowerCase();
+  if (text === 'editor') return `"editor" stands in ${pointer}: ${ROLES_ARE}`;
+  if (/[:/]editor$/.test(role) || role === 'editor')
+    return `${said} is not "editor": roles are compared exactly`;
+  return role.split(/[\s,;]+/).includes('editor')
+    ? `${said} is one role: a string is never split, a list has several`
+    : undefined;
+}
+
+/** RFC 6901 §3. */
+function toPointer(path: readonly string[]): string {
+  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function nameKey({ keyId }: UnverifiedToken): string {
+  return keyId === undefined ? 'no kid' : `kid ${quote(keyId)}`;
+}
+
+function quoteClaim(value: unknown): string {
+  return value === undefined ? 'nothing' : quote(value);
+}
+
+/** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
+function quote(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
 }
