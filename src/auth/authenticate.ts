@@ -3,7 +3,7 @@ import { RecentCache } from '../recent-cache.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import type { KeySet } from './keys/key-set.ts';
 import type { KeysOptions } from './keys/keys.ts';
-import { openKeys } from './keys/open.ts';
+import { openKeys } from './keys/source.ts';
 import type { AuthSettings } from './settings.ts';
 import { type Fault, firstFault, type Trust } from './token/checks.ts';
 import { type Validity, validityOf } from './token/claims.ts';

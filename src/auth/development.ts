@@ -1,22 +1,23 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, makeFolder, readSmallFile } from '../files.ts';
+import { errorCode, type Failed, failed, makeFolder, readSmallFile } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
 
-/** Signs and verifies the tokens of one development machine. HS256. */
-export interface DevelopmentKey {
-  readonly keyId: string;
+/** With what a token is signed, HS256, and for whom. */
+export interface Signer {
+  readonly issuer: string;
+  readonly audience: string;
   readonly secret: Buffer;
+  /** Undefined: the token has no `kid`. */
+  readonly keyId?: string;
 }
 
+/** What a key file of development holds. `failed`: it is no key, or cannot be made; the reason is a line for people. */
 export type DevelopmentKeyFile =
-  | { readonly outcome: 'read'; readonly key: DevelopmentKey }
+  | { readonly outcome: 'read'; readonly key: Required<Signer> }
   | { readonly outcome: 'missing' }
-  | KeyTrouble;
-
-/** A file that is there and no key, or a key that could not be written. */
-export type KeyTrouble = { readonly outcome: 'damaged' | 'unmade'; readonly reason: string };
+  | Failed;
 
 /** Issuer and audience of development tokens; no provider can claim this name. */
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
@@ -45,11 +46,11 @@ export function isDevelopmentSecret(secret: Buffer): boolean {
 export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFile> {
   const file = await readSmallFile(path);
   if (file.outcome === 'missing') return file;
-  if (file.outcome === 'failed') return { outcome: 'damaged', reason: file.reason };
+  if (file.outcome === 'failed') return damaged(path, file.reason);
   const parsed = parseJson(file.bytes.toString('utf8'));
   const key = 'value' in parsed ? parseDevelopmentKey(parsed.value) : undefined;
   if (key !== undefined) return { outcome: 'read', key };
-  return { outcome: 'damaged', reason: 'it is not a key that this program has made' };
+  return damaged(path, 'it is not a key that this program has made');
 }
 
 /**
@@ -67,19 +68,21 @@ export async function openDevelopmentKey(
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    return { outcome: 'unmade', reason: code };
+    return unmade(path, code);
   }
   const made = await readDevelopmentKey(path);
-  return made.outcome === 'missing' ? { outcome: 'unmade', reason: 'it vanished again' } : made;
+  return made.outcome === 'missing' ? unmade(path, 'it vanished again') : made;
 }
 
-/** What to do about it, as one line for people. */
-export function describeTrouble(path: string, { outcome, reason }: KeyTrouble): string {
-  if (outcome === 'unmade') return `The development key "${path}" cannot be made: ${reason}`;
-  return (
+function damaged(path: string, reason: string): Failed {
+  return failed(
     `The development key "${path}" cannot be used: ${reason}. Restore the file, or delete it: ` +
-    'the next start then makes a new key, and tokens of the old one are refused'
+      'the next start then makes a new key, and tokens of the old one are refused',
   );
+}
+
+function unmade(path: string, reason: string): Failed {
+  return failed(`The development key "${path}" cannot be made: ${reason}`);
 }
 
 async function makeDevelopmentKey(path: string): Promise<void> {
@@ -108,7 +111,7 @@ function newDevelopmentKey() {
   };
 }
 
-function parseDevelopmentKey(value: unknown): DevelopmentKey | undefined {
+function parseDevelopmentKey(value: unknown): Required<Signer> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const members = new Map<string, unknown>(Object.entries(value));
   const keyId = members.get('kid');
@@ -117,7 +120,7 @@ function parseDevelopmentKey(value: unknown): DevelopmentKey | undefined {
   if (members.get('kty') !== 'oct' || typeof k !== 'string') return undefined;
   const secret = Buffer.from(k, 'base64url');
   const whole = secret.length === SECRET_MARKER.length + RANDOM_LENGTH && isDevelopmentSecret(secret);
-  return whole ? { keyId, secret } : undefined;
+  return whole ? { issuer: DEVELOPMENT_ISSUER, audience: DEVELOPMENT_AUDIENCE, keyId, secret } : undefined;
 }
 
 /** What a token is to say. */
@@ -137,20 +140,6 @@ export interface SignedToken {
 
 /** Claims that every token of `token create` has. */
 export const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
-
-/** With what a token is signed, and for whom. */
-export interface Signer {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly secret: Buffer;
-  /** Undefined: the token has no `kid`. */
-  readonly keyId?: string;
-}
-
-/** What signs tokens for a service in development with the same key. */
-export function developmentSigner(key: DevelopmentKey): Signer {
-  return { issuer: DEVELOPMENT_ISSUER, audience: DEVELOPMENT_AUDIENCE, ...key };
-}
 
 /** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
 export function signToken(

@@ -3,7 +3,6 @@ import type { Environment } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
-  describeTrouble,
   developmentKeyPath,
   readDevelopmentKey,
 } from './development.ts';
@@ -61,7 +60,7 @@ export type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
 async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<Trust> {
   const path = developmentKeyPath(dataDir);
   const file = await readDevelopmentKey(path);
-  if (file.outcome === 'damaged') settings.fault(describeTrouble(path, file));
+  if (file.outcome === 'failed') settings.fault(file.reason);
   return {
     issuer: DEVELOPMENT_ISSUER,
     audience: DEVELOPMENT_AUDIENCE,

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { developmentSigner, signToken } from '../auth/development.ts';
+import { signToken } from '../auth/development.ts';
 import { readFlags } from './flags.ts';
 import { readTokenRequest, TOKEN_CREATE } from './token-create.ts';
 
-const SIGNER = developmentSigner({ keyId: 'development-0', secret: Buffer.alloc(32) });
+const SIGNER = {
+  issuer: 'urn:todo-service:development',
+  audience: 'todo-service',
+  keyId: 'development-0',
+  secret: Buffer.alloc(32),
+};
 
 /** Seconds since 1970. */
 const NOW = 1_795_247_826.9;

@@ -1,7 +1,5 @@
 import {
-  describeTrouble,
   developmentKeyPath,
-  developmentSigner,
   openDevelopmentKey,
   type Signer,
   STANDARD_CLAIMS,
@@ -101,9 +99,8 @@ async function signerOf({ dataDir, issuer: trust }: SigningConfig): Promise<Sign
       ? `The secret file "${trust.source.path}" has changed`
       : { issuer, audience, secret };
   }
-  const path = developmentKeyPath(dataDir);
-  const file = await openDevelopmentKey(path);
-  return file.outcome === 'read' ? developmentSigner(file.key) : describeTrouble(path, file);
+  const file = await openDevelopmentKey(developmentKeyPath(dataDir));
+  return file.outcome === 'read' ? file.key : file.reason;
 }
 
 /** What is asked for, or a sentence about wrong usage. */

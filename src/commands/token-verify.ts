@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { readDevelopmentKey } from '../auth/development.ts';
 import { fixedKeys, type Keys } from '../auth/keys/keys.ts';
-import { openKeys } from '../auth/keys/open.ts';
+import { openKeys } from '../auth/keys/source.ts';
 import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';

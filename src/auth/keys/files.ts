@@ -2,53 +2,71 @@ import { createPublicKey } from 'node:crypto';
 import { type Failed, failed, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
-import { describeSkipped, inOrder, readKeySet } from './key-set.ts';
+import { describeSkipped, inOrder, type KeySetResult, readKeySet, unusable } from './key-set.ts';
 import type { LoadedKeys } from './keys.ts';
 import { recognizeKey } from './recognize.ts';
 import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
+
+/** A file that is read again when it changes. */
+export interface FileSource {
+  readonly kind: 'secret-file' | 'keys-file';
+  readonly path: string;
+}
+
+/** The keys of a file. */
+export interface FileKeys extends Extract<LoadedKeys, { outcome: 'read' }> {
+  /** For people, never secret. */
+  readonly contents: string;
+  /** Every user of the machine may read what nobody else should. */
+  readonly readableByOthers: boolean;
+}
+
+export function readKeySourceFile({ kind, path }: FileSource): Promise<FileKeys | Failed> {
+  return kind === 'keys-file' ? readKeysFile(path) : readSecretFile(path);
+}
 
 /**
  * A PEM public key, a JWK or a JWKS. Fails for secret material anywhere in it: the file is the wrong one. A reason has
  * none of the file's content but `kid`s.
  */
-export async function readKeysFile(path: string): Promise<LoadedKeys> {
+export async function readKeysFile(path: string): Promise<FileKeys | Failed> {
   const file = await readSmallFile(path);
   if (file.outcome !== 'read') return failed(file.reason);
   const text = file.bytes.toString('utf8').trim();
-  return text.startsWith('{') ? readJson(text) : readPem(text);
+  const set = text.startsWith('{') ? readJson(text) : readPem(text);
+  if (set.outcome !== 'read') return failed([set.reason, ...set.skipped.map(describeSkipped)].join('; '));
+  const { length } = set.keys;
+  const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
+  return { ...set, contents, readableByOthers: false };
 }
 
-function readJson(text: string): LoadedKeys {
+function readJson(text: string): KeySetResult {
   const parsed = parseJson(text);
-  if ('fault' in parsed) return failed('it is not valid JSON');
+  if ('fault' in parsed) return unusable('it is not valid JSON');
   const set = readKeySet(parsed.value);
   const secrets = set.skipped.filter(({ outcome }) => outcome === 'secret');
-  if (secrets.length > 0) return failed(secrets.map(describeSkipped).join('; '));
-  if (set.outcome === 'read') return set;
-  return failed([set.reason, ...set.skipped.map(describeSkipped)].join('; '));
+  return secrets.length > 0 ? unusable(secrets.map(describeSkipped).join('; ')) : set;
 }
 
-function readPem(text: string): LoadedKeys {
-  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) return failed('it is a private key');
+function readPem(text: string): KeySetResult {
+  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) return unusable('it is a private key');
   if (/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
-    return failed('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
+    return unusable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
   }
-  if (text.split('-----BEGIN ').length !== 2) return failed('it is not a PEM public key, a JWK or a JWKS');
+  const isOne = text.split('-----BEGIN ').length === 2;
   try {
-    const result = fromPublicKey(createPublicKey(text));
-    return result.outcome === 'usable'
-      ? { outcome: 'read', keys: [result.key], skipped: [] }
-      : failed(result.reason);
+    const result = isOne ? fromPublicKey(createPublicKey(text)) : undefined;
+    if (result?.outcome === 'usable') return { outcome: 'read', keys: [result.key], skipped: [] };
+    if (result !== undefined) return unusable(result.reason);
   } catch {
-    return failed('it is not a PEM public key, a JWK or a JWKS');
+    // What OpenSSL says of it is not for people.
   }
+  return unusable('it is not a PEM public key, a JWK or a JWKS');
 }
 
-export interface SecretFile {
-  readonly outcome: 'read';
+export interface SecretFile extends FileKeys {
   /** Up to 5, in the order of the file. */
   readonly secrets: readonly Buffer[];
-  readonly readableByOthers: boolean;
 }
 
 /** As many as signatures are tried for one token (contract A7). */
@@ -74,10 +92,12 @@ export async function readSecretFile(path: string): Promise<SecretFile | Failed>
       return failed(secrets.length === 1 ? `it ${fault}` : `secret ${index + 1} ${fault}`);
   }
   const sound = secrets.filter((secret) => secret !== undefined);
-  if (inOrder(sound.map((secret) => fromSecret(secret))).length < sound.length) {
-    return failed('it must not hold the same secret twice');
-  }
-  return { outcome: 'read', secrets: sound, readableByOthers: file.readableByOthers };
+  const keys = inOrder(sound.map((secret) => fromSecret(secret)));
+  if (keys.length < sound.length) return failed('it must not hold the same secret twice');
+  const lengths = sound.map((secret) => secret.length).join(', ');
+  const contents = `HMAC secret${sound.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`;
+  const { readableByOthers } = file;
+  return { outcome: 'read', keys, skipped: [], contents, readableByOthers, secrets: sound };
 }
 
 const NOT_BASE64 = 'must be base64 with its padding behind "base64:"';

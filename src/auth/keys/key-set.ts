@@ -68,6 +68,6 @@ function listKeys(document: unknown): readonly unknown[] | undefined {
   return Object.hasOwn(document, 'kty') ? [document] : undefined;
 }
 
-function unusable(reason: string, skipped: readonly SkippedKey[] = []): KeySetResult {
+export function unusable(reason: string, skipped: readonly SkippedKey[] = []): KeySetResult {
   return { outcome: 'unusable', reason, skipped };
 }

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { quoteAddress, quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
-import { DEVELOPMENT_KEY_ID_PREFIX } from '../development.ts';
+import { DEVELOPMENT_KEY_ID_PREFIX, openDevelopmentKey } from '../development.ts';
+import type { AuthSettings } from '../settings.ts';
 import { parseTrustedAddress } from './discovery.ts';
-import { readKeysFile, readSecretFile } from './files.ts';
+import { type FileSource, readKeysFile, readSecretFile } from './files.ts';
+import type { KeysOptions } from './keys.ts';
+import { fixedKeys, type Keys, KeysNotOpened } from './keys.ts';
+import { openRemoteKeys } from './remote.ts';
+import { fromSecret } from './verification-key.ts';
+import { openWatchedKeys } from './watched-file.ts';
 
 /** Where keys come from: exactly one of these. */
 export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
-
-/** A file that is read again when it changes. */
-export interface FileSource {
-  readonly kind: 'secret-file' | 'keys-file';
-  readonly path: string;
-}
 
 export type RemoteSource =
   | { readonly kind: 'jwks-url'; readonly url: URL }
@@ -97,4 +97,32 @@ async function keysFileFault(path: string, environment: Environment): Promise<st
   return environment === 'production' && development
     ? `TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`
     : undefined;
+}
+
+/**
+ * Opens the one source of keys. An issuer that does not answer is no reason to reject.
+ *
+ * @throws {KeysNotOpened} when a file that `readAuth` has found sound is so no longer, or the
+ * development key cannot be made.
+ */
+export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
+  const { source } = settings;
+  switch (source.kind) {
+    case 'development': {
+      const file = await openDevelopmentKey(source.path);
+      if (file.outcome !== 'read') throw new KeysNotOpened(file.reason);
+      const { secret, keyId } = file.key;
+      return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
+    }
+    case 'secret-file':
+    case 'keys-file':
+      return openWatchedKeys(source, options);
+    case 'jwks-url':
+    case 'discovery':
+      return openRemoteKeys(source, {
+        ...options,
+        cooldownMs: settings.keysCooldownMs,
+        refreshMs: settings.keysRefreshMs,
+      });
+  }
 }

@@ -1,10 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { errorCode } from '../../files.ts';
-import { readKeysFile, readSecretFile } from './files.ts';
-import { inOrder } from './key-set.ts';
-import { currentKeys, type Keys, KeysNotOpened, type KeysOptions, type LoadedKeys } from './keys.ts';
-import type { FileSource } from './source.ts';
-import { fromSecret } from './verification-key.ts';
+import { type FileSource, readKeySourceFile } from './files.ts';
+import { currentKeys, type Keys, KeysNotOpened, type KeysOptions } from './keys.ts';
 
 export interface WatchedKeysOptions extends KeysOptions {
   /** Between two polls of the file. */
@@ -24,10 +21,11 @@ export async function openWatchedKeys(source: FileSource, options: WatchedKeysOp
   const { kind, path } = source;
   const { current, update } = currentKeys(`the file ${path}`, options);
   let seen = await fingerprint(path);
-  const first = await load(source);
+  const first = await readKeySourceFile(source);
   if (first.outcome !== 'read') {
-    const what = kind === 'keys-file' ? 'keys' : 'secret';
-    throw new KeysNotOpened(`The ${what} file "${path}" has changed: ${first.reason}`);
+    throw new KeysNotOpened(
+      `The ${kind === 'keys-file' ? 'keys' : 'secret'} file "${path}" has changed: ${first.reason}`,
+    );
   }
   if (first.readableByOthers) options.tell({ event: 'secret-file-readable', path });
   let { contents } = first;
@@ -37,7 +35,7 @@ export async function openWatchedKeys(source: FileSource, options: WatchedKeysOp
   async function reread(): Promise<void> {
     const now = await fingerprint(path);
     if (now === seen) return;
-    const loaded = await load(source);
+    const loaded = await readKeySourceFile(source);
     // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
     if ((await fingerprint(path)) !== now) return;
     seen = now;
@@ -61,34 +59,6 @@ export async function openWatchedKeys(source: FileSource, options: WatchedKeysOp
       clearInterval(timer);
       await running;
     },
-  };
-}
-
-type Loaded =
-  | Exclude<LoadedKeys, { outcome: 'read' }>
-  | (Extract<LoadedKeys, { outcome: 'read' }> & {
-      /** For people, never secret. */
-      readonly contents: string;
-      readonly readableByOthers: boolean;
-    });
-
-async function load({ kind, path }: FileSource): Promise<Loaded> {
-  if (kind === 'keys-file') {
-    const loaded = await readKeysFile(path);
-    if (loaded.outcome !== 'read') return loaded;
-    const { length } = loaded.keys;
-    const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
-    return { ...loaded, contents, readableByOthers: false };
-  }
-  const file = await readSecretFile(path);
-  if (file.outcome !== 'read') return file;
-  const lengths = file.secrets.map((secret) => secret.length).join(', ');
-  return {
-    outcome: 'read',
-    keys: inOrder(file.secrets.map((secret) => fromSecret(secret))),
-    skipped: [],
-    contents: `HMAC secret${file.secrets.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`,
-    readableByOthers: file.readableByOthers,
   };
 }
 
