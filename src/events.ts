@@ -34,7 +34,7 @@ export const EVENTS = {
   }>('started'),
   stopping: info<{ reason: string }>('stopping'),
   stopped: info('stopped'),
-  'start-stopped': info<{ reason: string }>('stopped before it served'),
+  'start-stopped': info<{ reason: string }>('stopped during the start'),
   'stopped-at-once': warn<{ reason: string }>('stopped at once by a second signal'),
   'stop-failed': error<{ milliseconds: number }>('stopped without closing everything'),
   uncaught: fatal<{ reason: string; err: unknown }>('an exception that nobody caught'),
@@ -45,24 +45,26 @@ export const EVENTS = {
   'todo-deleted': info<OfTodo>('a todo was deleted'),
   'todo-completed': info<{ id: number; traceId: string }>('a todo was completed'),
   'todo-outcome-unknown': info<OfWrite>('it is unknown whether a change was made'),
-  'todo-write-refused': info<OfWrite>('a caller may not write'),
-  'store-unavailable': warn<{ traceId: string; reason: string }>('the database did not do what was asked'),
-  'outcome-unknown': warn<{ traceId: string; reason: string }>('the database did not do what was asked'),
+  'todo-write-refused': info<OfWrite>('a write was refused, because the caller lacks the role'),
+  'store-unavailable': warn<{ traceId: string; reason: string }>(
+    'the database failed, and nothing was changed',
+  ),
+  'outcome-unknown': warn<{ traceId: string; reason: string }>('a commit failed, and may have been made'),
   'database-gone': error<{ reason: string; path: string }>(
-    'the database file was deleted, moved or replaced, and is not used any more: put it back with the files beside it, ' +
-      'or restore a backup, and restart',
+    'the database file was deleted, moved or replaced. Put it back with the files beside it, or restore a backup, and ' +
+      'restart',
   ),
   'database-damaged': error<{ reason: string; path: string }>(
-    'the database file is damaged, or its disk did not read it: it is read whole, and not used until a restart unless ' +
-      'it is sound. Run "todo-service check"',
+    'the database file is damaged, or its disk did not read it. It is read whole now; unless it is sound, it is used ' +
+      'again only after a restart. Run "todo-service check"',
   ),
   'database-recovered': info<{ path: string }>(
-    'the database file was read whole and is sound: it is used again',
+    'the whole database file was read and is sound: it is used again',
   ),
   'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
   'schema-mended': info('what the database lacked is there again'),
   'log-moved': warn<{ path: string }>(
-    'beside the new database was the log of one that was deleted: it was given another name, and is not read',
+    'the log of a deleted database was beside the new one: it was renamed, and nothing reads it',
   ),
   'connection-lost': warn<{ reason: string }>('an idle database connection ended'),
   request: debug<{ method: string; route: Text; status: number; milliseconds: number; traceId: string }>(
@@ -81,11 +83,11 @@ export const EVENTS = {
   ready: info('ready again'),
   'not-ready': warn<{ reason: string }>('not ready: {reason}'),
   'connections-full': warn<{ listener: string }>(
-    'the listener has as many connections as it may have: one more is closed at once',
+    'the listener has reached its limit of connections: further ones are closed at once',
   ),
   'connections-free': info<{ listener: string; refused: number }>('no connection was refused for a minute'),
   'no-reference-page': warn('there is no reference page: install @scalar/fastify-api-reference'),
-  'traces-not-sent': warn<{ reason: Text; spans: number }>('traces cannot be sent, spans are dropped'),
+  'traces-not-sent': warn<{ reason: Text; spans: number }>('traces cannot be sent: spans are dropped'),
   'traces-sent': info('traces are sent again'),
   'log-lines-dropped': warn<{ dropped: number }>('log lines were dropped'),
 };

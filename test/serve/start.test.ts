@@ -137,7 +137,7 @@ test('D6 · a second process says whom it waits for, and a signal ends its wait'
   }
   assert.equal(second.exitCode ?? (await once(second, 'exit'))[0], 0);
   assert.match(output, new RegExp(`owner="process ${first.pid} on `));
-  assert.match(output, /stopped before it served/);
+  assert.match(output, /stopped during the start/);
 });
 
 test('a port in use is one line that names the flag, and exit code 69', async () => {

@@ -66,7 +66,7 @@ for (const [what, pathOf] of [
           event: 'database-damaged',
           reason: 'database disk image is malformed',
           path: served.path,
-          msg: 'the database file is damaged, or its disk did not read it: it is read whole, and not used until a restart unless it is sound. Run "todo-service check"',
+          msg: 'the database file is damaged, or its disk did not read it. It is read whole now; unless it is sound, it is used again only after a restart. Run "todo-service check"',
         },
       ],
     );

@@ -189,7 +189,7 @@ test('D11 · the service answers 503 without Retry-After, is not ready, has one 
           event: 'database-gone',
           path: served.path,
           reason: '"todos.db" was deleted or moved away',
-          msg: 'the database file was deleted, moved or replaced, and is not used any more: put it back with the files beside it, or restore a backup, and restart',
+          msg: 'the database file was deleted, moved or replaced. Put it back with the files beside it, or restore a backup, and restart',
         },
       ],
     );
