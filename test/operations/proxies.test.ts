@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { test } from 'node:test';
 import { startDemo } from './demo.ts';
-import { noHaproxy, noNginx, startHaproxy, startNginx, startTlsNginx } from './proxies.ts';
+import { haproxyFaults, noHaproxy, noNginx, startHaproxy, startNginx, startTlsNginx } from './proxies.ts';
 import { restartBehind } from './restart-behind.ts';
 
 test('clients of HAProxy do not notice that the only instance is restarted', {
@@ -33,6 +33,10 @@ for (const [name, start, skip] of [
     assert.deepEqual([passed.status, passed.headers.get('keep-alive')], [200, null]);
   });
 }
+
+test('HAProxy takes the lines for several instances of its example', { skip: noHaproxy() }, async () => {
+  assert.equal(await haproxyFaults(), '');
+});
 
 test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: noNginx() }, async () => {
   await using demo = await startDemo();

@@ -45,6 +45,16 @@ export const startHaproxy: StartProxy = async (port) => {
   return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
 };
 
+/** What HAProxy says to its example with the lines for several instances; nothing when it takes them. */
+export async function haproxyFaults(): Promise<string> {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'haproxy.cfg');
+  const example = await readFile(join(examples, 'haproxy.cfg'), 'utf8');
+  const several = example.replace(/^ *server one 127.*\n/m, '').replace(/^( *)# (?=option|server)/gm, '$1');
+  await writeFile(file, several);
+  return spawnSync('haproxy', ['-c', '-f', file], { env, encoding: 'utf8' }).stderr;
+}
+
 /** The example of the documents, with other ports and folders and nothing else. */
 export const startNginx: StartProxy = (port) => startNginxOf(port, (example) => example);
 
