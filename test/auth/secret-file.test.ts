@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -67,6 +68,16 @@ for (const [what, content, secrets] of [
     );
   });
 }
+
+test('the command of docs/identity-providers.md makes a file with one secret, which only its owner reads', async () => {
+  await using folder = await temporaryFolder();
+  const [, command = ''] =
+    /^```sh\n(.*openssl rand.*)$/m.exec(readFileSync('docs/identity-providers.md', 'utf8')) ?? [];
+  execFileSync('sh', ['-c', command], { cwd: folder.path });
+  const file = await readSecretFile(join(folder.path, 'secret'));
+  assert.ok(file.outcome === 'read');
+  assert.deepEqual([file.secrets.map((secret) => secret.length), file.readableByOthers], [[64], false]);
+});
 
 /** Of two or more secrets one will not do, or their number: what is said, without any of the content. */
 const UNSOUND: readonly (readonly [string, string | Buffer, RegExp])[] = [
