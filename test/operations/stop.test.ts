@@ -26,13 +26,11 @@ async function logged(service: Running, event: string): Promise<void> {
 }
 
 describe('Stopping', { concurrency: 2 }, () => {
-  for (const run of [1, 2, 3]) {
-    test(`no request is lost when 40 busy clients see the service stop, run ${run}`, async () => {
-      const { answered, lost, closes, exitCode } = await stopWhileBusy();
-      assert.deepEqual({ lost, closes, exitCode }, { lost: 0, closes: 40, exitCode: 0 });
-      assert.ok(answered >= 140, `only ${answered} requests were under way`);
-    });
-  }
+  test('no request is lost when 40 busy clients see the service stop', async () => {
+    const { answered, lost, closes, exitCode } = await stopWhileBusy();
+    assert.deepEqual({ lost, closes, exitCode }, { lost: 0, closes: 40, exitCode: 0 });
+    assert.ok(answered >= 140, `only ${answered} requests were under way`);
+  });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`${signal} waits for the request under way and exits 0`, async () => {

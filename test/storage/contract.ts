@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Operator } from '../../src/store/operator.ts';
 import { IdsExhausted, type TodoStore } from '../../src/store/store.ts';
+import { cases } from '../cases.ts';
 import { describeList } from './contract-list.ts';
 import { describeOnce } from './contract-once.ts';
 import { describeOperator } from './contract-operator.ts';
@@ -178,10 +179,10 @@ function describeTitles({ open }: Engine): void {
     assert.equal((await found(store, 1))?.title, title);
   });
 
-  test('ten thousand generated titles come back byte for byte', async () => {
+  test('generated titles come back byte for byte', async () => {
     await using store = await open();
     const expected: string[] = [];
-    for (const sample of batches(fc.sample(titles, 10_000), 40)) {
+    for (const sample of batches(fc.sample(titles, cases(1_000, 10_000)), 40)) {
       const added = await Promise.all(sample.map((title) => addedTo(store, title)));
       const read = await Promise.all(added.map(({ id }) => found(store, id)));
       assert.deepEqual(

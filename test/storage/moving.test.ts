@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { parseCreateTodo } from '../../src/shared-list/bodies.ts';
 import { isTitle } from '../../src/store/todo.ts';
+import { cases } from '../cases.ts';
 import { temporaryFolder } from './folder.ts';
 import { moveThereAndBack } from './moving.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -11,9 +12,9 @@ import { PostgresServer } from './postgres-server.ts';
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
 
-test('E1, E2 · random databases are the same after a move to PostgreSQL and back', async () => {
+test('E1, E2 · generated databases are the same after a move to PostgreSQL and back', async () => {
   await using folder = await temporaryFolder();
-  for (let seed = 1; seed <= 10; seed += 1)
+  for (let seed = 1; seed <= cases(4, 200); seed += 1)
     await moveThereAndBack(seed, join(folder.path, `${seed}.db`), await server.makeDatabase());
 });
 

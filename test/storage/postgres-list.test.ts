@@ -11,6 +11,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
+import { cases } from '../cases.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, bytesOf, listed } from './todos.ts';
@@ -203,7 +204,7 @@ function changeOf(id: number, change: string): string {
   return `${change} WHERE id = (SELECT id FROM todos WHERE id = ${id} FOR UPDATE SKIP LOCKED)`;
 }
 
-test('whatever transactions do side by side, the list is what is committed', async () => {
+test('whatever generated transactions do side by side, the list is what is committed', async () => {
   await using list = await openList(9);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
@@ -216,7 +217,7 @@ test('whatever transactions do side by side, the list is what is committed', asy
         await isTrue(list);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: cases(5, 100) },
   );
   assert.equal(list.wholeReads(), 1);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { crashRepeats } from './crash-repeats.ts';
-import { temporaryFolder } from './folder.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { crashRepeats } from '../storage/crash-repeats.ts';
+import { temporaryFolder } from '../storage/folder.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { Ledger } from './ledger.ts';
-import { PostgresServer } from './postgres-server.ts';
-import { listed } from './todos.ts';
-import { writeUntil } from './writers.ts';
+import { Ledger } from '../storage/ledger.ts';
+import { PostgresServer } from '../storage/postgres-server.ts';
+import { listed } from '../storage/todos.ts';
+import { writeUntil } from '../storage/writers.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
