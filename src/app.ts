@@ -38,7 +38,7 @@ export async function composeApp(parts: Parts): Promise<Receive> {
   const routes = [...own, ...(parts.routes ?? [])];
   checkAccess(profile, routes);
   if (environment === 'development') {
-    const { documentRoutes } = await import('./openapi/serve.ts');
+    const { documentRoutes } = await import('./openapi/routes.ts');
     routes.push(...documentRoutes(profile.name, tell));
   }
   return openPipeline({

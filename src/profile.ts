@@ -1,4 +1,4 @@
-import { type Condition, databaseAnswers } from './admin/readiness.ts';
+import { type Condition, databaseAnswers } from './admin/routes.ts';
 import type { Parts } from './app.ts';
 import type { Config, SharedListConfig } from './config.ts';
 import type { Tell } from './events.ts';

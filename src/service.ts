@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Condition } from './admin/readiness.ts';
+import type { Condition } from './admin/routes.ts';
 import { composeApp } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
@@ -110,7 +110,7 @@ async function openAdmin(
   parts: AsyncDisposableStack,
 ): Promise<string> {
   const { adminRoutes } = await import('./admin/routes.ts');
-  const { watchReadiness } = await import('./admin/readiness.ts');
+  const { watchReadiness } = await import('./admin/routes.ts');
   const ready = watchReadiness(conditions, tell);
   metrics.watchReadiness(ready);
   const version = {

@@ -1,12 +1,10 @@
 import { andThen } from '../promises.ts';
 import { RecentCache } from '../recent-cache.ts';
 import { type Identity, readIdentity } from './identity.ts';
-import type { KeySet } from './keys/key-set.ts';
-import type { KeysOptions } from './keys/keys.ts';
+import type { KeySet, KeysOptions } from './keys/keys.ts';
 import { openKeys } from './keys/source.ts';
 import type { AuthSettings } from './settings.ts';
-import { type Fault, firstFault, type Trust } from './token/checks.ts';
-import { type Validity, validityOf } from './token/claims.ts';
+import { type Fault, firstFault, type Trust, type Validity, validityOf } from './token/checks.ts';
 import { readToken, type UnverifiedToken } from './token/read-token.ts';
 import { CREDENTIALS_MISSING, invalidToken, type Refusal } from './token/refusal.ts';
 

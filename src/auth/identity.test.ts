@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readIdentity } from './identity.ts';
+import { claimAt, parseClaimPath, readIdentity } from './identity.ts';
+import { checkTimes } from './token/checks.ts';
 
 /** Contract A9 and A10 with nothing configured: claims, name, roles. */
 const BY_DEFAULT: readonly (readonly [string, string | null, readonly string[]])[] = [
@@ -65,3 +66,79 @@ test('a configured name claim does not replace the subject', () => {
   const claims = { iss: 'https://a.example', sub: '7', email: 'ada@example.org' };
   assert.deepEqual(readIdentity(claims, { name: ['email'] }).caller, ['https://a.example', '7']);
 });
+
+const CLAIMS = JSON.parse(`{
+  "roles": ["a", "b"], "realm_access": { "roles": ["editor"] }, "https://todo.example/roles": ["editor"],
+  "a/b": 1, "m~n": 2, "": 3, "deep": { "": { "x": 4 } }, "__proto__": { "own": 5 }, "text": "editor"
+}`);
+
+/** Configured text, what it finds; the escapes are those of RFC 6901 §5. */
+const FINDS: readonly (readonly [string, unknown])[] = [
+  ['roles', ['a', 'b']],
+  ['/roles', ['a', 'b']],
+  ['/roles/1', 'b'],
+  ['/roles/01', undefined],
+  ['/roles/-', undefined],
+  ['/roles/length', undefined],
+  ['/roles/2', undefined],
+  ['/realm_access/roles', ['editor']],
+  ['realm_access/roles', undefined],
+  ['realm_access.roles', undefined],
+  ['https://todo.example/roles', ['editor']],
+  ['/a~1b', 1],
+  ['a/b', 1],
+  ['/m~0n', 2],
+  ['/', 3],
+  ['/deep//x', 4],
+  ['/__proto__/own', 5],
+  ['constructor', undefined],
+  ['/constructor/name', undefined],
+  ['/text/length', undefined],
+  ['/text/0', undefined],
+  ['/absent/roles', undefined],
+];
+
+for (const [text, expected] of FINDS) {
+  test(`A10 · the claim ${JSON.stringify(text)} is ${JSON.stringify(expected)}`, () => {
+    const path = parseClaimPath(text);
+    assert.ok(path);
+    assert.deepEqual(claimAt(CLAIMS, path), expected);
+  });
+}
+
+for (const text of ['/a~', '/a~2', '/~', '/ok/~x']) {
+  test(`${text} is no JSON Pointer`, () => assert.equal(parseClaimPath(text), undefined));
+}
+
+/** Seconds: exp, nbf, iat, now, tolerance, and what is wrong. RFC 7519 §4.1.4 to §4.1.6, contract A8. */
+const TIMES: readonly (readonly [
+  number,
+  number | undefined,
+  number | undefined,
+  number,
+  number,
+  string | undefined,
+])[] = [
+  [100, undefined, undefined, 99.999, 0, undefined],
+  [100, undefined, undefined, 100, 0, 'expired'],
+  [100, undefined, undefined, 129.999, 30, undefined],
+  [100, undefined, undefined, 130, 30, 'expired'],
+  [100.5, undefined, undefined, 100.4, 0, undefined],
+  [100.5, undefined, undefined, 100.5, 0, 'expired'],
+  [100, 50, undefined, 50, 0, undefined],
+  [100, 50, undefined, 49.999, 0, 'not-yet-valid'],
+  [100, 50, undefined, 20, 30, undefined],
+  [100, 50, undefined, 19.999, 30, 'not-yet-valid'],
+  [100, undefined, 50, 50, 0, undefined],
+  [100, undefined, 50, 49.999, 0, 'issued-later'],
+  [100, undefined, 50, 20, 30, undefined],
+  [100, 50, 60, 55, 0, 'issued-later'],
+  [100, 200, undefined, 150, 0, 'expired'],
+];
+
+for (const [exp, nbf, iat, now, tolerance, code] of TIMES) {
+  const claims = JSON.stringify({ exp, nbf, iat });
+  test(`${claims} at ${now} with ${tolerance} s of tolerance is ${code ?? 'valid'}`, () => {
+    assert.equal(checkTimes({ exp, nbf, iat }, now, tolerance)?.code, code);
+  });
+}

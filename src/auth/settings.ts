@@ -7,9 +7,9 @@ import {
   readDevelopmentKey,
 } from './development.ts';
 import type { IdentityClaims } from './identity.ts';
+import { type ClaimPath, parseClaimPath } from './identity.ts';
 import { parseTrustedAddress } from './keys/discovery.ts';
 import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
-import { type ClaimPath, parseClaimPath } from './token/claims.ts';
 
 /** Settings that have been found sound, key files included. */
 export interface AuthSettings {

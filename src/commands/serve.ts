@@ -102,7 +102,7 @@ function announce({ environment, profile }: Config, service: Service, tell: Tell
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
   const { environment, profile } = config;
   const { url, adminUrl, database, keys } = service;
-  const { isScalarInstalled, PAGE_PATH } = await import('../openapi/page.ts');
+  const { isScalarInstalled, PAGE_PATH } = await import('../openapi/routes.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,

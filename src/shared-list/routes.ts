@@ -12,8 +12,7 @@ import type { NewTodo } from '../store/todo.ts';
 import * as answers from './answers.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { decideRead, tagged, withPreconditions } from './conditional.ts';
-import { createOnce } from './create-once.ts';
-import { withIdempotencyKey } from './idempotency-key.ts';
+import { createOnce, withIdempotencyKey } from './create-once.ts';
 
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
-import { inOrder, type KeySet } from '../../src/auth/keys/key-set.ts';
-import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
+import { fixedKeys, inOrder, type KeySet, type Keys } from '../../src/auth/keys/keys.ts';
 import { draft, forge, jwkOf, publicKey, STRANGERS, signer } from './forge.ts';
 import { issuerKeys, secretKeys, TRUST, usable } from './trust.ts';
 

@@ -1,5 +1,4 @@
-import { inOrder } from '../../src/auth/keys/key-set.ts';
-import { fixedKeys, type Keys } from '../../src/auth/keys/keys.ts';
+import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import type { Tell } from '../../src/events.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';

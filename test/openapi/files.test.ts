@@ -5,7 +5,7 @@ import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { problemBody, reasonPhrase } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
-import { parseIdempotencyKey } from '../../src/shared-list/idempotency-key.ts';
+import { parseIdempotencyKey } from '../../src/shared-list/create-once.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/page.ts';
+import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/routes.ts';
 import { run } from '../command.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };

@@ -1,8 +1,7 @@
 import { andThen } from '../../promises.ts';
-import { candidateKeys, type KeySet, selectedKeys } from '../keys/key-set.ts';
-import type { Keys } from '../keys/keys.ts';
+import { type Claims, claimAt } from '../identity.ts';
+import { candidateKeys, type KeySet, type Keys, selectedKeys } from '../keys/keys.ts';
 import type { AuthSettings } from '../settings.ts';
-import { checkAudience, checkIssuer, checkTimes } from './claims.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
@@ -31,8 +30,21 @@ interface Check {
 /** Every check of a token that could be read, in their order. There is no other. */
 export const CHECKS: readonly Check[] = [
   { name: 'signature', fault: (token, { keys }) => checkSignature(token, keys) },
-  { name: 'issuer', fault: ({ claims }, { issuer }) => checkIssuer(claims, issuer) },
-  { name: 'audience', fault: ({ claims }, { audience }) => checkAudience(claims, audience) },
+  {
+    // RFC 7519 §4.1.1: equal character by character, no normalization.
+    name: 'issuer',
+    fault: ({ claims }, { issuer }) => (claimAt(claims, ['iss']) === issuer ? undefined : { code: 'issuer' }),
+  },
+  {
+    // RFC 7519 §4.1.3: a string, or a list of strings of which one is ours.
+    name: 'audience',
+    fault({ claims }, { audience }) {
+      const aud = claimAt(claims, ['aud']);
+      const list: unknown[] = Array.isArray(aud) ? aud : [aud];
+      const accepted = list.every((value) => typeof value === 'string') && list.includes(audience);
+      return accepted ? undefined : { code: 'audience' };
+    },
+  },
   {
     name: 'times',
     fault: ({ claims }, { now, clockToleranceSeconds }) =>
@@ -86,4 +98,40 @@ function namesUnknownKey({ keyId }: UnverifiedToken, set: KeySet): boolean {
 function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
   if (selectedKeys(set, token.keyId).length === 0) return 'key-unknown';
   return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
+}
+
+/** Seconds since 1970: from the first, before the second. */
+export interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** When `checkTimes` finds no fault with the claims of a token of which it has just found none. */
+export function validityOf(claims: Claims, tolerance: number): Validity {
+  const seconds = (name: string, otherwise: number) => Number(claimAt(claims, [name]) ?? otherwise);
+  const begin = Math.max(seconds('nbf', Number.NEGATIVE_INFINITY), seconds('iat', Number.NEGATIVE_INFINITY));
+  return { from: begin - tolerance, until: seconds('exp', 0) + tolerance };
+}
+
+/**
+ * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clocks that differ.
+ * `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in
+ * seconds.
+ */
+export function checkTimes(claims: Claims, now: number, tolerance: number): Refusal | undefined {
+  const exp = claimAt(claims, ['exp']);
+  const nbf = claimAt(claims, ['nbf']);
+  const iat = claimAt(claims, ['iat']);
+  if (exp === undefined) return { code: 'expiration-missing' };
+  if (!isNumericDate(exp)) return { code: 'time-form' };
+  if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
+  if (iat !== undefined && !isNumericDate(iat)) return { code: 'time-form' };
+  if (now >= exp + tolerance) return { code: 'expired', time: exp };
+  if (nbf !== undefined && now < nbf - tolerance) return { code: 'not-yet-valid', time: nbf };
+  if (iat !== undefined && now < iat - tolerance) return { code: 'issued-later' };
+  return undefined;
+}
+
+function isNumericDate(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }

@@ -1,9 +1,8 @@
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
-import { readIdentity } from '../identity.ts';
+import { claimAt, readIdentity } from '../identity.ts';
 import type { Keys } from '../keys/keys.ts';
 import { CHECKS, type CheckName, type Trust } from './checks.ts';
-import { claimAt } from './claims.ts';
 import { type Header, REFUSED_PARAMETERS, readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, type RefusalCode, utcTime } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Algorithm } from './algorithms.ts';
-import { candidateKeys, inOrder, type KeySet, readKeySet, sameKeys } from './key-set.ts';
+import { candidateKeys, inOrder, type KeySet, readKeySet, sameKeys } from './keys.ts';
 import type { VerificationKey } from './verification-key.ts';
 
 /** A key that is known by its id, for choosing alone. */

@@ -1,10 +1,51 @@
 import { createRequire } from 'node:module';
 import { isCarried, readCarried } from '../assets.ts';
+import type { Tell } from '../events.ts';
+import { type Answer, JSON_UTF_8 } from '../http/message/answer.ts';
+import type { Route } from '../http/message/routes.ts';
+import { type Documented, readDocument } from './documents.ts';
+
+/** Specification, Versioning 1. */
+const DOCUMENT_PATH = '/openapi/v1.json';
+
+/**
+ * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the page
+ * there is a line in the log, and no page.
+ */
+export function documentRoutes(profile: Documented, tell: Tell): readonly Route[] {
+  const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
+  if (!isScalarInstalled()) {
+    tell({ event: 'no-reference-page' });
+    return [document];
+  }
+  let script: Promise<Buffer> | undefined;
+  return [
+    document,
+    serve(PAGE_PATH, () => {
+      const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
+      const page = referencePage(info.title, DOCUMENT_PATH);
+      return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
+    }),
+    serve(ICON_PATH, () => file('image/svg+xml', ICON)),
+    serve(SCRIPT_PATH, async () => {
+      script ??= readScalarScript();
+      return file('text/javascript; charset=utf-8', await script);
+    }),
+  ];
+}
+
+function serve(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, access: 'open', handle };
+}
+
+function file(type: string, body: string | Buffer, headers: Answer['headers'] = {}): Answer {
+  return { status: 200, headers: { ...headers, 'content-type': type }, body };
+}
 
 /** Where the page's parts are, all served by this service. */
 export const PAGE_PATH = '/scalar';
-export const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
-export const ICON_PATH = `${PAGE_PATH}/icon.svg`;
+const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
+const ICON_PATH = `${PAGE_PATH}/icon.svg`;
 
 /** What would talk to somebody else, or offer to, is off. The policy below bars what a setting overlooks. */
 const CONFIGURATION = {
@@ -22,7 +63,7 @@ const CONFIGURATION = {
 };
 
 /** Styles are inline because the script makes them; scripts never are. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'self'",
   "connect-src 'self'",
   "script-src 'self'",
@@ -35,7 +76,7 @@ export const PAGE_POLICY = [
 ].join('; ');
 
 /** The reference page for the document at `documentPath`. */
-export function referencePage(title: string, documentPath: string): string {
+function referencePage(title: string, documentPath: string): string {
   const configuration = JSON.stringify({ url: documentPath, ...CONFIGURATION });
   return `<!doctype html>
 <html lang="en">
@@ -52,7 +93,7 @@ export function referencePage(title: string, documentPath: string): string {
 `;
 }
 
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
 
 /** What the plugin of Scalar's package tells a server to serve. */
 interface ServedRoute {
