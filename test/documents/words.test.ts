@@ -19,6 +19,20 @@ const OUT_OF_USE = [
   [/\bits likes?\b/i, 'and others like it'],
 ] as const;
 
+/** Facts that stood on several pages once, each with its page. Other pages link to it. */
+const HOMES = [
+  [/\b0\.\d+ MB: itself/, 'docs/limits.md'],
+  [/\b1,000 connections\b/, 'docs/limits.md'],
+  [/\b100 (?:header )?lines\b/, 'docs/limits.md'],
+  [/\b5\.5 s\b/, 'docs/limits.md'],
+  [/\b119 (?:to|and) 201 MB\b/, 'docs/limits.md'],
+  [/opentelemetry\/sdk-trace@/, 'docs/installation.md'],
+  [/\b15\d MB\b/, 'docs/installation.md'],
+  [/TODO_SHUTDOWN_SECONDS` \+/, 'docs/operations.md'],
+  [/\b(?:65|66|69|75|78)\b.*\bfaults in the configuration|\| 78 \|/, 'docs/operations.md'],
+  [/within 24 hours|\b24 hours\*\*/, 'docs/repeating.md'],
+] as const;
+
 const SOURCES = globSync(['{src,client/src,conformance/src}/**/*.ts']);
 
 test('no document, message or comment has a phrase that is out of use', () => {
@@ -34,4 +48,12 @@ test('no document, message or comment has a phrase that is out of use', () => {
       ),
   );
   assert.deepEqual(found, []);
+});
+
+test('a fact that has a page stands there and on no other', () => {
+  const pages = documentsToRead().map((path) => [path, readFileSync(path, 'utf8')] as const);
+  for (const [fact, home] of HOMES) {
+    const found = pages.filter(([, text]) => fact.test(text)).map(([path]) => path);
+    assert.deepEqual(found, [home], String(fact));
+  }
 });
