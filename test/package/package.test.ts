@@ -16,16 +16,16 @@ import { create, read } from './todos.ts';
 describe('The npm package', () => {
   let folder = '';
   let files: readonly PackedFile[] = [];
+  let tarball = '';
   let modules = '';
   let program = '';
   const nodes = { 'the oldest supported': '', 'the pinned': dirname(process.execPath) };
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'todo-service-package-'));
-    const packed = await pack(folder);
-    files = packed.files;
+    ({ tarball, files } = await pack(folder));
     const user = await mkdtemp(join(folder, 'user-'));
-    await installPublished(user, packed.tarball);
+    await installPublished(user, tarball);
     modules = join(user, 'node_modules');
     program = join(modules, '.bin', 'todo-service');
     nodes['the oldest supported'] = await installNode(await mkdtemp(join(folder, 'node-')), 'oldest');
@@ -87,6 +87,16 @@ describe('The npm package', () => {
     }
     const beside = (await readdir(modules)).filter((name) => !name.startsWith('.'));
     assert.deepEqual(beside, ['todo-service']);
+  });
+
+  test('starts when it was installed from its tarball, as long as no registry has it', async () => {
+    const user = await mkdtemp(join(folder, 'user-'));
+    await install(user, tarball);
+    const place = { cwd: user, env: programsOf(nodes['the pinned']) };
+    const flags = ['serve', '--profile', 'error-demo', '--port', '0'];
+    await using service = await serve(join(user, 'node_modules', '.bin', 'todo-service'), flags, place);
+    assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
+    assert.equal(await service.stop(), 0, service.output());
   });
 
   test('names the commit of which it was built', async () => {
