@@ -6,10 +6,9 @@ import { print, printCannot } from './print.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
 
-Copies the SQLite database as it is at one moment to FILE, which must not exist. The service may be running, and goes
-on reading and writing. The copy is checked (integrity_check, foreign_key_check) before it gets its name; until
-then it is FILE.<process id>.partial. After 2 s, standard error says how far it is. PostgreSQL has its own tool: this
-command names the call of pg_dump.
+Copies the SQLite database, as it is at one moment, to FILE, which must not exist. The service may be running, and goes
+on writing. FILE is called FILE.<process id>.partial until the copy is checked (integrity_check, foreign_key_check).
+After 2 s, standard error shows how far it is. For PostgreSQL this command prints the call of pg_dump.
 
 ${DATABASE_HELP}
 

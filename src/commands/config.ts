@@ -9,9 +9,9 @@ import { print, printFaults, printNotOpened } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
 
-Prints the settings that "todo-service serve" would have with the same flags and variables, which it takes: the value of
-each, and where it comes from. Shows no user, password or query of an address. Looks into the files of keys as "serve"
-does, contacts neither database nor issuer, and changes nothing.
+Prints each setting that "todo-service serve" would have with the same flags and variables, and where it comes from.
+Hides users, passwords and queries of addresses. Reads the files of keys and secrets, contacts neither database nor
+issuer, and changes nothing.
 
 Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration: all
 of them, a line each.

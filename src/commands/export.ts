@@ -11,11 +11,11 @@ import { forReader, terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service export [FILE] [flags]
 
-Writes the categories, all todos, the keys of creates of the last 24 hours and the highest id ever given out, as they
-are at one moment, to FILE, which must not exist, or to standard output. The service may be running, and goes on reading
-and writing. JSON Lines, with a SHA-256 at the end: docs/moving-data.md has every field. "todo-service import" reads it,
-on either engine. FILE (0600) has the name FILE.<process id>.partial until it is complete and on disk. A SQLite file
-that nobody has open, such as a backup, may have an older schema, and nothing is made beside it.
+Writes the categories, all todos, the keys of creates of the last 24 hours and the highest id ever given out to FILE, or
+to standard output: JSON Lines with a SHA-256 at the end (docs/moving-data.md), which "todo-service import" reads. They
+are of one moment; the service may be running, and goes on writing. FILE must not exist. It has mode 0600, and is called
+FILE.<process id>.partial until it is complete and on disk. A SQLite file that nobody has open, such as a backup, may
+have an older schema.
 
 ${DATABASE_HELP}
 

@@ -11,13 +11,13 @@ import { terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service import FILE|- [flags]
 
-Reads what "todo-service export" wrote, from FILE or from standard input, into an empty database: one without todos,
-keys and ids that were given out, and without categories but "Work" and "Life" of a first start. It is made and migrated
-where that is needed. Ids, categories, "done" and keys are as they were. One transaction makes all of it or nothing. A
-service must not have the SQLite file open; instances on PostgreSQL may be up, and what they create waits.
+Reads an export, from FILE or from standard input, into an empty database: one without todos, keys and ids ever given
+out, and without categories but "Work" and "Life" of a first start. Makes and migrates the database if needed. Keeps
+ids, categories, "done" and keys. Imports everything in one transaction, or nothing. No service may have the SQLite file
+open. Instances on PostgreSQL may run: what they create waits.
 
-With --only, FILE gives back single todos, with their ids, beside the running service. It is read to its end before
-anything is changed.
+With --only, puts single todos back with their ids, beside the running service. The whole FILE is read before anything
+is changed.
 
   --only 17,18|deleted                   these todos, or all that FILE has and the database has not
 ${DATABASE_HELP}
