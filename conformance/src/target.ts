@@ -124,6 +124,11 @@ export interface Todo {
   readonly categoryId: number;
 }
 
+/** A todo of the title that most tests give. */
+export function milk(id: number, { done = false, categoryId = 1 } = {}): Todo {
+  return { id, title: 'Buy milk', done, categoryId };
+}
+
 /** A new todo for one test, deleted at the end of the run at the latest. */
 export async function makeTodo(target: SharedList, title = 'Buy milk'): Promise<Todo> {
   const request = { token: target.tokens.editor, json: { title, categoryId: 1 } };

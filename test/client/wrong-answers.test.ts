@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { type ClientOptions, createTodoClient, TodoProblem } from '../../client/src/client.ts';
+import { todo } from '../todo.ts';
 import { errorOf } from './error-of.ts';
 import { startProxy } from './proxy.ts';
 
@@ -154,7 +155,7 @@ test('the error about a base URL with a user does not show the password', () => 
 });
 
 test('an answer larger than the limit is an error whose status is known, and one as large is taken', async () => {
-  const body = JSON.stringify([{ id: 1, title: 'é', done: false, categoryId: 1 }]);
+  const body = JSON.stringify([todo(1, 'é')]);
   const maxAnswerBytes = Buffer.byteLength(body);
   const answer = { status: 200, headers: { 'content-type': 'application/json' }, body };
   server.fates.push(answer, answer, answer);

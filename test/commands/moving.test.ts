@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { type Running, runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { todo } from '../todo.ts';
 import { ask, post, serve, titles } from './served.ts';
 
 const server = await PostgresServer.start('fsync=on');
@@ -32,7 +33,7 @@ function exportOf(ids: readonly number[], more: object = {}): string {
     { format: 'todo-service-export', version: 1, categories: 2, todos: ids.length, ...more },
     { id: 1, name: 'Work' },
     { id: 2, name: 'Life' },
-    ...ids.map((id) => ({ id, title: `Todo ${id}`, done: false, categoryId: 1 })),
+    ...ids.map((id) => todo(id, `Todo ${id}`)),
   ];
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   return `${text}{"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;

@@ -16,6 +16,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
 import { runProgram, startService } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
+import { todo } from '../todo.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -227,7 +228,7 @@ describe('docs/compose.yaml', () => {
     }
     assert.deepEqual(
       made,
-      [1, 2].map((id) => ({ id, title: 'Buy milk', done: false, categoryId: 1 })),
+      [1, 2].map((id) => todo(id, 'Buy milk')),
     );
     assert.equal(passwords.size, 1);
     assert.match([...passwords].join(), /^POSTGRES_PASSWORD=[0-9a-f]{32}\n$/);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runProgram, startService } from '../start.ts';
+import { todo } from '../todo.ts';
 
 const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -111,9 +112,7 @@ test('todos survive a restart, and a token made before the first start opens the
     assert.equal((await create(first.baseUrl, token, 'Survive')).status, 201);
   }
   await using second = await startService({ environment: 'development', dataDir: data.path });
-  assert.deepEqual(await list(second.baseUrl, token), [
-    { id: 1, title: 'Survive', done: false, categoryId: 1 },
-  ]);
+  assert.deepEqual(await list(second.baseUrl, token), [todo(1, 'Survive')]);
 });
 
 test('a todo whose creation was answered is there after kill -9, and the next start has the file at once', async () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { entityTag } from '../../src/store/entity-tag.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import type { Todo } from '../../src/store/todo.ts';
+import { todo } from '../todo.ts';
 import type { Engine } from './contract.ts';
 import { isLinearizable, type Operation } from './linearizable.ts';
 import { addedTo, found, listText, replacement } from './todos.ts';
@@ -107,7 +108,7 @@ async function operate(
     const outcome = await store.remove(id);
     return (state) => ((state === undefined) === (outcome === 'todo-missing') ? undefined : 'impossible');
   }
-  const json = JSON.stringify({ id, title, done: true, categoryId: 2 });
+  const json = JSON.stringify(todo(id, title, true, 2));
   const etag = entityTag(first);
   const conditional = dice < 0.75;
   const outcome = await store.replace(

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Operator } from '../../src/store/operator.ts';
 import { IdsExhausted, type TodoStore } from '../../src/store/store.ts';
 import { cases } from '../cases.ts';
+import { todo } from '../todo.ts';
 import { describeList } from './contract-list.ts';
 import { describeOnce } from './contract-once.ts';
 import { describeOperator } from './contract-operator.ts';
@@ -67,11 +68,7 @@ function describeReadingAndWriting({ open }: Engine): void {
     await using store = await open();
     for (const title of ['c', 'a', 'b']) await addedTo(store, title);
     await store.replace(1, replacement('z', true, 2));
-    assert.equal(
-      await listText(store),
-      '[{"id":1,"title":"z","done":true,"categoryId":2},{"id":2,"title":"a","done":false,"categoryId":1},' +
-        '{"id":3,"title":"b","done":false,"categoryId":1}]',
-    );
+    assert.equal(await listText(store), JSON.stringify([todo(1, 'z', true, 2), todo(2, 'a'), todo(3, 'b')]));
   });
 
   test('a category that is missing refuses a new todo', async () => {
@@ -84,7 +81,7 @@ function describeReadingAndWriting({ open }: Engine): void {
     await using store = await open();
     await addedTo(store, 'a');
     assert.equal(await store.replace(1, replacement('b', true, 2)), 'replaced');
-    assert.deepEqual(await found(store, 1), { id: 1, title: 'b', done: true, categoryId: 2 });
+    assert.deepEqual(await found(store, 1), todo(1, 'b', true, 2));
   });
 
   test('a missing category refuses a replacement and changes nothing', async () => {
@@ -137,10 +134,7 @@ function describeReadingAndWriting({ open }: Engine): void {
       ['replaced', 'category-missing', 'category-missing', 'todo-missing'],
     );
     assert.ok(typeof fifth === 'object' && 'id' in fifth);
-    assert.deepEqual(await listed(store), [
-      { id: 1, title: 'b', done: true, categoryId: 1 },
-      { id: fifth.id, title: 'e', done: false, categoryId: 2 },
-    ]);
+    assert.deepEqual(await listed(store), [todo(1, 'b', true), todo(fifth.id, 'e', false, 2)]);
   });
 }
 
@@ -167,7 +161,7 @@ function describeIds({ open, execute, useUpIds }: Engine): void {
     await execute(useUpIds);
     await assert.rejects(store.add(newTodo('b', 1)), IdsExhausted);
     assert.equal(await store.replace(1, replacement('c', true, 1)), 'replaced');
-    assert.deepEqual(await listed(store), [{ id: 1, title: 'c', done: true, categoryId: 1 }]);
+    assert.deepEqual(await listed(store), [todo(1, 'c', true)]);
   });
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
 import type { Todo } from '../../src/store/todo.ts';
 import { type Running, startService } from '../start.ts';
+import { todo } from '../todo.ts';
 import { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
 
@@ -68,7 +69,7 @@ async function write(client: Client, name: string, ledger: Ledger, random: () =>
         ledger.added(JSON.parse(todo));
         own.push(JSON.parse(todo).id);
       } else if (random() < 0.5) {
-        const done = ledger.changing(id, JSON.stringify({ id, title, done: true, categoryId: 2 }));
+        const done = ledger.changing(id, JSON.stringify(todo(id, title, true, 2)));
         await client.send('PUT', `/todos/${id}`, { title, done: true, categoryId: 2 });
         done();
         own.unshift(id);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { todo } from '../todo.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 
@@ -36,7 +37,7 @@ test('todos survive a restart of the service', async () => {
     await addedTo(store, 'a');
   }
   await using store = await openPostgresStore(url);
-  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.deepEqual(await listed(store), [todo(1, 'a')]);
 });
 
 test('a newer schema that is not for this program is refused, and left as it is', async () => {

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { todo } from '../todo.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, addMany, listed } from './todos.ts';
 
@@ -39,7 +40,7 @@ test('a category that an operator added is kept, and usable at once', async () =
   await using store = await openSqliteStore(path);
   using database = new DatabaseSync(path);
   database.exec("INSERT INTO categories (name) VALUES ('Garden')");
-  assert.equal((await addedTo(store, 'a', 3)).json, '{"id":1,"title":"a","done":false,"categoryId":3}');
+  assert.equal((await addedTo(store, 'a', 3)).json, JSON.stringify(todo(1, 'a', false, 3)));
 });
 
 test('todos and given-out ids survive a restart', async () => {
@@ -52,7 +53,7 @@ test('todos and given-out ids survive a restart', async () => {
     await store.remove(2);
   }
   await using store = await openSqliteStore(path);
-  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.deepEqual(await listed(store), [todo(1, 'a')]);
   assert.equal((await addedTo(store, 'c')).id, 3);
 });
 

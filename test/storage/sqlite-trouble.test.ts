@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Step } from '../../src/mark.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { todo } from '../todo.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
@@ -23,7 +24,7 @@ test('D9 · while another program holds the write lock, reads go on, writes are 
   assert.equal((await listed(store)).length, 1);
   await refused;
   other.exec('ROLLBACK');
-  assert.deepEqual(await listed(store), [{ id: 1, title: 'a', done: false, categoryId: 1 }]);
+  assert.deepEqual(await listed(store), [todo(1, 'a')]);
   assert.equal(await store.remove(1), 'removed');
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
+import { todo } from '../todo.ts';
 import type { Ledger } from './ledger.ts';
 import { newTodo, replacement } from './todos.ts';
 
@@ -13,7 +14,7 @@ export async function writeUntil(
   for (let step = 0; !stop.aborted; step += 1) {
     const id = await add(store, `${name} step ${step}`, ledger);
     if (id === undefined) continue;
-    const json = JSON.stringify({ id, title: name, done: true, categoryId: 2 });
+    const json = JSON.stringify(todo(id, name, true, 2));
     const replaced = await change(ledger, id, json, () => store.replace(id, replacement(name, true, 2)));
     if (replaced && step % 2 === 0) await change(ledger, id, undefined, () => store.remove(id));
   }

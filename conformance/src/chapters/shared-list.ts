@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { assertBody, assertJson, assertProblem, holdsToContract } from '../problem.ts';
-import { makeTodo, readTodo, type SharedList, send, type Todo } from '../target.ts';
+import { makeTodo, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
 /** Profile A endpoint by endpoint: specification, Resources, States and transitions, Endpoints. */
 export function sharedList(target: SharedList): void {
@@ -73,9 +73,9 @@ export function sharedList(target: SharedList): void {
       const { id } = json(reply) as Todo;
       assert.ok(Number.isInteger(id) && Math.abs(id) <= 2147483647, `id ${id}`);
       if (holdsToContract()) assert.ok(id >= 1, `id ${id}`);
-      assertBody(reply, 201, { id, title: 'Buy milk', done: false, categoryId: 2 });
+      assertBody(reply, 201, milk(id, { categoryId: 2 }));
       assert.equal(header(reply, 'location'), `/todos/${id}`);
-      assert.deepEqual(await readTodo(target, id), { id, title: 'Buy milk', done: false, categoryId: 2 });
+      assert.deepEqual(await readTodo(target, id), milk(id, { categoryId: 2 }));
     });
 
     test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
