@@ -2,7 +2,7 @@ import { represent } from '../representation.ts';
 import type { CreateOutcome, Once } from '../store.ts';
 import { type NewTodo, valuesOf } from '../todo.ts';
 import type { Database } from './database.ts';
-import { isForeignKeyViolation, isKeyTaken, isLockTimeout } from './error.ts';
+import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
 import { addFrom } from './row.ts';
 
 /** A key is good for 24 hours by the clock of the server (contract I2). */
@@ -64,43 +64,32 @@ export function addingOnce(database: Database): (todo: NewTodo, once: Once) => P
     sweeping = false;
   }
 
+  async function addOnce(todo: NewTodo, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
+    const until = performance.now() + patienceMs;
+    for (;;) {
+      // No limit is written as 0.
+      const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
+      const values = [key, body, left, ...valuesOf({ ...todo, done: false })];
+      try {
+        const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
+        if (row === undefined) throw new Error('The statement that adds a todo once returned no row');
+        if (row.outcome === 'reused') return 'key-reused';
+        const todoOfKey = represent({ id: row.id, done: false, ...todo });
+        if (row.outcome === 'added') return todoOfKey;
+        if (row.outcome === 'repeated') return { repeated: todoOfKey };
+        await database.write({ name: 'free', text: FREE, values: [key] });
+      } catch (error) {
+        if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+        if (isLockTimeout(error)) return 'in-progress';
+        // Another create with the key was faster. What it was is looked at next.
+        if (!isKeyTaken(error)) throw error;
+      }
+    }
+  }
+
   return async (todo, once) => {
-    const outcome = await addOnce(database, todo, once);
+    const outcome = await addOnce(todo, once);
     void sweep();
     return outcome;
   };
-}
-
-async function addOnce(
-  database: Database,
-  todo: NewTodo,
-  { key, body, patienceMs }: Once,
-): Promise<CreateOutcome> {
-  const until = performance.now() + patienceMs;
-  for (;;) {
-    // No limit is written as 0.
-    const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
-    const values = [key, body, left, ...valuesOf({ ...todo, done: false })];
-    try {
-      const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
-      switch (row?.outcome) {
-        case 'added':
-          return represent({ id: row.id, done: false, ...todo });
-        case 'repeated':
-          return { repeated: represent({ id: row.id, done: false, ...todo }) };
-        case 'reused':
-          return 'key-reused';
-        case 'over':
-          await database.write({ name: 'free', text: FREE, values: [key] });
-          break;
-        case undefined:
-          throw new Error('The statement that adds a todo once returned no row');
-      }
-    } catch (error) {
-      if (isForeignKeyViolation(error)) return 'category-missing';
-      if (isLockTimeout(error)) return 'in-progress';
-      // Another create with the key was faster. What it was is looked at next.
-      if (!isKeyTaken(error)) throw error;
-    }
-  }
 }

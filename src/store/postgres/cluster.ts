@@ -3,8 +3,9 @@ import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
 import {
   type HostFailure,
+  hasCode,
+  INVALID_PASSWORD,
   isProtocolViolation,
-  isWrongPassword,
   messageOf,
   NoServer,
   ServerUnfit,
@@ -155,7 +156,7 @@ export class Cluster {
       const changed =
         !renewed &&
         typeof password === 'function' &&
-        isWrongPassword(error) &&
+        hasCode(error, INVALID_PASSWORD) &&
         (await password().catch(() => sent)) !== sent;
       if (!refused && !changed) throw error;
       await left;

@@ -2,7 +2,7 @@ import { type NetConnectOpts, Socket } from 'node:net';
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import type { Address, Host } from './address.ts';
 import { cancel, type Key } from './cancel.ts';
-import { CommitNotReplicated, ConnectionLost, isIdleTimeout } from './error.ts';
+import { CommitNotReplicated, ConnectionLost, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
 /** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
 const FAREWELL_MS = 1_000;
@@ -133,7 +133,7 @@ export class ServerConnection {
       // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
       if (error instanceof DatabaseError) {
         this.#afterError = (ready) =>
-          ready || isIdleTimeout(error) ? settle(error) : lose(error.message, error);
+          ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
       } else if (error) lose(error.message, error);
       // For several statements in one text, the driver gives a list of results.
       else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);

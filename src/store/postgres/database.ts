@@ -3,7 +3,7 @@ import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts
 import type { Cluster } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
 import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
-import { concernsAll, isConnectionState, mayBeRetried, toStoreError } from './error.ts';
+import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
 
 /** Sends a statement. Its answer may take longer than `answerMs`, as long as parts of it come. */
 export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
@@ -55,7 +55,7 @@ export class Database implements AsyncDisposable {
       try {
         return await connection.run(query, { withinMs: answerMs, parts: true });
       } catch (error) {
-        if (concernsAll(error)) this.#cluster.retire();
+        if (hasCode(error, OF_ALL_CONNECTIONS)) this.#cluster.retire();
         throw toStoreError(error, 'read');
       }
     };
@@ -67,7 +67,7 @@ export class Database implements AsyncDisposable {
       return made;
     } catch (error) {
       this.#pool.drop(connection);
-      if (error instanceof StoreUnavailable && mayBeRetried(error.cause) && tries < TRIES) {
+      if (error instanceof StoreUnavailable && hasCode(error.cause, RETRIABLE) && tries < TRIES) {
         return this.transaction(work, tries + 1);
       }
       throw error;
@@ -100,13 +100,13 @@ export class Database implements AsyncDisposable {
         if (connection === undefined) return reject(failure);
         tries += 1;
         connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (concernsAll(error)) this.#cluster.retire();
-          if (isConnectionState(error)) this.#pool.drop(connection);
+          if (hasCode(error, OF_ALL_CONNECTIONS)) this.#cluster.retire();
+          if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
           else this.#pool.put(connection);
           if (error === undefined) return resolve(rows);
-          const elsewhere = isConnectionState(error) && !repeated;
+          const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (mayBeRetried(error) && tries < TRIES)) return this.#pool.take(attempt);
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.#pool.take(attempt);
           reject(toStoreError(error, kind));
         });
       };

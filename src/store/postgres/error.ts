@@ -2,45 +2,62 @@ import { DatabaseError } from 'pg';
 import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import { type Host, nameOf } from './address.ts';
 
-// Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
-const FOREIGN_KEY_VIOLATION = '23503';
-const UNIQUE_VIOLATION = '23505';
-const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
-const SERIALIZATION_FAILURE = '40001';
-const DEADLOCK_DETECTED = '40P01';
-const READ_ONLY_SQL_TRANSACTION = '25006';
-const LOCK_NOT_AVAILABLE = '55P03';
-const INSUFFICIENT_PRIVILEGE = '42501';
-const PROTOCOL_VIOLATION = '08P01';
-const INVALID_PASSWORD = '28P01';
+// Codes of errors: https://www.postgresql.org/docs/current/errcodes-appendix.html
+
+/** The statement names a category that does not exist. */
+export const FOREIGN_KEY_VIOLATION = ['23503'];
+
+/** The role has no right to do what the statement says. */
+export const INSUFFICIENT_PRIVILEGE = ['42501'];
 
 /**
- * A table, a column or a function is missing, a right, or what the path of schemas names. A null where none may be: a
- * trigger gives a value.
+ * Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). A null
+ * where none may be: a trigger gives a value.
  */
-const SCHEMA_ERRORS = ['42P01', '42703', '42883', INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
+export const SCHEMA_ERRORS = ['42P01', '42703', '42883', ...INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
+
+/** The server does not take the password. */
+export const INVALID_PASSWORD = ['28P01'];
+
+/** The session was idle for too long: the server has ended it before it saw the statement. */
+export const IDLE_SESSION_TIMEOUT = ['57P05'];
+
+/** The server undid the statement for the sake of another one, or never saw it: it may be sent again. */
+export const RETRIABLE = ['40001', '40P01', ...IDLE_SESSION_TIMEOUT];
+
+const READ_ONLY_SQL_TRANSACTION = '25006';
 
 /** Among others: a plan that a change of a table has made useless. */
 const FEATURE_NOT_SUPPORTED = '0A000';
 
-/** The session was idle for too long: none of its statements is under way. */
-const IDLE_SESSION_TIMEOUT = '57P05';
+/**
+ * No connection that is open now is of use. The server, or the session with it, has become read-only: it may be a
+ * primary no longer. Or every connection that knows the statement has the same useless plan.
+ */
+export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED];
 
-/** Also a prepared statement that is gone, one that is there already, and a transaction that was left open. */
-const CONNECTION_STATES = [FEATURE_NOT_SUPPORTED, IDLE_SESSION_TIMEOUT, '26000', '42P05', '25P02'];
+/**
+ * What is wrong is the state of the connection; the statement may do on another. Also a prepared statement that is gone,
+ * one that is there already, and a transaction that was left open.
+ */
+export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05', '25P02'];
+
+const PROTOCOL_VIOLATION = ['08P01'];
+const UNIQUE_VIOLATION = '23505';
+const SEQUENCE_GENERATOR_LIMIT_EXCEEDED = '2200H';
+const LOCK_NOT_AVAILABLE = ['55P03'];
 
 /** Connection exception, insufficient resources, operator intervention, system error. */
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
-const MACHINE_FAULTS = [
-  READ_ONLY_SQL_TRANSACTION,
-  LOCK_NOT_AVAILABLE,
-  SERIALIZATION_FAILURE,
-  DEADLOCK_DETECTED,
-  ...CONNECTION_STATES,
-];
+const MACHINE_FAULTS = [READ_ONLY_SQL_TRANSACTION, ...LOCK_NOT_AVAILABLE, ...RETRIABLE, ...OF_CONNECTION];
 
 /** It is starting or stopping, or has no connection left. */
 const LATER = ['57P03', '53300'];
+
+/** Whether the server said one of these codes. */
+export function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof DatabaseError && codes.includes(error.code ?? '');
+}
 
 /** A statement was sent, and no answer came that says what became of it. */
 export class ConnectionLost extends Error {
@@ -92,15 +109,10 @@ export class NoServer extends Error {
   get final(): boolean {
     return this.#failures.every(({ error }) =>
       error instanceof DatabaseError
-        ? !LATER.includes(error.code ?? '')
+        ? !hasCode(error, LATER)
         : error instanceof ServerUnfit && !error.readOnly,
     );
   }
-}
-
-/** The statement names a category that does not exist. */
-export function isForeignKeyViolation(error: unknown): boolean {
-  return codeOf(error) === FOREIGN_KEY_VIOLATION;
 }
 
 /** The statement brings a key that is there. */
@@ -117,57 +129,14 @@ function isTaken(error: unknown, constraint: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
 
-/** Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). */
-export function isSchemaError(error: unknown): boolean {
-  return SCHEMA_ERRORS.includes(codeOf(error));
-}
-
 /** A statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
-  return error instanceof StoreUnavailable && codeOf(error.cause) === LOCK_NOT_AVAILABLE;
-}
-
-/** The role has no right to do what the statement says. */
-export function isInsufficientPrivilege(error: unknown): boolean {
-  return codeOf(error) === INSUFFICIENT_PRIVILEGE;
-}
-
-/** The server has ended the session before it saw the statement. */
-export function isIdleTimeout(error: unknown): boolean {
-  return codeOf(error) === IDLE_SESSION_TIMEOUT;
-}
-
-/** The server does not take the password. */
-export function isWrongPassword(error: unknown): boolean {
-  return codeOf(error) === INVALID_PASSWORD;
+  return error instanceof StoreUnavailable && hasCode(error.cause, LOCK_NOT_AVAILABLE);
 }
 
 /** A pooler's answer to what it does not let through: settings in the startup packet, a transaction. */
 export function isProtocolViolation(error: unknown): boolean {
-  return codeOf(error instanceof ConnectionLost ? error.cause : error) === PROTOCOL_VIOLATION;
-}
-
-/** The server undid the statement for the sake of another one, or never saw it: it may be sent again. */
-export function mayBeRetried(error: unknown): boolean {
-  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED, IDLE_SESSION_TIMEOUT].includes(codeOf(error));
-}
-
-/** What is wrong is the state of the connection; the statement may do on another. */
-export function isConnectionState(error: unknown): boolean {
-  return CONNECTION_STATES.includes(codeOf(error));
-}
-
-/**
- * No connection that is open now is of use. The server, or the session with it, has become read-only: it may be a
- * primary no longer. Or every connection that knows the statement has the same useless plan.
- */
-export function concernsAll(error: unknown): boolean {
-  return [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED].includes(codeOf(error));
-}
-
-/** Empty when the server said nothing. */
-function codeOf(error: unknown): string {
-  return error instanceof DatabaseError ? (error.code ?? '') : '';
+  return hasCode(error instanceof ConnectionLost ? error.cause : error, PROTOCOL_VIOLATION);
 }
 
 /** What the store rejects with when there is no connection for a statement, and why (contract D9). */
@@ -185,7 +154,7 @@ export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
     if (kind === 'read') return new StoreUnavailable(message, { cause: error });
     return new OutcomeUnknown(message, { cause: error });
   }
-  const code = codeOf(error);
+  const { code = '' } = error;
   if (code === SEQUENCE_GENERATOR_LIMIT_EXCEEDED) return new IdsExhausted();
   if (MACHINE_FAULT_CLASSES.includes(code.slice(0, 2)) || MACHINE_FAULTS.includes(code)) {
     return new StoreUnavailable(messageOf(error), { cause: error });

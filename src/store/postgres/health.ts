@@ -2,7 +2,7 @@ import type { Tell } from '../../events.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
 import type { Database } from './database.ts';
-import { isIdTaken, isSchemaError } from './error.ts';
+import { hasCode, isIdTaken, SCHEMA_ERRORS } from './error.ts';
 import { type Ask, faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
@@ -49,7 +49,7 @@ export class SchemaHealth implements Disposable {
   /** An error of this kind is a bug when nothing of the schema is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
-    else if (!isSchemaError(error)) return false;
+    else if (!hasCode(error, SCHEMA_ERRORS)) return false;
     // While something is missing, the clock refreshes what is known of it.
     else if (this.#fault === undefined) await this.#refresh();
     return this.#fault !== undefined;

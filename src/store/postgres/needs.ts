@@ -2,7 +2,6 @@ import type { QueryResultRow } from 'pg';
 import { COLUMN_NAMES } from '../todo.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { isInsufficientPrivilege } from './error.ts';
 
 /** Something of the schema that must be there, and the right to use it. */
 interface Need {
@@ -183,26 +182,8 @@ export function findAllLacks(connection: ServerConnection, needs = TO_SERVE): Pr
 }
 
 /**
- * Nobody creates meanwhile, and ids that others were given before are seen: each sequence goes forward, and no further
- * than it must.
- *
- * @returns what is wrong afterwards, for people, or undefined.
- */
-export async function raiseSequences(connection: ServerConnection): Promise<string | undefined> {
-  const found = await findAllLacks(connection);
-  const fault = faultOf(found);
-  if (found.behind.length === 0) return fault;
-  try {
-    await inTransaction(connection, () => raiseAbove(connection, EVER));
-  } catch (error) {
-    if (isInsufficientPrivilege(error)) return `${fault}, as the owner of the tables`;
-    throw error;
-  }
-  return faultOf(await findAllLacks(connection));
-}
-
-/**
- * The same within a transaction, until whose end nobody creates. Where no sequence is behind, nothing is locked.
+ * Puts sequences above what is taken, no further than they must, within a transaction, until whose end nobody creates.
+ * Where no sequence is behind, nothing is locked.
  *
  * @returns what must be mended first, for people, or undefined.
  */

@@ -2,16 +2,15 @@ import type { Tell } from '../../events.ts';
 import { SETTINGS } from '../../settings.ts';
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
-import { PURGE } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
 import { SchemaHealth } from './health.ts';
-import { PostgresList } from './list.ts';
+import { PostgresList, PURGE } from './list.ts';
 import { faultOf, findAllLacks, rightsFault } from './needs.ts';
 import { latestVersion, migrate, schemaFault, schemaVersion, unloggedFault } from './schema.ts';
-import { PostgresTodoStore } from './store.ts';
+import { postgresStore } from './store.ts';
 
 /** A client is told within 2.5 s that the database is lost or stalled. */
 const FOR_ONE_TODO = {
@@ -71,11 +70,12 @@ export async function openPostgresStore(
     ...FOR_ONE_TODO,
     connections: options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default,
   };
-  const quick = parts.use(new Database(cluster, limits, lost));
+  const database = parts.use(new Database(cluster, limits, lost));
   const patient = parts.use(new Database(cluster, FOR_THE_LIST, lost));
-  const list = parts.use(new PostgresList(quick, patient));
-  const health = parts.use(new SchemaHealth(quick, tell));
-  return new PostgresTodoStore(quick, list, health, parts.move());
+  const list = parts.use(new PostgresList(database, patient));
+  const health = parts.use(new SchemaHealth(database, tell));
+  const opened = parts.move();
+  return postgresStore({ database, list, health }, () => opened.disposeAsync());
 }
 
 async function checkSchema(connection: ServerConnection): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect, inTransaction, run } from './connect.ts';
-import { isIdTaken, isInsufficientPrivilege, messageOf, toStoreError } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, messageOf, toStoreError } from './error.ts';
 import { faultsOf, findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
 import { LOCK, migrate, renewChanges, schemaFault, schemaVersion, tableFaults } from './schema.ts';
 
@@ -37,7 +37,8 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     const [category] = await asStoreError('write', written).catch(async (error: Error) => {
       const fault = isIdTaken(error.cause)
         ? 'run "todo-service migrate"'
-        : isInsufficientPrivilege(error.cause) && (await rightsFault(connection, toChangeCategories(right)));
+        : hasCode(error.cause, INSUFFICIENT_PRIVILEGE) &&
+          (await rightsFault(connection, toChangeCategories(right)));
       throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
     });
     return category;

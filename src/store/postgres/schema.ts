@@ -1,10 +1,10 @@
 import type { Tell } from '../../events.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
-import { TRIGGERS } from './changes.ts';
 import { inTransaction, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { isInsufficientPrivilege, messageOf } from './error.ts';
-import { grants, raiseSequences, TO_SERVE } from './needs.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf } from './error.ts';
+import { TRIGGERS } from './list.ts';
+import { EVER, faultOf, findAllLacks, grants, raiseAbove, TO_SERVE } from './needs.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -106,10 +106,29 @@ async function makeSchema(connection: ServerConnection, tell: Tell): Promise<str
       tell({ event: 'schema-migrated', from: found.version, to: MIGRATIONS.version });
     return MIGRATIONS.faultOf(found);
   } catch (error) {
-    if (isInsufficientPrivilege(error))
+    if (hasCode(error, INSUFFICIENT_PRIVILEGE))
       return `${messageOf(error)}. ${await rightsToMigrate(connection, before.version)}`;
     throw error;
   }
+}
+
+/**
+ * Nobody creates meanwhile, and ids that others were given before are seen: each sequence goes forward, and no further
+ * than it must.
+ *
+ * @returns what is wrong afterwards, for people, or undefined.
+ */
+async function raiseSequences(connection: ServerConnection): Promise<string | undefined> {
+  const found = await findAllLacks(connection);
+  const fault = faultOf(found);
+  if (found.behind.length === 0) return fault;
+  try {
+    await inTransaction(connection, () => raiseAbove(connection, EVER));
+  } catch (error) {
+    if (hasCode(error, INSUFFICIENT_PRIVILEGE)) return `${fault}, as the owner of the tables`;
+    throw error;
+  }
+  return faultOf(await findAllLacks(connection));
 }
 
 /** Which tables lose their rows in a crash of the server, or undefined. */

@@ -11,10 +11,10 @@ import {
   STAGED,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
-import { READ_PART } from './changes.ts';
 import { Cluster } from './cluster.ts';
 import { connect, run } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
+import { READ_PART } from './list.ts';
 import { type Ask, EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
 import { migrate, schemaFault, unloggedFault } from './schema.ts';
