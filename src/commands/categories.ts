@@ -1,5 +1,5 @@
-import { categoryNameFault } from '../store/category-name.ts';
 import type { Category } from '../store/operator.ts';
+import { categoryNameFault } from '../store/operator.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { wrongUsage } from './flags.ts';

@@ -1,3 +1,5 @@
+import { type EntityTag, entityTag } from './entity-tag.ts';
+
 /** Longest title, in Unicode code points. Specification, Limits. */
 export const TITLE_MAX_LENGTH = 100;
 
@@ -77,4 +79,18 @@ export function todoJson(todo: Todo): string {
   const json: { -readonly [Member in keyof Todo]?: Todo[keyof Todo] } = { id: todo.id };
   for (const { name } of MEMBERS) json[name] = todo[name];
   return JSON.stringify(json);
+}
+
+/** A todo as it goes over the wire: the `TodoResponse` as JSON text, and the tag of exactly this text. */
+export interface TodoRepresentation {
+  readonly id: number;
+  /** Members in the specification's order. */
+  readonly json: string;
+  /** Strong (RFC 9110 §8.8.3). */
+  readonly etag: EntityTag;
+}
+
+export function represent(todo: Todo): TodoRepresentation {
+  const json = todoJson(todo);
+  return { id: todo.id, json, etag: entityTag(json) };
 }

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { existing } from '../../src/store/sqlite/known-file.ts';
+import { existing } from '../../src/store/sqlite/file.ts';
 import { runProgram } from '../start.ts';
 import { temporaryFolder } from './folder.ts';
 

@@ -3,9 +3,15 @@ import fc from 'fast-check';
 import type { Tell } from '../../src/events.ts';
 import { piecesOf } from '../../src/http/message/answer.ts';
 import type { ListRepresentation } from '../../src/store/list/version.ts';
-import type { TodoRepresentation } from '../../src/store/representation.ts';
 import type { Once, TodoStore } from '../../src/store/store.ts';
-import type { CategoryId, NewTodo, Replacement, Title, Todo } from '../../src/store/todo.ts';
+import type {
+  CategoryId,
+  NewTodo,
+  Replacement,
+  Title,
+  Todo,
+  TodoRepresentation,
+} from '../../src/store/todo.ts';
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
 export function newTodo(title: string, categoryId: number): NewTodo {

@@ -1,6 +1,5 @@
-import { represent } from '../representation.ts';
 import type { CreateOutcome, Once } from '../store.ts';
-import { type NewTodo, valuesOf } from '../todo.ts';
+import { type NewTodo, represent, valuesOf } from '../todo.ts';
 import type { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
 import { addFrom } from './row.ts';

@@ -1,9 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
-import { represent, type TodoRepresentation } from '../representation.ts';
 import type { CreateOutcome, TodoStore } from '../store.ts';
-import { type NewTodo, type Replacement, type Todo, valuesOf } from '../todo.ts';
+import {
+  type NewTodo,
+  type Replacement,
+  represent,
+  type Todo,
+  type TodoRepresentation,
+  valuesOf,
+} from '../todo.ts';
 import { addingOnce } from './add-once.ts';
 import type { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';

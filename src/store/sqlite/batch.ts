@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CreateKey } from '../create-key.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
-import { represent } from '../representation.ts';
 import type { NewTodo, Replacement } from '../todo.ts';
+import { represent } from '../todo.ts';
 import {
   type Failure,
   failureBy,
@@ -11,8 +11,7 @@ import {
   isMachineFault,
   isSyncFailure,
 } from './error.ts';
-import { prepareKeys } from './keys.ts';
-import { ADD, columnValues, prepareFind, REPLACE } from './row.ts';
+import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
 import { pragma } from './schema.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = ?';

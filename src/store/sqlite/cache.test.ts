@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { represent } from '../representation.ts';
 import type { CategoryId, Title } from '../todo.ts';
+import { represent } from '../todo.ts';
 import type { Write } from './batch.ts';
 import { TodoCache } from './cache.ts';
 

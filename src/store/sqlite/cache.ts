@@ -1,5 +1,5 @@
 import { RecentCache } from '../../recent-cache.ts';
-import type { TodoRepresentation } from '../representation.ts';
+import type { TodoRepresentation } from '../todo.ts';
 import type { Write } from './batch.ts';
 import type { Watcher } from './writer.ts';
 

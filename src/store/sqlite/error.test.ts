@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  failureOfEndedThread,
   isBusy,
   isDamage,
   isForeignKeyRefusal,
@@ -9,7 +8,6 @@ import {
   isMachineFault,
   isSyncFailure,
 } from './error.ts';
-import { ThreadEnded } from './thread.ts';
 
 /** What `node:sqlite` throws. */
 const raised = (errcode: number, message = 'what SQLite said') =>
@@ -69,23 +67,4 @@ test('what SQLite did not raise is none of these', () => {
     assert.equal(is(new Error('SQLITE_BUSY')), false);
     assert.equal(is(undefined), false);
   }
-});
-
-test('a thread that could not begin because the file is damaged says so; one that ended for another reason has changed nothing', () => {
-  const corrupt = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
-  assert.deepEqual(failureOfEndedThread(new ThreadEnded('ended', false, corrupt), 'unknown'), {
-    failure: 'broken',
-    trouble: 'damaged',
-    message: 'database disk image is malformed',
-  });
-  assert.deepEqual(failureOfEndedThread(new ThreadEnded('ended', false), 'unknown'), {
-    failure: 'unavailable',
-    message: 'ended',
-  });
-});
-
-test('a thread that ended with an order in hand leaves a write unknown, and a read undone', () => {
-  const ended = new ThreadEnded('ended', true);
-  assert.equal(failureOfEndedThread(ended, 'unknown').failure, 'unknown');
-  assert.equal(failureOfEndedThread(ended, 'unavailable').failure, 'unavailable');
 });

@@ -1,5 +1,4 @@
 import { OutcomeUnknown, StoreBroken, StoreNotOpened, StoreUnavailable, unusable } from '../store.ts';
-import type { ThreadEnded } from './thread.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
 
@@ -112,18 +111,6 @@ export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
   if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
-}
-
-/**
- * What became of an order whose thread ended: nothing, where it could not begin; afterwards, nothing or an unknown
- * change.
- */
-export function failureOfEndedThread(
-  { ready, message, cause }: ThreadEnded,
-  begun: 'unavailable' | 'unknown',
-): Failure {
-  if (!ready && isDamage(cause)) return failureBy(cause);
-  return { failure: ready ? begun : 'unavailable', message };
 }
 
 /** What the store rejects with. */

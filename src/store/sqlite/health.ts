@@ -1,9 +1,9 @@
 import type { Tell } from '../../events.ts';
 import { errorOf, type Failure } from './error.ts';
-import { changeOf, type KnownFile } from './known-file.ts';
+import { changeOf, type KnownFile } from './file.ts';
 import { Thread } from './thread.ts';
 
-const EXAMINER = new URL('./examine-thread.ts', import.meta.url);
+const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -55,9 +55,8 @@ export class FileHealth implements AsyncDisposable {
 
   /** In a thread, and by a connection of its own, which has no page at hand. */
   async #examine(): Promise<void> {
-    await using examiner = new Thread<'examine', boolean>(EXAMINER, this.#file);
-    const sound = await examiner.ask('examine').catch(() => false);
-    if (!sound) return;
+    await using examiner = new Thread<'examine', boolean>(THREAD, this.#file, 'unavailable');
+    if ((await examiner.ask('examine')) !== true) return;
     this.#fault = undefined;
     this.#tell({ event: 'database-recovered', path: this.#path });
   }

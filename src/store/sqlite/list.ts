@@ -3,14 +3,14 @@ import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Write } from './batch.ts';
-import { errorOf, type Failure, failureOfEndedThread } from './error.ts';
+import { errorOf } from './error.ts';
+import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
-import type { KnownFile } from './known-file.ts';
 import type { ListPart, ReadChunk } from './list-reader.ts';
-import { Thread, type ThreadEnded } from './thread.ts';
+import { Thread } from './thread.ts';
 import type { Watcher } from './writer.ts';
 
-const THREAD = new URL('./list-thread.ts', import.meta.url);
+const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
 /**
  * The list, of which a thread reads what changed. The thread starts when the list is first asked for. From the
@@ -18,7 +18,7 @@ const THREAD = new URL('./list-thread.ts', import.meta.url);
  * read then.
  */
 export class SqliteList implements Watcher, AsyncDisposable {
-  readonly #thread: Thread<ListPart, readonly ReadChunk[] | Failure>;
+  readonly #thread: Thread<ListPart, readonly ReadChunk[]>;
   readonly #chunks = new ListChunks();
   readonly #health: FileHealth;
   /** Nothing has changed since the chunks were read, except by the batch that is under way. */
@@ -29,7 +29,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
   #underWay: readonly number[] | undefined;
 
   constructor(file: KnownFile, health: FileHealth) {
-    this.#thread = new Thread(THREAD, file);
+    this.#thread = new Thread(THREAD, file, 'unavailable');
     this.#health = health;
   }
 
@@ -85,9 +85,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
       dirty === 'all'
         ? { chunks: [], from: 0 }
         : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
-    const answer = await this.#thread
-      .ask(part)
-      .catch((ended: ThreadEnded) => failureOfEndedThread(ended, 'unavailable'));
+    const answer = await this.#thread.ask(part);
     if ('failure' in answer) {
       this.invalidate();
       this.#health.note(answer);

@@ -3,14 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
-import { makeDurable } from './durability.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
-import { checkFile, checkWritable, isReadOnlyBeside } from './file.ts';
-import { prepareKeys } from './keys.ts';
-import { existing } from './known-file.ts';
+import { checkFile, checkWritable, existing, isReadOnlyBeside } from './file.ts';
 import { openOwned } from './owned-database.ts';
-import { prepareFind } from './row.ts';
-import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
+import { prepareFind, prepareKeys } from './row.ts';
+import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
 
 /** How long to wait for the service's write. */
 const BUSY_TIMEOUT_MS = 5_000;

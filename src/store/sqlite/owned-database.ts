@@ -1,14 +1,15 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import { keepNames, newPrivateFile } from '../../files.ts';
 import type { Migrated } from '../operator.ts';
-import { makeDurable } from './durability.ts';
-import { checkFile, checkWritable, resolvePath } from './file.ts';
-import { existing } from './known-file.ts';
-import { lockFile } from './owner.ts';
-import { checkLibrary, libraryVersion, migrate, pragma } from './schema.ts';
+import { StoreNotOpened } from '../store.ts';
+import { isBusy } from './error.ts';
+import { checkFile, checkWritable, existing, resolvePath } from './file.ts';
+import { checkLibrary, libraryVersion, makeDurable, migrate, pragma } from './schema.ts';
 
 /** How long to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -99,4 +100,103 @@ function moveLogsAside(path: string): readonly string[] {
 
 function isLog(path: string): boolean {
   return existsSync(path) && statSync(path).size > 0;
+}
+
+const READ_OWNER = 'SELECT pid, host, since FROM owner';
+const NAME_OWNER = 'INSERT OR REPLACE INTO owner (only, pid, host, since) VALUES (1, ?, ?, ?)';
+const TABLE = `CREATE TABLE IF NOT EXISTS owner (
+  only INTEGER PRIMARY KEY CHECK (only = 1), pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL
+) STRICT`;
+
+/** Between two tries for a database that another process still owns. */
+const RETRY_INTERVAL_MS = 50;
+
+/**
+ * Makes this process the only one that serves `database`, until disposed or dead: contract D6.
+ *
+ * The lock is an open write transaction on the sidecar `<database>-owner`, so the kernel frees it when the
+ * owner dies, and the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback
+ * journal, in which others may read the owner's name while the transaction is open.
+ *
+ * @param patienceMs How long to wait for another owner to leave.
+ * @param waiting Called once, with who it is, when there is another owner.
+ * @throws {StoreNotOpened} `owned`, naming the other process, when that time is over.
+ */
+async function lockFile(
+  database: string,
+  patienceMs: number,
+  waiting: (owner: string) => void = () => {},
+): Promise<Disposable> {
+  const path = `${database}-owner`;
+  checkWritable(path);
+  const sidecar = new DatabaseSync(privateFile(path), { timeout: 0 });
+  try {
+    const deadline = performance.now() + patienceMs;
+    for (let tries = 0; !claim(sidecar); tries += 1) {
+      if (tries === 0) waiting(ownerOf(sidecar));
+      if (performance.now() >= deadline) throw owned(database, sidecar, patienceMs);
+      await sleep(RETRY_INTERVAL_MS);
+    }
+  } catch (error) {
+    sidecar.close();
+    throw error;
+  }
+  // Never unlinked: a file that is removed while somebody waits for it would have two owners.
+  return { [Symbol.dispose]: () => sidecar.close() };
+}
+
+/**
+ * The name must be committed to be seen, and a commit lets the lock go for a moment: whoever comes in
+ * between wins, so the name is read again under the lock that stays.
+ */
+function claim(sidecar: DatabaseSync): boolean {
+  const since = new Date().toISOString();
+  try {
+    sidecar.exec(`BEGIN IMMEDIATE; ${TABLE}`);
+    sidecar.prepare(NAME_OWNER).run(process.pid, hostname(), since);
+    sidecar.exec('COMMIT');
+    sidecar.exec('BEGIN IMMEDIATE');
+    const owner = sidecar.prepare(READ_OWNER).get();
+    if (owner?.pid === process.pid && owner.host === hostname() && owner.since === since) return true;
+    sidecar.exec('ROLLBACK');
+    return false;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    if (sidecar.isTransaction) sidecar.exec('ROLLBACK');
+    return false;
+  }
+}
+
+function owned(database: string, sidecar: DatabaseSync, patienceMs: number): StoreNotOpened {
+  const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
+  return new StoreNotOpened(
+    'owned',
+    `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is ` +
+      'served by one process',
+  );
+}
+
+function ownerOf(sidecar: DatabaseSync): string {
+  try {
+    const owner = sidecar.prepare(READ_OWNER).get();
+    if (owner !== undefined) return `process ${owner.pid} on ${owner.host} since ${owner.since}`;
+  } catch {
+    // The other process is just writing its name: there is no table, or it cannot be read.
+  }
+  return 'another process';
+}
+
+/**
+ * Makes an empty file (0600) where there is none.
+ *
+ * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
+ * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ */
+function privateFile(path: string): string {
+  try {
+    newPrivateFile(path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return path;
 }

@@ -4,7 +4,7 @@ import { Migrations } from '../migrations.ts';
 /** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
 
-const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** A schema of before does not say it, and is not asked. */
 const OLDEST_PROGRAM = 'SELECT oldest_program FROM todo_schema';
@@ -51,12 +51,11 @@ export function libraryVersion(database: DatabaseSync): string {
 export function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    const migrations = new Migrations(MIGRATIONS);
-    const version = versionOf(database, migrations);
-    for (const sql of migrations.from(version)) database.exec(sql);
-    if (version < migrations.version) {
-      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.version};
-        DELETE FROM todo_schema; INSERT INTO todo_schema VALUES (${migrations.oldestProgram})`);
+    const version = versionOf(database);
+    for (const sql of MIGRATIONS.from(version)) database.exec(sql);
+    if (version < MIGRATIONS.version) {
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.version};
+        DELETE FROM todo_schema; INSERT INTO todo_schema VALUES (${MIGRATIONS.oldestProgram})`);
     }
     database.exec(`${FIRST_CATEGORIES}; ${RAISE_IDS}; COMMIT`);
   } catch (error) {
@@ -67,32 +66,30 @@ export function migrate(database: DatabaseSync): void {
 
 /** The version that this program makes and works with. */
 export function latestVersion(): number {
-  return new Migrations(MIGRATIONS).version;
+  return MIGRATIONS.version;
 }
 
 /** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */
 export function checkSchema(database: DatabaseSync): void {
-  const migrations = new Migrations(MIGRATIONS);
-  const version = versionOf(database, migrations);
-  if (version >= migrations.version) return;
+  const version = versionOf(database);
+  if (version >= MIGRATIONS.version) return;
   throw new Error(
-    `its schema must be version ${migrations.version}, received ${version}: run "todo-service migrate" first`,
+    `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`,
   );
 }
 
 /** Throws as `migrate`, for who only reads: an older schema will do. */
 export function checkReadableSchema(database: DatabaseSync): void {
-  if (versionOf(database, new Migrations(MIGRATIONS)) === 0)
-    throw new Error('it has no schema, and no todos');
+  if (versionOf(database) === 0) throw new Error('it has no schema, and no todos');
 }
 
 /** The version of a schema that this program may use; 0 of an empty file. */
-function versionOf(database: DatabaseSync, migrations: Migrations): number {
+function versionOf(database: DatabaseSync): number {
   if (isForeign(database)) throw new Error('it belongs to another program');
   const version = pragma(database, 'user_version');
-  if (version <= migrations.version) return version;
+  if (version <= MIGRATIONS.version) return version;
   const oldestProgram = Number(database.prepare(OLDEST_PROGRAM).get()?.oldest_program);
-  const fault = migrations.faultOf({ version, oldestProgram });
+  const fault = MIGRATIONS.faultOf({ version, oldestProgram });
   if (fault !== undefined) throw new Error(fault);
   return version;
 }
@@ -103,6 +100,32 @@ function isForeign(database: DatabaseSync): boolean {
 
 function isEmpty(database: DatabaseSync): boolean {
   return database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+}
+
+/** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
+const FULL = 2;
+
+/**
+ * Bytes. SQLite begins the log anew when it has some 1,000 pages, 4 MB. One that grew under a long reader is cut
+ * back to this when it begins anew, else it would keep its size for good.
+ */
+const LOG_LIMIT = 4 * 2 ** 20;
+
+/**
+ * A write-ahead log, and a sync in every commit. Both are read back: SQLite answers a pragma that it cannot
+ * follow (no shared memory on this file system) with what it does instead.
+ * Called after `migrate`: processes that switch an empty file to WAL together refuse each other.
+ *
+ * @throws Error for people, when something stands in the way.
+ */
+export function makeDurable(database: DatabaseSync): void {
+  const journal = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (journal !== 'wal') throw new Error(`its journal mode must be "wal", received "${journal}"`);
+  // `fullfsync` is for macOS, where fsync(2) leaves the bytes in the drive's cache.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  database.exec(`PRAGMA journal_size_limit = ${LOG_LIMIT}`);
+  const synchronous = pragma(database, 'synchronous');
+  if (synchronous !== FULL) throw new Error(`its "synchronous" must be ${FULL}, received ${synchronous}`);
 }
 
 /** The value of a pragma that is a number. */

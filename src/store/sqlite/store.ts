@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ListWish } from '../list/version.ts';
-import { represent } from '../representation.ts';
 import { IdsExhausted, type TodoStore } from '../store.ts';
+import { represent } from '../todo.ts';
 import type { Outcomes } from './batch.ts';
 import type { Known, TodoCache } from './cache.ts';
 import { errorOf, failureBy } from './error.ts';
+import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
-import type { KnownFile } from './known-file.ts';
 import type { SqliteList } from './list.ts';
 import { prepareFind } from './row.ts';
 import type { Writer } from './writer.ts';

@@ -1,20 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, type Transferable, type Worker, workerData } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
-import { type KnownFile, openKnown } from './known-file.ts';
+import { type Failure, failureBy, isDamage } from './error.ts';
+import { type KnownFile, openKnown } from './file.ts';
 
 /** What a thread says: that it has opened the file, that another program may have changed it, or its answer. */
 type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
-
-/** The thread ended by itself, or was closed. Not `ready`: before it could begin with the order. */
-export class ThreadEnded extends Error {
-  override readonly name = 'ThreadEnded';
-  readonly ready: boolean;
-  constructor(message: string, ready: boolean, cause?: unknown) {
-    super(message, { cause });
-    this.ready = ready;
-  }
-}
 
 /** Hears what the thread does unasked. */
 export interface Listener {
@@ -31,15 +22,18 @@ export interface Listener {
 export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #file: KnownFile;
+  readonly #ended: 'unavailable' | 'unknown';
   readonly #listener: Listener;
   #worker: Worker | undefined;
   #ready = false;
   #closed: Promise<void> | undefined;
-  #asked: PromiseWithResolvers<Answer> | undefined;
+  #asked: PromiseWithResolvers<Answer | Failure> | undefined;
 
-  constructor(entry: URL, file: KnownFile, listener: Listener = {}) {
+  /** @param ended What becomes of an order whose thread ends under way: nothing, or an unknown change. */
+  constructor(entry: URL, file: KnownFile, ended: 'unavailable' | 'unknown', listener: Listener = {}) {
     this.#entry = entry;
     this.#file = file;
+    this.#ended = ended;
     this.#listener = listener;
   }
 
@@ -56,12 +50,12 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#worker = worker;
   }
 
-  /** Rejects with `ThreadEnded`, and with nothing else. */
-  ask(order: Order): Promise<Answer> {
+  /** Never rejects: a thread that ended, or was closed before, is a failure. */
+  ask(order: Order): Promise<Answer | Failure> {
     if (this.#closed !== undefined) {
-      return Promise.reject(new ThreadEnded(`The thread ${this.#name} was closed`, false));
+      return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
     }
-    this.#asked = Promise.withResolvers<Answer>();
+    this.#asked = Promise.withResolvers<Answer | Failure>();
     this.start();
     this.#worker?.postMessage(order);
     return this.#asked.promise;
@@ -92,8 +86,12 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   }
 
   #end(cause: unknown): void {
-    this.#asked?.reject(new ThreadEnded(`The thread ${this.#name} ended by itself`, this.#ready, cause));
     const ready = this.#ready;
+    const message = `The thread ${this.#name} ended by itself`;
+    const isDamaged = !ready && isDamage(cause);
+    this.#asked?.resolve(
+      isDamaged ? failureBy(cause) : { failure: ready ? this.#ended : 'unavailable', message },
+    );
     this.#worker = undefined;
     this.#ready = false;
     if (this.#closed === undefined) this.#listener.ended?.(ready);

@@ -12,8 +12,7 @@ import {
   STAGED,
 } from '../transfer/contents.ts';
 import { isSyncFailure, notOpened } from './error.ts';
-import { checkFile, checkReadable } from './file.ts';
-import { existing } from './known-file.ts';
+import { checkFile, checkReadable, existing } from './file.ts';
 import { asStoreError, listCategories, openBeside, openExisting } from './operator.ts';
 import { openOwned, removeDatabase } from './owned-database.ts';
 import { columnValues, insertInto, prepareAfter } from './row.ts';

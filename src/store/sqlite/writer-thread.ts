@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type BatchResult, prepareBatches, type Write } from './batch.ts';
-import { makeDurable } from './durability.ts';
 import { isMachineFault } from './error.ts';
-import { changeOf } from './known-file.ts';
+import { changeOf } from './file.ts';
+import { makeDurable } from './schema.ts';
 import { serveThread } from './thread.ts';
 
 /**

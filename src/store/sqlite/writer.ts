@@ -1,9 +1,9 @@
 import type { Mark } from '../../mark.ts';
 import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
-import { errorOf, failureOfEndedThread } from './error.ts';
+import { errorOf } from './error.ts';
+import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
-import type { KnownFile } from './known-file.ts';
-import { Thread, type ThreadEnded } from './thread.ts';
+import { Thread } from './thread.ts';
 
 /** Hears of each batch before its writers do. */
 export interface Watcher {
@@ -52,7 +52,7 @@ export class Writer implements AsyncDisposable {
     const invalidate = (): void => {
       for (const watcher of watchers) watcher.invalidate();
     };
-    this.#thread = new Thread(THREAD, file, {
+    this.#thread = new Thread(THREAD, file, 'unknown', {
       changed: invalidate,
       // A thread that could not even start is not restarted here: the next write starts it.
       ended: (ready) => {
@@ -119,8 +119,7 @@ export class Writer implements AsyncDisposable {
     const writes = batch.map(({ write }) => write);
     const from = performance.now();
     for (const watcher of this.#watchers) watcher.batchSent(writes);
-    const result = await (this.#health.fault ??
-      this.#thread.ask(writes).catch((ended: ThreadEnded) => failureOfEndedThread(ended, 'unknown')));
+    const result = await (this.#health.fault ?? this.#thread.ask(writes));
     const until = performance.now();
     this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
     this.#settle(batch, result, from, until);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { categoryNameFault } from '../category-name.ts';
+import { categoryNameFault } from '../operator.ts';
 import { type CategoryId, isId, isTitle, MAX_ID, TITLE_MAX_LENGTH, todoJson } from '../todo.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { categoryNameFault } from './category-name.ts';
+import { categoryNameFault } from './operator.ts';
 
 for (const name of ['a', 'Home and garden', '#1', '\u{1F331}'.repeat(100), '\u00e9'.repeat(100)]) {
   test(`a category may be called ${JSON.stringify(name).slice(0, 20)}`, () => {
