@@ -5,7 +5,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { shellWord } from '../../quote.ts';
 import { readPasswordFile } from '../database.ts';
-import { type ConnectionString, invalid, readConnectionString } from './connection-string.ts';
+import { invalid, type Parameters, readParameters } from './connection-string.ts';
 
 /** One server of a list, of which one at a time takes writes. */
 export interface Host {
@@ -36,23 +36,7 @@ interface Config extends ClientConfig {
 /** libpq's names for a server that this service can work with: whichever is meant, it has to take writes. */
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'];
 
-/** Variables of libpq that choose a server or make a connection safer, and that this service does not understand. */
-const UNSUPPORTED_VARIABLES = [
-  'PGSERVICE',
-  'PGHOSTADDR',
-  'PGLOADBALANCEHOSTS',
-  'PGCHANNELBINDING',
-  'PGREQUIREAUTH',
-  'PGREQUIREPEER',
-  'PGSSLCRL',
-  'PGSSLCRLDIR',
-  'PGSSLMINPROTOCOLVERSION',
-  'PGSSLMAXPROTOCOLVERSION',
-];
-
 const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
-
-type Variables = NodeJS.ProcessEnv;
 
 /**
  * Reads a connection string; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
@@ -61,28 +45,26 @@ type Variables = NodeJS.ProcessEnv;
  * @throws {StoreNotOpened} when it is none, asks for what is not supported, or names a file that cannot be read. The
  * message never quotes user, password or another value of the string, except the path of that file.
  */
-export function addressOf(connectionString: string, env: Variables = process.env): Address {
-  const read = readConnectionString(connectionString);
-  const variable = UNSUPPORTED_VARIABLES.find((name) => env[name]);
-  if (variable !== undefined) throw invalid(`the variable ${variable} is not supported`);
-  const { parameters } = read;
-  const attributes = parameters.target_session_attrs ?? (env.PGTARGETSESSIONATTRS || 'any');
+export function addressOf(connectionString: string, env = process.env): Address {
+  const parameters = readParameters(connectionString, env);
+  const { get } = parameters;
+  const attributes = get('target_session_attrs') ?? 'any';
   if (!SESSION_ATTRIBUTES.includes(attributes)) {
     throw invalid(
       '"target_session_attrs" must be "any", "read-write" or "primary": the service needs a server that takes writes',
     );
   }
-  const user = read.user ?? (env.PGUSER || userOfProcess());
-  const database = read.database ?? (env.PGDATABASE || user);
-  const hosts = hostsOf(read, env);
+  const user = get('user') ?? userOfProcess();
+  const database = get('dbname') ?? user;
+  const hosts = hostsOf(get('host') ?? 'localhost', get('port') ?? '5432');
   const config = {
     user,
     database,
-    ssl: tlsOf(parameters, env),
-    sslnegotiation: negotiationOf(parameters, env),
-    application_name: parameters.application_name ?? (env.PGAPPNAME || 'todo-service'),
-    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? read.password ?? env.PGPASSWORD,
-    options: parameters.options ?? env.PGOPTIONS,
+    ssl: tlsOf(parameters),
+    sslnegotiation: negotiationOf(get('sslnegotiation') ?? 'postgres'),
+    application_name: get('application_name') ?? 'todo-service',
+    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? get('password'),
+    options: get('options'),
   };
   return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
 }
@@ -111,9 +93,9 @@ export function nameOf({ host, port }: Host): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-function hostsOf(read: ConnectionString, env: Variables): readonly Host[] {
-  const names = read.hosts.length > 0 ? read.hosts : (env.PGHOST || 'localhost').split(',');
-  const ports = read.ports.some((port) => port !== '') ? read.ports : (env.PGPORT || '5432').split(',');
+function hostsOf(hostList: string, portList: string): readonly Host[] {
+  const names = hostList.split(',');
+  const ports = portList.split(',');
   if (ports.length !== 1 && ports.length !== names.length) {
     throw invalid('it must have one port for all hosts, or one for each');
   }
@@ -130,13 +112,11 @@ function hostsOf(read: ConnectionString, env: Variables): readonly Host[] {
 }
 
 /** False for none. Any mode that asks for TLS verifies the certificate and its name, but `no-verify`. */
-function tlsOf(parameters: ConnectionString['parameters'], env: Variables): false | ConnectionOptions {
-  if (parameters.ssl !== undefined && parameters.ssl !== 'true') {
-    throw invalid('"ssl" must be "true": use "sslmode"');
-  }
-  const { sslrootcert, sslcert, sslkey } = parameters;
-  const asked = parameters.ssl ?? sslrootcert ?? sslcert ?? sslkey;
-  const mode = parameters.sslmode ?? (asked === undefined ? env.PGSSLMODE || 'disable' : 'verify-full');
+function tlsOf({ inString, get }: Parameters): false | ConnectionOptions {
+  const { ssl, sslrootcert, sslcert, sslkey } = inString;
+  if (ssl !== undefined && ssl !== 'true') throw invalid('"ssl" must be "true": use "sslmode"');
+  const asked = ssl ?? sslrootcert ?? sslcert ?? sslkey;
+  const mode = asked === undefined ? (get('sslmode') ?? 'disable') : (inString.sslmode ?? 'verify-full');
   if (!TLS_MODES.includes(mode)) {
     throw invalid(
       '"sslmode" must be "verify-full", "verify-ca", "require", "prefer", "no-verify" or "disable"',
@@ -145,14 +125,13 @@ function tlsOf(parameters: ConnectionString['parameters'], env: Variables): fals
   if (mode === 'disable') return false;
   return {
     rejectUnauthorized: mode !== 'no-verify',
-    ...fileAt('ca', sslrootcert ?? env.PGSSLROOTCERT),
-    ...fileAt('cert', sslcert ?? env.PGSSLCERT),
-    ...fileAt('key', sslkey ?? env.PGSSLKEY),
+    ...fileAt('ca', get('sslrootcert')),
+    ...fileAt('cert', get('sslcert')),
+    ...fileAt('key', get('sslkey')),
   };
 }
 
-function negotiationOf(parameters: ConnectionString['parameters'], env: Variables): 'postgres' | 'direct' {
-  const asked = parameters.sslnegotiation ?? (env.PGSSLNEGOTIATION || 'postgres');
+function negotiationOf(asked: string): 'postgres' | 'direct' {
   if (asked === 'postgres' || asked === 'direct') return asked;
   throw invalid('"sslnegotiation" must be "postgres" or "direct"');
 }
