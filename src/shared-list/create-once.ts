@@ -2,9 +2,8 @@ import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/call.ts';
 import { within } from '../promises.ts';
 import { type CreateKey, createKey } from '../store/create-key.ts';
-import type { TodoRepresentation } from '../store/todo.ts';
 import type { CreateOutcome, Once } from '../store/store.ts';
-import type { NewTodo } from '../store/todo.ts';
+import type { NewTodo, TodoRepresentation } from '../store/todo.ts';
 import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
 /** Milliseconds that a repeat waits for the create that is under way (contract I3). */

@@ -327,6 +327,19 @@ test('E5 · a create of an instance that is up, which import waits for, makes it
   assert.match(await exported(database), /"mine"/);
 });
 
+test('E3 · every instance shows todos that come back at once', async () => {
+  const database = await server.makeDatabase();
+  await using one = await serve(database);
+  await using other = await serve(database);
+  for (const instance of [one, other]) assert.deepEqual(await titles(instance), []);
+  const { code } = await run(['import', '--only', '7,9', '-'], database, exportOf([7, 8, 9]));
+  assert.equal(code, 0);
+  for (const instance of [one, other]) assert.deepEqual(await titles(instance), ['Todo 7', 'Todo 9']);
+  await post(other);
+  await post(one);
+  for (const id of [10, 11]) assert.equal((await ask(one, 'GET', `/todos/${id}`)).status, 200);
+});
+
 test('after an import PostgreSQL has statistics', async () => {
   const database = await server.makeDatabase();
   await run(['import', FIRST_VERSION], database);

@@ -159,6 +159,22 @@ function describeSchema(engine: Engine): void {
     );
   });
 
+  test('the way back of an upgrade: this program imports what the next one exported', async () => {
+    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN note text');
+    const newer = await make();
+    {
+      await using service = await serve(newer, { checkout: next.path });
+      await post(service, { title: 'by the next program' });
+    }
+    const { stdout } = await runProgram(['export', '--database', newer], { checkout: next.path });
+    const older = await make();
+    const { code, stderr } = await runProgram(['import', '-', '--database', older], { input: stdout });
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.equal((await run('export', '--database', older)).stdout, stdout);
+    await using service = await serve(older);
+    assert.deepEqual(await titles(service), ['by the next program']);
+  });
+
   test('a newer schema whose migration names this program is used: by a start, by /ready and by each command', async () => {
     const database = await make();
     await using next = await nextProgram(

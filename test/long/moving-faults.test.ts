@@ -48,9 +48,15 @@ async function endOf(child: ChildProcess) {
   return { end: code ?? signal, said };
 }
 
+const PUT_BACK = ['import', '--only', 'deleted', '-'];
+
 /** Starts an import that has half of its file, and resolves when `isUnderWay`. */
-async function half(database: string, isUnderWay: () => boolean | Promise<boolean>): Promise<ChildProcess> {
-  const child = start(['import', '-'], database);
+async function half(
+  database: string,
+  isUnderWay: () => boolean | Promise<boolean>,
+  words: readonly string[] = ['import', '-'],
+): Promise<ChildProcess> {
+  const child = start(words, database);
   child.stdin?.on('error', () => {});
   child.stdin?.write(WHOLE.slice(0, WHOLE.length / 2));
   while (child.stdin?.writableLength !== 0 || !(await isUnderWay())) {
@@ -88,6 +94,29 @@ for (const [signal, end, said] of ENDS) {
     child.kill(signal);
     assert.deepEqual(await endOf(child), { end, said });
     await importWhole(database);
+  });
+}
+
+for (const [engine, make] of [
+  ['SQLite', (path: string) => `sqlite:${join(path, 'todos.db')}`],
+  ['PostgreSQL', () => server.makeDatabase()],
+] as const) {
+  test(`E3, E5 · todos that are put back into ${engine}: a kill or a cut changes nothing, and it can be done again`, async () => {
+    await using folder = await temporaryFolder();
+    const database = await make(folder.path);
+    await runProgram(['migrate', '--database', database]);
+    for (const [signal, end, said] of ENDS) {
+      const child = await half(database, () => true, PUT_BACK);
+      child.kill(signal);
+      assert.deepEqual(await endOf(child), { end, said });
+    }
+    const cut = await half(database, () => true, PUT_BACK);
+    cut.stdin?.end();
+    assert.equal((await endOf(cut)).end, 65);
+    const { stdout } = await runProgram(['check', '--database', database]);
+    assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
+    const putBack = await runProgram([...PUT_BACK, '--database', database], { input: WHOLE });
+    assert.match(putBack.stdout, /: todos 60000\n$/);
   });
 }
 
@@ -147,6 +176,8 @@ test('full disks: an import leaves what was there, an export leaves no file', { 
       assert.deepEqual([code, stderr], [69, 'Cannot import: database or disk is full\n']);
       assert.equal(existsSync(path), before.length > 0);
     }
+    const putBack = await runProgram([...PUT_BACK, '--database', `sqlite:${path}`], { input: WHOLE });
+    assert.deepEqual([putBack.code, putBack.stderr], [69, 'Cannot import: database or disk is full\n']);
     const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
     assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
     const large = `sqlite:${join(folder.path, 'large.db')}`;
