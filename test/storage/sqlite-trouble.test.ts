@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/mark.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { todo } from '../todo.ts';
@@ -86,4 +87,30 @@ function allowReadingAlone(path: string): void {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.from([3]), 0, 1, 18);
   closeSync(file);
+}
+
+test('D9 · a write whose thread ends is of unknown outcome, a list is tried again, and both go on with a new thread', async () => {
+  await using folder = await temporaryFolder();
+  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  const uses = [
+    [() => store.add(newTodo('a', 1)), 'OutcomeUnknown'],
+    [async () => store.list(), 'StoreUnavailable'],
+  ] as const;
+  for (const [use, name] of uses) {
+    await use();
+    // A change, so that the list has something to read.
+    await store.add(newTodo('b', 1));
+    const sent = mock.method(Worker.prototype, 'postMessage', endBefore, { times: 1 });
+    await assert.rejects(use(), { name });
+    sent.mock.restore();
+    await use();
+  }
+});
+
+const { postMessage } = Worker.prototype;
+
+/** The thread ends, and has an order. Who sent it cannot know how far it came. */
+function endBefore(this: Worker, order: unknown): void {
+  void this.terminate();
+  postMessage.call(this, order);
 }
