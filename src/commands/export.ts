@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
@@ -37,13 +38,6 @@ class NotWritten extends Error {
 const STALLED =
   'Nobody has read for 60 s. As long as this export waits, SQLite cannot shorten its log, nor PostgreSQL vacuum.\n';
 
-/** Where an export goes. */
-interface Output {
-  write(text: string): Promise<unknown>;
-  /** It is complete. */
-  finish(): Promise<void>;
-}
-
 /** `todo-service export [FILE]`. The result is the exit code. */
 export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const line = { command: 'export', action: 'export', operand: '[FILE]', help: HELP } as const;
@@ -56,7 +50,7 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
     const { engine, address } = await transferOf(database);
     await using source = await engine.openExport(address);
     try {
-      if (file === '-') await writeAll(source, standardOutput());
+      if (file === '-') await writeAll(source, process.stdout);
       else {
         await writeFile(source, file, partial);
         print(`${resolve(file)}: ${totals(source.counts, source.highestId)}\n`);
@@ -69,53 +63,44 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
   });
 }
 
-async function writeAll(source: ExportSource, output: Output): Promise<void> {
+async function writeAll(source: ExportSource, output: Writable): Promise<void> {
   const progress = terminalProgress('Exported');
   const waiting = forReader(
     () => source.check(),
     () => process.stderr.write(STALLED),
   );
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {});
+  output.on('error', (error) => reject(notWritten(error)));
+  const write = (text: string) =>
+    Promise.race([failed, new Promise<void>((resolve) => output.write(text, () => resolve()))]);
   for await (const { text, todos } of exportParts(source)) {
-    await waiting(asWritten(output.write(text)));
+    await waiting(write(text));
     progress(todos);
   }
-  await asWritten(output.finish());
+  // A failure is told after the call back of what failed.
+  await write('');
 }
 
 async function writeFile(source: ExportSource, file: string, partial: string): Promise<void> {
   if (existsSync(file)) throw new NotWritten(`"${file}": there is something of this name already`);
-  let handle: FileHandle | undefined;
+  // On disk when it is closed.
+  const output = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
   try {
-    handle = await asWritten(open(partial, 'wx', 0o600));
-    const opened = handle;
-    await writeAll(source, {
-      write: (text) => opened.appendFile(text),
-      finish: () => opened.sync(),
-    });
-    await asWritten(opened.close());
-    await asWritten(Promise.resolve().then(() => nameComplete(partial, resolve(file))));
+    await writeAll(source, output);
+    try {
+      await finished(output.end());
+      nameComplete(partial, resolve(file));
+    } catch (error) {
+      throw notWritten(error);
+    }
   } catch (error) {
-    await handle?.close().catch(() => {});
+    await finished(output.destroy()).catch(() => {});
     rmSync(partial, { force: true });
     throw error;
   }
 }
 
-function standardOutput(): Output {
-  const { stdout } = process;
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => {});
-  stdout.on('error', reject);
-  const write = (text: string) =>
-    Promise.race([failed, new Promise<void>((resolve) => stdout.write(text, () => resolve()))]);
-  // A failure is told after the call back of what failed.
-  return { write, finish: () => write('') };
-}
-
-async function asWritten<T>(written: Promise<T>): Promise<T> {
-  try {
-    return await written;
-  } catch (error) {
-    throw new NotWritten(error instanceof Error ? error.message : String(error), { cause: error });
-  }
+function notWritten(error: unknown): NotWritten {
+  return new NotWritten(error instanceof Error ? error.message : String(error), { cause: error });
 }
