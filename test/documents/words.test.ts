@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { documentsToRead } from '../../tools/words.ts';
+import { documentsToRead, MAX_WORDS, wordsIn } from '../../tools/words.ts';
 
 /** What was a dialect of this project, with what the field or plain English has for it. */
 const OUT_OF_USE = [
@@ -56,4 +56,12 @@ test('a fact that has a page stands there and on no other', () => {
     const found = pages.filter(([, text]) => fact.test(text)).map(([path]) => path);
     assert.deepEqual(found, [home], String(fact));
   }
+});
+
+test(`the documents that somebody has to read have at most ${MAX_WORDS} words`, (t) => {
+  const words = documentsToRead().map((path) => wordsIn(readFileSync(path, 'utf8')));
+  const sum = words.reduce((total, count) => total + count, 0);
+  t.diagnostic(`${sum} words`);
+  assert.ok(words.length > 15, `only ${words.length} documents were found`);
+  assert.ok(sum <= MAX_WORDS, `${sum} words: "npm run size" lists the pages`);
 });
