@@ -36,7 +36,10 @@ const HOMES = [
 const SOURCES = globSync(['{src,client/src,conformance/src}/**/*.ts']);
 
 test('no document, message or comment has a phrase that is out of use', () => {
-  const files = [...documentsToRead(), 'CHANGELOG.md', ...SOURCES];
+  const decisions = globSync('docs/decisions/*.md').filter(
+    (path) => !readFileSync(path, 'utf8').includes('**No longer holds:**'),
+  );
+  const files = [...documentsToRead(), 'CHANGELOG.md', ...decisions, ...SOURCES];
   assert.ok(files.length > 150, `only ${files.length} files were found`);
   const found = files.flatMap((file) =>
     readFileSync(file, 'utf8')
