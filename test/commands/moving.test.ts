@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
 import { type Running, runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
@@ -40,22 +41,30 @@ function exportOf(ids: readonly number[], more: object = {}): string {
 }
 
 interface Engine {
+  /** An empty database. */
   readonly make: () => Promise<string>;
-  readonly execute: (database: string, sql: string) => Promise<readonly object[]>;
+  /** One with the schema. */
+  readonly makeMigrated: () => Promise<string>;
+  readonly execute: (database: string, sql: string) => Promise<unknown>;
 }
 
 const engines: Readonly<Record<'SQLite' | 'PostgreSQL', Engine>> = {
   SQLite: {
     make: async () => `sqlite:${newPath('db')}`,
+    makeMigrated: async () => {
+      const path = newPath('db');
+      await migrateSqlite(path);
+      return `sqlite:${path}`;
+    },
     execute: async (database, sql) => {
       using opened = new DatabaseSync(database.replace('sqlite:', ''), { timeout: 5_000 });
-      if (!/^SELECT/.test(sql)) opened.exec(sql);
-      return /^SELECT/.test(sql) ? opened.prepare(sql).all() : [];
+      opened.exec(sql);
     },
   },
   PostgreSQL: {
     make: () => server.makeDatabase(),
-    execute: (database, sql) => server.execute(database, sql) as Promise<readonly object[]>,
+    makeMigrated: () => server.makeMigrated(),
+    execute: (database, sql) => server.execute(database, sql),
   },
 };
 
@@ -78,7 +87,7 @@ for (const [name, engine] of Object.entries(engines)) {
   describe(name, () => describeMoving(engine));
 }
 
-function describeMoving({ make, execute }: Engine): void {
+function describeMoving({ make, makeMigrated, execute }: Engine): void {
   /** The text of an export but for the line of its SHA-256 and keys, which depend on the time. */
   const rows = (text: string) => text.split('\n').filter((line) => !/^\{"(?:sha256|key)"/.test(line));
 
@@ -104,8 +113,7 @@ function describeMoving({ make, execute }: Engine): void {
   });
 
   test('E2 · ids, categories, done, keys, next id and the tag of the list survive a move to either engine', async () => {
-    const source = await make();
-    await run(['migrate'], source);
+    const source = await makeMigrated();
     await run(['categories', 'add', 'Gärten \u{1F331}'], source);
     await using service = await serve(source);
     await post(service, { title: ' "\\ \u{1F95B}', categoryId: 3 });
@@ -168,8 +176,7 @@ function describeMoving({ make, execute }: Engine): void {
     ],
   ] as const) {
     test(`E5 · a database is not empty when ${content}: 69, and nothing is changed`, async () => {
-      const target = await make();
-      await run(['migrate'], target);
+      const target = await makeMigrated();
       await execute(target, sql);
       const before = await exported(target);
       assert.deepEqual(await run(['import', FIRST_VERSION], target), {
@@ -182,8 +189,7 @@ function describeMoving({ make, execute }: Engine): void {
   }
 
   test('E4 · a file that is cut off is refused with 65 and one line, and the database stays empty', async () => {
-    const target = await make();
-    await run(['migrate'], target);
+    const target = await makeMigrated();
     const before = await exported(target);
     const text = exportOf(Array.from({ length: 5_000 }, (_, index) => index + 1));
     for (const [part, reason] of [
@@ -234,8 +240,7 @@ function describeMoving({ make, execute }: Engine): void {
   });
 
   test('E3 · a todo that is there, is not in the file, or has no category, is refused by name, and none is made', async () => {
-    const database = await make();
-    await run(['migrate'], database);
+    const database = await makeMigrated();
     await run(['import', '--only', '7', '-'], database, exportOf([7]));
     const before = await exported(database);
     for (const [only, text, reason] of [
@@ -258,8 +263,7 @@ function describeMoving({ make, execute }: Engine): void {
   });
 
   test('E4 · a file with a changed byte gives nothing back', async () => {
-    const database = await make();
-    await run(['migrate'], database);
+    const database = await makeMigrated();
     const before = await exported(database);
     const text = exportOf([5, 6]).replace('Todo 6', 'Todo 7');
     const { code } = await run(['import', '--only', '5', '-'], database, text);
@@ -270,8 +274,7 @@ function describeMoving({ make, execute }: Engine): void {
 
 test('an export to a file is 0600, never replaces one, and leaves nothing else beside it', async () => {
   const target = newPath('folder');
-  const database = await engines.SQLite.make();
-  await run(['migrate'], database);
+  const database = await engines.SQLite.makeMigrated();
   await mkdir(target);
   const file = join(target, 'todos.jsonl');
   const { code, stdout } = await run(['export', file], database);
@@ -310,8 +313,7 @@ test('a file that is not there is refused with 66', async () => {
 });
 
 test('E5 · a create of an instance that is up, which import waits for, makes it refuse', async () => {
-  const database = await server.makeDatabase();
-  await run(['migrate'], database);
+  const database = await server.makeMigrated();
   const creating = new Client(database);
   await creating.connect();
   await creating.query('BEGIN; LOCK TABLE todos IN ROW EXCLUSIVE MODE');
