@@ -70,7 +70,7 @@ describe('Traces', { concurrency: 2 }, () => {
     await using setup = await traced();
     const { receiver, service, ask } = setup;
     const database = new DatabaseSync(join(service.dataDir, 'todos.db'));
-    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
       INSERT INTO todos (title, category_id) SELECT 'a', 1 FROM n`);
     database.close();
     let listed = false;

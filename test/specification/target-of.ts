@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { after, describe } from 'node:test';
+import { stateChecks } from '../../conformance/src/checks.ts';
 import { signer } from '../../conformance/src/sign.ts';
-import type { ErrorDemo, SharedList } from '../../conformance/src/target.ts';
+import { type ErrorDemo, leaveAsFound, type SharedList, type Target } from '../../conformance/src/target.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import type { Running } from '../start.ts';
 
@@ -17,6 +19,14 @@ export function sharedListOf(service: Running, environment: 'development' | 'pro
   };
   const makeToken = async (name: string, role?: string) => sign({ sub: name, name, role });
   return { profile: 'shared-list', tokens, sign, makeToken, ...common(service, environment) };
+}
+
+/** Holds the conformance suite against a target. */
+export function hold(name: string, target: Target): void {
+  describe(name, () => {
+    after(() => leaveAsFound(target));
+    stateChecks(target);
+  });
 }
 
 /** An error demo that the tests started, as a target. */
