@@ -88,7 +88,7 @@ for (const [name, engine] of Object.entries(engines)) {
 }
 
 function describeMoving({ make, makeMigrated, execute }: Engine): void {
-  /** The text of an export but for the line of its SHA-256 and keys, which depend on the time. */
+  /** The text of an export without the line of its SHA-256 and keys, which depend on the time. */
   const rows = (text: string) => text.split('\n').filter((line) => !/^\{"(?:sha256|key)"/.test(line));
 
   test('E1 · an export that is made while todos are added is one moment', async () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 /** Characters. */
 const LONGEST = 120;
 
-test('no line of a document is longer than 120 characters, but for rows of tables and what a program printed', () => {
+test('no line of a document is longer than 120 characters, except rows of tables and what a program printed', () => {
   const pages = globSync(['*.md', 'docs/**/*.md', 'conformance/*.md']);
   assert.ok(pages.length > 30, `only ${pages.length} documents were found`);
   assert.deepEqual(

@@ -29,7 +29,7 @@ export type CheckResponse = (method: string, pathTemplate: string, reply: Reply)
  * Checks replies against a document, strictly: the status is listed, headers are there and of their schema, the
  * media type is listed, the body is of its schema and has no member that the schema does not name.
  *
- * `HEAD` is held to what the document says of `GET`, but for the body. A 500 may lack its body (contract N3).
+ * `HEAD` is held to what the document says of `GET`, without a body. A 500 may lack its body (contract N3).
  */
 export function responseChecker(document: Described): CheckResponse {
   const ajv = new Ajv2020({

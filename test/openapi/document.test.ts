@@ -91,7 +91,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       }
     });
 
-    test('N2, P1 · gives every problem as Problem Details and, but for a 500, as a line of text', () => {
+    test('N2, P1 · gives every problem as Problem Details and, except a 500, as a line of text', () => {
       for (const [name, { responses }] of Object.entries(operationsOf(document))) {
         for (const [status, { content }] of Object.entries(responses)) {
           if (status < '400') continue;

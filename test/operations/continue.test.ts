@@ -61,7 +61,7 @@ describe('Expect: 100-continue', { concurrency: true }, () => {
     );
   });
 
-  test('a client that does not wait for its 100 is answered all the same', async () => {
+  test('a client that does not wait for its 100 is answered too', async () => {
     const answers = await converse(
       list.url,
       asking('POST /todos', { ...editor, Connection: 'close' }) + BODY,

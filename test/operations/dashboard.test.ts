@@ -53,7 +53,7 @@ test('a curve is named by labels that its expression keeps', () => {
   }
 });
 
-test('the dashboard shows every metric of the operations page, but for what is running', () => {
+test('the dashboard shows every metric of the operations page, except the version that runs', () => {
   const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const table = page.slice(page.indexOf('| Metric | |'), page.indexOf('## Traces'));
   const shown = expressions.map(({ expr }) => expr).join('\n');

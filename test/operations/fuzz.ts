@@ -19,7 +19,7 @@ export interface FuzzOptions {
 /** How many answers there were of each status. */
 export type Counts = ReadonlyMap<number, number>;
 
-/** Must be found in no answer and no line of the log, but for the title, which only successes may show. */
+/** Must be found in no answer and no line of the log. Only successes may show the title. */
 const TITLE = 'canary-title-5b1e';
 const PATH = 'canary-path-91c7';
 

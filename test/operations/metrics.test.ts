@@ -129,7 +129,7 @@ test('the sizes of file, log, list and cache are those of now, and those that no
   assert.deepEqual(valuesOf(await scrape(list), 'todo_database_size_bytes', { file: 'main' }), []);
 });
 
-test('an operation whose client has left is timed all the same', async () => {
+test('an operation is timed even if its client has left', async () => {
   await using list = await startList(ADMIN);
   using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
   other.exec('BEGIN IMMEDIATE');

@@ -52,7 +52,7 @@ describe('Slow clients', { concurrency: true }, () => {
     assert.equal(socket?.bytesRead, begun.length);
   });
 
-  test('a head that comes a byte at a time is cut off all the same', async () => {
+  test('a head that comes a byte at a time is cut off too', async () => {
     await using demo = await startDemo({ limits: HURRIED });
     await using connection = await Connection.open(demo.url);
     const drip = setInterval(() => connection.socket.write('X'), 20);

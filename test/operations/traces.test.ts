@@ -99,7 +99,7 @@ describe('Traces', { concurrency: 2 }, () => {
     assert.deepEqual(names, ['DELETE /todos/:id', 'authenticate', 'remove todos']);
   });
 
-  test('an operation whose client has left is sent below its span all the same', async () => {
+  test('an operation is sent below its span even if its client has left', async () => {
     await using setup = await traced();
     const { receiver, service, authorization } = setup;
     await using connection = await Connection.open(service.baseUrl);

@@ -104,7 +104,7 @@ test('Errors 3 · the log has the exception once, with the traceId of the answer
   assert.match(JSON.stringify(lines[0]?.err), /TypeError.*problems\.test/);
 });
 
-test('Errors 3 · a thrown value that is no Error is a 500 all the same', async () => {
+test('Errors 3 · a thrown value that is not an Error is a 500 too', async () => {
   const fail = async () => {
     throw { statusCode: 200, message: 'surprise' };
   };

@@ -10,7 +10,7 @@ interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
 }
 
-/** A pool of one connection that gives nothing up, but for what a test wants otherwise. */
+/** A pool of one connection that gives nothing up, except where a test wants it. */
 export function openPool(url: string, { prepare, ...limits }: Wanted = {}): Database {
   const patient = {
     connections: 1,

@@ -45,7 +45,7 @@ const config = {
 writeFileSync('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fastify-api-reference']));
 
 // The code cache has the hashes of strings in it: with a seed of its own, each build would be another file. The
-// seed of the executable is random all the same.
+// seed of the executable is random nevertheless.
 run(process.execPath, '--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config)));
 // macOS runs no executable whose signature does not fit.
 if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', OUTPUT);

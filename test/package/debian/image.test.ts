@@ -17,7 +17,7 @@ import { servesAsInstalled, type Way } from '../ways.ts';
 import { type ImageConfig, unpackImage } from './archive.ts';
 
 /**
- * What an engine does: own mounts, a system that is read-only but for the volumes (`path:/where …`), process 1, a user who
+ * What an engine does: own mounts, a system that is read-only except the volumes (`path:/where …`), process 1, a user who
  * is not root.
  */
 const CONTAINER = `set -e; mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"
