@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { openExport } from '../../src/store/sqlite/transfer.ts';
 import { temporaryFolder } from './folder.ts';
 import { addedTo, listed } from './todos.ts';
 
@@ -136,3 +137,19 @@ function loseCategory(path: string): void {
   using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   database.exec("INSERT INTO todos (title, category_id) VALUES ('a', 9)");
 }
+
+test('E1 · an export of a file that nobody has open is of no use once somebody has changed it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'todos.db');
+  await migrateSqlite(path);
+  await using source = openExport(path);
+  await source.check();
+  {
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'a');
+  }
+  await assert.rejects(source.check(), {
+    name: 'StoreUnavailable',
+    message: /^the file was changed while it was read, /,
+  });
+});
