@@ -6,7 +6,7 @@ import type { ServerConnection } from './connection.ts';
 import { isProtocolViolation, messageOf, NoServer } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
-const CONNECTION_WAIT_MS = 2_000;
+export const CONNECTION_WAIT_MS = 2_000;
 const RETRY_INTERVAL_MS = 250;
 
 /** Milliseconds that a statement of the start may take, for example a migration, the wait for another instance's included. */
@@ -20,31 +20,24 @@ const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS maj
 /** What is wrong with the database, for people, or undefined. */
 type FaultOf = (connection: ServerConnection) => Promise<string | undefined>;
 
-interface Start {
-  /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet; none for an operator. */
-  readonly patienceMs?: number;
-  /** Milliseconds that the server must give every statement of the service at the most; else it will not do. */
-  readonly strictMs?: number;
-}
+/** Of an operator, whose statements may take long. */
+const PATIENT = { statementMs: STATEMENT_WAIT_MS, strict: false, withinMs: CONNECTION_WAIT_MS };
 
 /**
  * Connects, and checks whether server and database will do. Whoever asked for the connection ends it.
  *
+ * @param patienceMs To wait for a server that cannot be reached yet, or takes no writes yet.
  * @throws {StoreNotOpened} for whatever goes wrong, with one line for people, without the password.
  */
 export async function connect(
   cluster: Cluster,
   faultOf: FaultOf,
-  { patienceMs = 0, strictMs }: Start = {},
+  patienceMs = 0,
+  requirements: ConnectionRequirements = PATIENT,
 ): Promise<ServerConnection> {
   const { name } = cluster.address;
   await using parts = new AsyncDisposableStack();
   try {
-    const requirements = {
-      statementMs: strictMs ?? STATEMENT_WAIT_MS,
-      strict: strictMs !== undefined,
-      withinMs: CONNECTION_WAIT_MS,
-    };
     const connection = parts.adopt(await reach(cluster, requirements, patienceMs), (opened) =>
       opened.leave(),
     );

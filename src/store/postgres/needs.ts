@@ -105,7 +105,7 @@ const FIND = `WITH needed AS (
       CASE WHEN kind = 'sequence' AND EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = to_regclass(name) AND attname = 'id' AND NOT attisdropped
       ) THEN to_regclass(pg_get_serial_sequence(name, 'id')) END AS sequence
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+    FROM ROWS FROM (json_to_recordset($1) AS (kind text, name text, part text, by text))
       WITH ORDINALITY AS need (kind, name, part, by, place)
   ), found AS (
     SELECT *, CASE kind
@@ -132,13 +132,7 @@ export type Ask = <Row extends QueryResultRow>(text: string, values?: unknown[])
 
 /** @param taken What sequences must be above; without it none is looked at. */
 export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenIds = {}): Promise<Lacks> {
-  const values = [
-    needs.map(({ kind }) => kind),
-    needs.map(({ name }) => name),
-    needs.map(({ part }) => part),
-    needs.map(({ by }) => by),
-  ];
-  const found = await ask<Found>(FIND, values);
+  const found = await ask<Found>(FIND, [JSON.stringify(needs)]);
   const missing = found.filter((each) => each.missing).map(whatIsMissing);
   const denied = grants(found.filter((each) => each.denied));
   const behind: Behind[] = [];

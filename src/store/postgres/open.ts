@@ -3,7 +3,7 @@ import { SETTINGS } from '../../settings.ts';
 import type { TodoStore } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
-import { connect } from './connect.ts';
+import { CONNECTION_WAIT_MS, connect } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
 import { SchemaHealth } from './health.ts';
@@ -59,7 +59,8 @@ export async function openPostgresStore(
   const connection = await connect(
     cluster,
     async (opened) => (await rightsFault(opened)) ?? (await schema(opened)) ?? (await unloggedFault(opened)),
-    { patienceMs: options.patienceMs ?? START_PATIENCE_MS, strictMs: FOR_ONE_TODO.statementMs },
+    options.patienceMs ?? START_PATIENCE_MS,
+    { statementMs: FOR_ONE_TODO.statementMs, strict: true, withinMs: CONNECTION_WAIT_MS },
   );
   // What goes wrong with it now is done an hour later.
   await connection.run({ text: PURGE }, { withinMs: FOR_ONE_TODO.answerMs }).catch(() => {});
