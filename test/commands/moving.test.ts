@@ -342,6 +342,25 @@ test('E3 · every instance shows todos that come back at once', async () => {
   for (const id of [10, 11]) assert.equal((await ask(one, 'GET', `/todos/${id}`)).status, 200);
 });
 
+test('E3 · a role that may not see where ids stand puts nothing back, and is told what to grant', async () => {
+  const database = await server.makeDatabase();
+  await run(['migrate'], database);
+  const { role, url } = await server.makeRole(database);
+  await server.execute(
+    database,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`,
+  );
+  const grants = ['todos', 'categories'].map(
+    (table) => `GRANT SELECT ON SEQUENCE ${table}_id_seq TO ${role}`,
+  );
+  assert.deepEqual(await run(['import', '--only', '7', '-'], url, exportOf([7])), {
+    code: 69,
+    stdout: '',
+    stderr: `Cannot import: its role lacks rights: ${grants.join('; ')}\n`,
+  });
+  assert.match(await exported(database), /^[^\n]*"todos":0,/);
+});
+
 test('after an import PostgreSQL has statistics', async () => {
   const database = await server.makeDatabase();
   await run(['import', FIRST_VERSION], database);
