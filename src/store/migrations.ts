@@ -14,11 +14,14 @@ export interface SchemaVersion {
  */
 export class Migrations {
   readonly #folder: URL;
-  readonly #names: readonly string[];
 
   constructor(folder: URL) {
     this.#folder = folder;
-    this.#names = listAssets(folder);
+  }
+
+  /** Read when it is needed: not by a thread, which migrates nothing. */
+  get #names(): readonly string[] {
+    return listAssets(this.#folder);
   }
 
   /** The version that this program works with. */
