@@ -342,6 +342,21 @@ test('E3 · every instance shows todos that come back at once', async () => {
   for (const id of [10, 11]) assert.equal((await ask(one, 'GET', `/todos/${id}`)).status, 200);
 });
 
+test('E5 · an import whose commit the server refuses changes nothing, the next id neither, and can be done again', async () => {
+  const database = await server.makeDatabase();
+  await run(['migrate'], database);
+  await server.execute(
+    database,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
+    CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON todos DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  const refused = await run(['import', FIRST_VERSION], database);
+  assert.deepEqual(refused, { code: 69, stdout: '', stderr: 'Cannot import: not now\n' });
+  await server.execute(database, 'DROP TRIGGER refuse ON todos');
+  assert.equal((await run(['import', FIRST_VERSION], database)).code, 0);
+});
+
 test('E3 · a role that may not see where ids stand puts nothing back, and is told what to grant', async () => {
   const database = await server.makeDatabase();
   await run(['migrate'], database);

@@ -129,6 +129,14 @@ test('a foreign key whose triggers are off is a fault, and its line mends it', a
   assert.deepEqual(await faultsAfter(url, faults.map(mendOf).join('; ')), []);
 });
 
+test('a constraint and an index that are not valid are faults', async () => {
+  const url = await server.makeDatabase();
+  await migratePostgres(url);
+  const spoil = `ALTER TABLE todos ADD CONSTRAINT low CHECK (id < 1000) NOT VALID;
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'todos_changed'::regclass`;
+  assert.deepEqual(await faultsAfter(url, spoil), ['low is not valid', 'todos_changed is not valid']);
+});
+
 test('a trigger that is missing is a fault', async () => {
   const url = await server.makeMigrated();
   assert.deepEqual(await faultsAfter(url, 'DROP TRIGGER todo_removed ON todos'), [

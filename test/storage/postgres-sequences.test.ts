@@ -40,10 +40,10 @@ const behind: readonly {
 }[] = [
   { name: 'rows', sql: COPIED, table: 'todos', next: 1, highest: 40 },
   {
-    name: 'rows, after the sequence gave out some',
-    sql: `${COPIED}; SELECT setval('todos_id_seq', 12)`,
+    name: 'rows by one, after the sequence gave out some',
+    sql: `${COPIED}; SELECT setval('todos_id_seq', 39)`,
     table: 'todos',
-    next: 13,
+    next: 40,
     highest: 40,
   },
   {
