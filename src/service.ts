@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Condition } from './admin/routes.ts';
-import { composeApp } from './app.ts';
+import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
+import { composeApp, type Parts } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
 import type { Tell } from './events.ts';
@@ -12,17 +12,22 @@ import { tellBy } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { openTraces } from './observe/tracing.ts';
 import { openPipeline } from './pipeline.ts';
-import { type OpenProfile, openProfile, schemaVersionOf } from './profile.ts';
+import type { ServedDatabase } from './store/database.ts';
+import type { TodoStore } from './store/store.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
  * delay and the deadline of the configuration and what the store needs to close.
  */
-export interface Service extends AsyncDisposable, Pick<OpenProfile, 'database' | 'keys'> {
+export interface Service extends AsyncDisposable {
   /** For example `http://127.0.0.1:5080`. */
   readonly url: string;
   /** The admin listener's, when there is one. */
   readonly adminUrl: string | undefined;
+  /** Where the todos are, without a password; undefined when they are in memory. */
+  readonly database: string | undefined;
+  /** Where the keys are, never secret; undefined when nobody is asked for a token. */
+  readonly keys: string | undefined;
 }
 
 /** A port cannot be listened on. The message is one line for people (exit code 69). */
@@ -109,8 +114,6 @@ async function openAdmin(
   tell: Tell,
   parts: AsyncDisposableStack,
 ): Promise<string> {
-  const { adminRoutes } = await import('./admin/routes.ts');
-  const { watchReadiness } = await import('./admin/routes.ts');
   const ready = watchReadiness(conditions, tell);
   metrics.watchReadiness(ready);
   const version = {
@@ -132,6 +135,62 @@ async function openAdmin(
     listeners,
   });
   return listen(listeners, receive, address, 'TODO_ADMIN_PORT');
+}
+
+/** What a profile works with. */
+interface OpenProfile extends Pick<Service, 'database' | 'keys'> {
+  readonly profile: Parts['profile'];
+  /** What must hold before requests can be answered. */
+  readonly conditions: readonly Condition[];
+}
+
+/** Opens store and keys, which end with `parts`. Imports what the error demo does not need. */
+async function openProfile(
+  config: Config['profile'],
+  metrics: Metrics | undefined,
+  tell: Tell,
+  parts: AsyncDisposableStack,
+): Promise<OpenProfile> {
+  if (config.name === 'error-demo') {
+    return { profile: config, database: undefined, keys: undefined, conditions: [] };
+  }
+  const { openAuthenticator } = await import('./auth/authenticate.ts');
+  const { store, name: database } = await openStore(config.database, tell);
+  parts.use(store);
+  metrics?.watchStore(store);
+  const keysTaken = metrics?.keysTaken;
+  const authenticator = parts.use(await openAuthenticator(config.auth, { tell, keysTaken }));
+  return {
+    profile: { name: config.name, store, authenticate: authenticator.authenticate },
+    database,
+    keys: authenticator.describe(),
+    conditions: [authenticator.ready, databaseAnswers(() => store.check())],
+  };
+}
+
+/** Imports the adapter of the configured engine alone. The name is for people, without a password. */
+async function openStore(
+  database: ServedDatabase,
+  tell: Tell,
+): Promise<{ readonly store: TodoStore; readonly name: string }> {
+  if (database.engine === 'sqlite') {
+    const { openSqliteStore } = await import('./store/sqlite/open.ts');
+    const { path, cacheBytes } = database;
+    return { store: await openSqliteStore(path, { cacheBytes, tell }), name: `sqlite:${path}` };
+  }
+  const { openPostgresStore } = await import('./store/postgres/open.ts');
+  const { addressOf } = await import('./store/postgres/address.ts');
+  const { connectionString, migrate, connections, prepare } = database;
+  const store = await openPostgresStore(connectionString, { migrate, connections, prepare, tell });
+  return { store, name: addressOf(connectionString).name };
+}
+
+/** The version of the schema that this program makes and works with; undefined where nothing is stored. */
+async function schemaVersionOf(profile: Config['profile']): Promise<number | undefined> {
+  if (profile.name !== 'shared-list') return undefined;
+  const isSqlite = profile.database.engine === 'sqlite';
+  const schema = await (isSqlite ? import('./store/sqlite/schema.ts') : import('./store/postgres/schema.ts'));
+  return schema.latestVersion();
 }
 
 /** The result is the URL of the first address. `setting` names what decides the port, for people. */
