@@ -11,9 +11,11 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 
 type Bytes = Buffer<ArrayBuffer>;
 
-const CR = 13;
 const LF = 10;
-const EMPTY_LINE = Buffer.from('\r\n\r\n');
+const EMPTY_LINE = '\r\n\r\n';
+
+/** As much of an empty line as may end a slice without it. */
+const TAIL_BYTES = 3;
 
 /** Of `HTTP/1.1` and the CR behind it. */
 const PROTOCOL_BYTES = 9;
@@ -28,8 +30,8 @@ export class Framing {
   #message: IncomingMessage | undefined;
   /** Bytes of its body that are still to come, when its head told the length. */
   #bodyLeft = 0;
-  /** How much of an empty line, CR LF CR LF, the last slice ended with. */
-  #matched = 0;
+  /** What the last slice ended with: an empty line may have begun there. */
+  #tail = '';
   /** The end of the request line, as far as it was cut. */
   #line = '';
   #isHttp: boolean | undefined;
@@ -73,32 +75,21 @@ export class Framing {
   #next(): void {
     this.#message = undefined;
     this.#bodyLeft = 0;
-    this.#matched = 0;
+    this.#tail = '';
     this.#line = '';
     this.#isHttp = undefined;
   }
 
   /** How many of these bytes there are up to the end of an empty line; all of them when there is none. */
   #endOfLines(bytes: Buffer): number {
-    let at = 0;
-    for (; this.#matched > 0 && at < bytes.length; at += 1) {
-      this.#match(bytes[at]);
-      if (this.#matched === EMPTY_LINE.length) {
-        this.#matched = 0;
-        return at + 1;
-      }
-    }
-    const found = bytes.indexOf(EMPTY_LINE, at);
-    if (found !== -1) return found + EMPTY_LINE.length;
-    for (at = Math.max(at, bytes.length - EMPTY_LINE.length + 1); at < bytes.length; at += 1) {
-      this.#match(bytes[at]);
-    }
-    return bytes.length;
-  }
-
-  #match(byte: number | undefined): void {
-    if (byte === EMPTY_LINE[this.#matched]) this.#matched += 1;
-    else this.#matched = byte === CR ? 1 : 0;
+    const before = this.#tail;
+    const seam = before === '' ? -1 : (before + bytes.toString('latin1', 0, TAIL_BYTES)).indexOf(EMPTY_LINE);
+    const from = seam === -1 ? bytes.indexOf(EMPTY_LINE) : seam - before.length;
+    const found = seam !== -1 || from !== -1;
+    this.#tail = found
+      ? ''
+      : (before + bytes.toString('latin1', Math.max(0, bytes.length - TAIL_BYTES))).slice(-TAIL_BYTES);
+    return found ? from + EMPTY_LINE.length : bytes.length;
   }
 
   /** Empty lines before it do not count (RFC 9112 §2.2). */
