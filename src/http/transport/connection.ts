@@ -32,6 +32,7 @@ export class HttpConnection {
   /** When it was wanted after all, of `performance.now()`. */
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
   #turnLeft = TURN_BYTES;
+  #waitsForTurn = false;
   #ended = false;
   /** Whether what comes is thrown away. */
   #stopped = false;
@@ -53,6 +54,7 @@ export class HttpConnection {
     socket.on('data', (bytes: Bytes) => this.#take(bytes));
     socket.off('data', parse as () => void).off('end', parseEnd as () => void);
     socket.on('end', () => this.#end());
+    socket.on('drain', this.#pump);
   }
 
   /** The answer to the latest request, due or given. */
@@ -156,14 +158,10 @@ export class HttpConnection {
       if (this.#ended) this.#end();
     } else {
       this.#socket.pause();
+      if (this.#turnLeft === 0) this.#waitForTurn();
     }
     const { req } = this.#latest ?? {};
     this.#isBodyUnwanted = req?.complete === false && !isWanted(req);
-  };
-
-  readonly #beginTurn = (): void => {
-    this.#turnLeft = TURN_BYTES;
-    this.#pump();
   };
 
   readonly #wantBody = (): void => {
@@ -172,9 +170,21 @@ export class HttpConnection {
     this.#pump();
   };
 
-  /** Nothing behind a last answer is parsed. One that is out has left nothing for the socket to write. */
+  /** Once for each turn: two that wait would take two turns in one. */
+  #waitForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    setImmediate(() => {
+      this.#waitsForTurn = false;
+      this.#turnLeft = TURN_BYTES;
+      this.#pump();
+    });
+  }
+
+  /** While an answer waits for its client, Node.js pauses the socket by itself, and its parser must not be given anything. */
   #mayParse(): boolean {
-    if (this.#turnLeft === 0 || !this.#socket.writable) return false;
+    const { writable, writableNeedDrain } = this.#socket;
+    if (this.#turnLeft === 0 || !writable || writableNeedDrain) return false;
     const { req } = this.#latest ?? {};
     return this.#isAnswered() || (req?.complete === false && isWanted(req));
   }
@@ -185,7 +195,6 @@ export class HttpConnection {
     );
     this.#unparsed = slice.length < bytes.length ? bytes.subarray(slice.length) : undefined;
     this.#turnLeft -= slice.length;
-    if (this.#turnLeft === 0) setImmediate(this.#beginTurn);
     this.#parse(slice);
   }
 
