@@ -92,3 +92,11 @@ test('docs/limits.md has the times and connections that the transport allows', (
     assert.equal(found.length, 1, `${what}: ${limit}`);
   }
 });
+
+test('CHANGELOG.md names the versions of the schema that its newest version makes', () => {
+  const versions = ['sqlite', 'postgres'].map(
+    (engine) => globSync(`src/store/${engine}/migrations/[0-9]*.sql`).length,
+  );
+  const said = /SQLite has schema version (\d+), PostgreSQL\s+version (\d+)/.exec(read('CHANGELOG.md'));
+  assert.deepEqual(said?.slice(1).map(Number), versions);
+});
