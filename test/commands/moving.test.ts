@@ -7,7 +7,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import * as postgres from '../../src/store/postgres/transfer.ts';
 import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
+import * as sqlite from '../../src/store/sqlite/transfer.ts';
+import { exportParts } from '../../src/store/transfer/lines.ts';
 import { type Running, runProgram } from '../start.ts';
 import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
@@ -75,6 +78,14 @@ async function exported(database: string): Promise<string> {
   const { code, stdout, stderr } = await run(['export'], database);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout;
+}
+
+/** What an export says, without a program. */
+async function contents(database: string): Promise<string> {
+  await using source = database.startsWith('sqlite:')
+    ? sqlite.openExport(database.replace('sqlite:', ''))
+    : await postgres.openExport(database);
+  return (await Array.fromAsync(exportParts(source), ({ text }) => text)).join('');
 }
 
 /** What a service answers to a create with a key: its status, and the todo. */
@@ -178,19 +189,19 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     test(`E5 · a database is not empty when ${content}: 69, and nothing is changed`, async () => {
       const target = await makeMigrated();
       await execute(target, sql);
-      const before = await exported(target);
+      const before = await contents(target);
       assert.deepEqual(await run(['import', FIRST_VERSION], target), {
         code: 69,
         stdout: '',
         stderr: `Cannot import: the database must be empty, and ${content}\n`,
       });
-      assert.equal(await exported(target), before);
+      assert.equal(await contents(target), before);
     });
   }
 
   test('E4 · a file that is cut off is refused with 65 and one line, and the database stays empty', async () => {
     const target = await makeMigrated();
-    const before = await exported(target);
+    const before = await contents(target);
     const text = exportOf(Array.from({ length: 5_000 }, (_, index) => index + 1));
     for (const [part, reason] of [
       [
@@ -203,7 +214,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
       const { code, stdout, stderr } = await run(['import', '-'], target, part);
       assert.deepEqual({ code, stdout }, { code: 65, stdout: '' });
       assert.match(stderr, reason);
-      assert.equal(await exported(target), before);
+      assert.equal(await contents(target), before);
     }
     assert.equal((await run(['import', '-'], target, text)).code, 0);
   });
@@ -242,7 +253,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
   test('E3 · a todo that is there, is not in the file, or has no category, is refused by name, and none is made', async () => {
     const database = await makeMigrated();
     await run(['import', '--only', '7', '-'], database, exportOf([7]));
-    const before = await exported(database);
+    const before = await contents(database);
     for (const [only, text, reason] of [
       ['5,7,9', exportOf([5, 7, 9]), 'todo 7: in the database already'],
       ['5,6', exportOf([5, 7]), 'todo 6: not in the export'],
@@ -259,16 +270,16 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
       stdout: '',
       stderr: 'Cannot import: todo 40 (category 5): the database has no such category\n',
     });
-    assert.equal(await exported(database), before);
+    assert.equal(await contents(database), before);
   });
 
   test('E4 · a file with a changed byte gives nothing back', async () => {
     const database = await makeMigrated();
-    const before = await exported(database);
+    const before = await contents(database);
     const text = exportOf([5, 6]).replace('Todo 6', 'Todo 7');
     const { code } = await run(['import', '--only', '5', '-'], database, text);
     assert.equal(code, 65);
-    assert.equal(await exported(database), before);
+    assert.equal(await contents(database), before);
   });
 }
 
