@@ -8,8 +8,11 @@ const SIZES = [1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
 const rounded = (value: number) => Number(value.toFixed(6));
 
 test('a straight line is found, and misses nothing', () => {
-  const { line, errors } = fitAndTest(SIZES.map((todos) => [todos, 80 + 0.01 * todos]));
-  assert.deepEqual([rounded(line.constant), rounded(line.each)], [80, 0.01]);
+  const { line, errors } = fitAndTest(
+    SIZES.map((todos) => [todos, 80 + 0.01 * todos]),
+    'todos',
+  );
+  assert.deepEqual([rounded(line.constant), rounded(line.each)], [80, 10]);
   assert.deepEqual(
     errors.map(([todos, error]) => [todos, Math.abs(rounded(error))]),
     [
@@ -19,8 +22,20 @@ test('a straight line is found, and misses nothing', () => {
   );
 });
 
+test('what looks one todo up grows with the logarithm', () => {
+  const { line, errors } = fitAndTest(
+    SIZES.map((todos) => [todos, 50 + 20 * Math.log10(todos / 1_000)]),
+    'depth',
+  );
+  assert.deepEqual([rounded(line.constant), rounded(line.each)], [50, 20]);
+  assert.ok(errors.every(([, error]) => Math.abs(error) < 1e-9));
+});
+
 test('a point that is held out changes nothing but its error', () => {
-  const { line, errors } = fitAndTest(SIZES.map((todos) => [todos, todos === 10_000 ? 40 : 20]));
+  const { line, errors } = fitAndTest(
+    SIZES.map((todos) => [todos, todos === 10_000 ? 40 : 20]),
+    'todos',
+  );
   assert.equal(rounded(valueAt(line, 10_000)), 20);
   assert.deepEqual(
     errors.map(([, error]) => rounded(error)),
@@ -29,20 +44,29 @@ test('a point that is held out changes nothing but its error', () => {
 });
 
 test('nothing falls as todos grow, and nothing begins below 0', () => {
-  const falling = fitLine(SIZES.map((todos) => [todos, 2_000_000 - todos]));
+  const falling = fitLine(
+    SIZES.map((todos) => [todos, 2_000_000 - todos]),
+    'todos',
+  );
   assert.equal(falling.each, 0);
   assert.ok(falling.constant > 1_000_000 && falling.constant < 2_000_000);
-  const steep = fitLine(SIZES.map((todos) => [todos, todos ** 1.1]));
+  const steep = fitLine(
+    SIZES.map((todos) => [todos, todos ** 1.1]),
+    'todos',
+  );
   assert.equal(steep.constant, 0);
 });
 
 test('small sizes count as much as large ones', () => {
-  const line = fitLine([
-    [1_000, 10],
-    [1_000, 12],
-    [1_000_000, 10_000],
-    [1_000_000, 12_000],
-  ]);
+  const line = fitLine(
+    [
+      [1_000, 10],
+      [1_000, 12],
+      [1_000_000, 10_000],
+      [1_000_000, 12_000],
+    ],
+    'todos',
+  );
   for (const [todos, value] of [
     [1_000, 10.8],
     [1_000_000, 10_800],
@@ -57,7 +81,8 @@ test('what several instances answer ends at 70 % of their main threads, or of th
 });
 
 test('a formula leaves out what a million todos hardly add', () => {
-  assert.equal(formula({ constant: 20, each: 0.000_000_1 }), '20.0');
-  assert.equal(formula({ constant: 20, each: 0.02 }), '20.0 + 20.0 T');
-  assert.equal(formula({ constant: 0, each: 0.02 }), '20.0 T');
+  assert.equal(formula({ growth: 'todos', constant: 20, each: 0.000_1 }), '20.0');
+  assert.equal(formula({ growth: 'todos', constant: 20, each: 20 }), '20.0 + 20.0 T');
+  assert.equal(formula({ growth: 'todos', constant: 0, each: 0.02 }), '0.02 T');
+  assert.equal(formula({ growth: 'depth', constant: 20, each: 2 }), '20.0 + 2.00 L');
 });

@@ -1,6 +1,6 @@
 import { round, table } from '../../bench/report.ts';
 import { quantile } from '../../test/steadily.ts';
-import { fitAndTest, isHeldOut, type Line, valueAt } from './fit.ts';
+import { fitAndTest, type Growth, isHeldOut, type Line, type Measured, valueAt } from './fit.ts';
 import { mostPerSecond, predictedPerSecond, type Together, USABLE } from './instances.ts';
 import { AMOUNTS, type Amount, type Point } from './measure.ts';
 
@@ -29,34 +29,100 @@ export function figuresOf({ amounts, costs, engine }: Point): ReadonlyMap<string
   return found;
 }
 
+/** What an operator plans with. */
+const PLANNED = [
+  AMOUNTS.withList,
+  AMOUNTS.peak,
+  AMOUNTS.database,
+  AMOUNTS.firstList,
+  'one todo, µs',
+  'list, 304, µs',
+  'list, 200, µs',
+  'list, 200 in gzip, µs',
+  'list after a replace, µs',
+  'replace, µs',
+  'create with a key, µs',
+];
+
+/** Todos for which instances are counted. */
+const SCALED = 100_000;
+
 const thousands = (todos: number) => todos.toLocaleString('en');
 const percent = (share: number) => `${share < 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`;
 
-/** A line for people; what it adds for a million todos is left out below 3 % of its constant. */
-export function formula({ constant, each }: Line): string {
-  const growth = `${round(each * 1_000)} T`;
-  if (valueAt({ constant: 0, each }, 1_000_000) < 0.03 * constant) return round(constant);
-  return constant === 0 ? growth : `${round(constant)} + ${growth}`;
+/** A line for people; what a million todos add is left out below 3 % of the constant. */
+export function formula(line: Line): string {
+  const { growth, constant, each } = line;
+  if (valueAt(line, 1_000_000) < 1.03 * constant) return round(constant);
+  const added = `${each < 1 ? Number(each.toPrecision(2)) : round(each)} ${growth === 'todos' ? 'T' : 'L'}`;
+  return constant === 0 ? added : `${round(constant)} + ${added}`;
 }
 
-/** What was measured at each size, the line through it, and by how much that misses the sizes that it was not fitted to. */
+/** The cost of an operation on one todo, or of a 304, does not grow with the list. */
+function growthOf(name: string): Growth {
+  return name.endsWith('µs') && !/^list(?:, 200| after)/.test(name) ? 'depth' : 'todos';
+}
+
+/** A figure at each size, the line through two thirds of them, and by how much that misses the others. */
+interface Fit {
+  readonly measured: Measured;
+  readonly formula: string;
+  readonly errors: string;
+  /** The largest of them. */
+  readonly worst: string;
+}
+
+function fitsOf(points: readonly Point[]): ReadonlyMap<string, Fit> {
+  const all = points.map((point) => [point.todos, figuresOf(point)] as const);
+  const names = [...(all[0]?.[1].keys() ?? [])];
+  return new Map(
+    names.map((name) => {
+      const measured = all.map(([todos, figures]) => [todos, figures.get(name) ?? Number.NaN] as const);
+      if (measured.some(([, value]) => !(value > 0)))
+        return [name, { measured, formula: '–', errors: '–', worst: '–' }];
+      const { line, errors } = fitAndTest(measured, growthOf(name));
+      const missed = errors.map(([, error]) => percent(error)).join(', ');
+      const [worst = Number.NaN] = errors
+        .map(([, error]) => error)
+        .toSorted((a, b) => Math.abs(b) - Math.abs(a));
+      return [name, { measured, formula: formula(line), errors: missed, worst: percent(worst) }];
+    }),
+  );
+}
+
 function tableOf(points: readonly Point[]): string {
   const sizes = points.map(({ todos }, index) => `${thousands(todos)}${isHeldOut(index) ? ' *' : ''}`);
-  const all = points.map((point) => [point.todos, figuresOf(point)] as const);
-  const rows = [...(all[0]?.[1].keys() ?? [])].map((name) => {
-    const measured = all.map(([todos, figures]) => [todos, figures.get(name) ?? Number.NaN] as const);
-    const values = measured.map(([, value]) => round(value));
-    if (measured.some(([, value]) => !(value > 0))) return [name, ...values, '–', '–'];
-    const { line, errors } = fitAndTest(measured);
-    return [name, ...values, formula(line), errors.map(([, error]) => percent(error)).join(', ')];
+  const rows = [...fitsOf(points)].map(([name, fit]) => {
+    return [name, ...fit.measured.map(([, value]) => round(value)), fit.formula, fit.errors];
   });
   return table(['', ...sizes, 'formula', 'error at *'], rows);
+}
+
+/** The formulas of what an operator plans with, both engines side by side: the table of `docs/scaling.md`. */
+function formulaTable(points: readonly Point[]): string {
+  const [sqlite, postgres] = (['SQLite', 'PostgreSQL'] as const).map((name) =>
+    fitsOf(points.filter(({ engine }) => engine === name)),
+  );
+  const cells = (fit: Fit | undefined) => [fit?.formula ?? '–', fit?.worst ?? '–'];
+  const rows = PLANNED.map((name) => {
+    const server = postgres?.get(name.replace(', µs', ', server, µs'));
+    return [
+      name.replace(', µs', ''),
+      ...cells(sqlite?.get(name)),
+      ...cells(postgres?.get(name)),
+      ...cells(name.endsWith('µs') ? server : undefined),
+    ];
+  });
+  return table(['', 'SQLite', 'error', 'PostgreSQL', 'error', 'its server', 'error'], rows);
 }
 
 /** A mix of two operations by the formulas of its parts, against what was measured of it. */
 function mixTable(points: readonly Point[]): string {
   const lineOf = (name: string) =>
-    fitAndTest(points.map((point) => [point.todos, point.costs[name]?.service ?? Number.NaN])).line;
+    fitAndTest(
+      points.map((point) => [point.todos, point.costs[name]?.service ?? Number.NaN]),
+      'depth',
+    ).line;
   const [read, write] = [lineOf('one todo'), lineOf('replace')];
   const rows = points.map(({ todos, costs }) => {
     const predicted = 0.8 * valueAt(read, todos) + 0.2 * valueAt(write, todos);
@@ -99,22 +165,27 @@ function togetherTable(measured: readonly Together[]): string {
   return table(['operation, instances', ...head], rows);
 }
 
-/** How many operations a second two to eight instances answer, by the cores of their server. */
-function scaleTable(measured: readonly Together[]): string {
-  const cores = [2, 4, 8];
-  const alone = groupsOf(measured.filter(({ instances }) => instances === 1));
-  const rows = alone.flatMap(({ rows: [first], median }) => {
-    const demand = { main: median(({ cost }) => cost.main), server: median(({ cost }) => cost.server) };
-    return [1, 2, 3, 4, 6, 8].map((instances) => [
-      `${first?.operation}, ${instances}`,
-      ...cores.map((each) => {
-        const { perSecond, endsAt } = mostPerSecond(demand, instances, each);
-        return `${thousands(Math.round(perSecond / 100) * 100)}${endsAt === 'server' ? ' (server)' : ''}`;
-      }),
-    ]);
+/** How many operations a second so many instances answer, by the cores of their server. */
+function scaleTable(points: readonly Point[]): string {
+  const at = (name: string) => {
+    const figures = points.map((point) => [point.todos, figuresOf(point).get(name) ?? Number.NaN] as const);
+    return valueAt(fitAndTest(figures, 'depth').line, SCALED);
+  };
+  const columns = ['one todo', 'replace'].flatMap((operation) => {
+    const demand = {
+      main: at(`${operation}, of it the main thread, µs`),
+      server: at(`${operation}, server, µs`),
+    };
+    return [4, 8].map((cores) => ({ name: `${operation}, server with ${cores} cores`, demand, cores }));
   });
-  const head = cores.map((each) => `PostgreSQL on ${each} cores`);
-  return `${table(['operation, instances', ...head], rows)}\n\nAt ${USABLE * 100} % of whatever ends first: the instances' main threads, or the server.`;
+  const rows = [1, 2, 4, 8].map((instances) => [
+    `${instances}`,
+    ...columns.map(({ demand, cores }) => {
+      const { perSecond, endsAt } = mostPerSecond(demand, instances, cores);
+      return `${thousands(Math.round(perSecond / 100) * 100)}${endsAt === 'server' ? ', the server ends' : ''}`;
+    }),
+  ]);
+  return table(['Instances', ...columns.map(({ name }) => name)], rows);
 }
 
 /** Everything that a run found, as Markdown. */
@@ -123,7 +194,10 @@ export function report(run: {
   readonly points: readonly Point[];
   readonly together: readonly Together[];
 }): string {
-  const parts = [table(['', ''], Object.entries(run.about)), 'T: thousands of todos.'];
+  const parts = [
+    table(['', ''], Object.entries(run.about)),
+    'T: thousands of todos. L: the decimal logarithm of T.',
+  ];
   for (const name of ['SQLite', 'PostgreSQL']) {
     const points = run.points.filter(({ engine }) => engine === name);
     parts.push(
@@ -132,8 +206,11 @@ export function report(run: {
     );
   }
   parts.push(
+    `### The formulas\n\n${formulaTable(run.points)}`,
     `### Several instances on one PostgreSQL, 10,000 todos\n\n${togetherTable(run.together)}`,
-    `### Operations a second at the most, by the utilisation law\n\n${scaleTable(run.together)}`,
+    `### Operations a second with ${thousands(SCALED)} todos, at ${USABLE * 100} % of what ends first\n\n${scaleTable(
+      run.points.filter(({ engine }) => engine === 'PostgreSQL'),
+    )}`,
   );
   const unavailable = run.points.reduce((sum, point) => sum + point.unavailable, 0);
   if (unavailable > 0) parts.push(`${unavailable} answers were 503: the machine was too busy.`);
