@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 
-/** The words of all documents that somebody has to read, at most. */
-export const MAX_WORDS = 17_000;
+/** The words of all documents that somebody has to read, at most: 750 of them are those of scaling.md. */
+export const MAX_WORDS = 17_750;
 
 /** All but the decisions, the changelog, and the clauses that `npm run documents` lists. */
 export function documentsToRead(): readonly string[] {
