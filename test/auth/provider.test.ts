@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { runProgram, startService } from '../start.ts';
 import { freePort, providerKey, startProvider } from './provider.ts';
@@ -59,6 +60,29 @@ test('token verify explains the tokens of a provider', async () => {
   assert.equal(code, 0, stdout);
   assert.match(stdout, new RegExp(`^ok {5}key +known, from the issuer http://127\\.0\\.0\\.1:${port}$`, 'm'));
 });
+
+test('docs/identity-providers.md shows what token verify says of a token for somebody else', async () => {
+  const page = readFileSync('docs/identity-providers.md', 'utf8');
+  const [, shown = ''] = /token verify - < token\.txt\n```\n\n```\n(.*?)```/s.exec(page) ?? [];
+  const port = await freePort();
+  await using provider = await startProvider(port, [providerKey('first')]);
+  const env = { ...settings(port), TODO_AUTH_AUDIENCE: 'another-service', TODO_AUTH_ROLE_CLAIM: '' };
+  const { code, stdout } = await runProgram(['token', 'verify', '-'], {
+    env,
+    input: await provider.token('editor'),
+  });
+  assert.equal(code, 1);
+  assert.equal(masked(stdout), masked(shown));
+});
+
+/** Without what differs from token to token: names, addresses, numbers and times. */
+function masked(text: string): string {
+  return text
+    .replaceAll(/https?:\S+?(?=["\n])/g, 'URL')
+    .replaceAll(/"(?!role|editor|\/realm)[^"]*"/g, '"…"')
+    .replaceAll(/[\d-]+T[\d:]+Z/g, 'TIME')
+    .replaceAll(/\d+ bytes/g, '0 bytes');
+}
 
 test('keys rotate without a restart: the new one is found, the one that left is refused', async () => {
   const port = await freePort();
