@@ -85,7 +85,7 @@ export function openPipeline(parts: PipelineParts): Receive {
       .then((end) => (end === 'complete' ? route.handle(call, undefined) : { status: end }));
   }
 
-  function send(call: Call, answer: Answer, end: BodyEnd | 'held-back'): void {
+  function send(call: Call, answer: Answer, end: BodyEnd | 'awaits-100'): void {
     const { request, response, connection } = call;
     // Refused meanwhile: what followed of too large a body was not HTTP.
     if (response.headersSent) return;

@@ -18,35 +18,38 @@ export type BodyEnd = 'complete' | 413 | 431;
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /** Undefined when nobody wants the bytes. */
-  #kept: GrowingBuffer | undefined;
-  #state: 'unread' | 'held-back' | 'arriving' | BodyEnd = 'unread';
+  /**
+   * Undefined when nobody wants the bytes. One buffer for pieces of any size: a list of them would hold the memory of the
+   * packets they came in, 80 times as much for chunks of one byte.
+   */
+  #kept: Buffer | undefined;
+  #length = 0;
+  #state: 'unread' | 'awaits-100' | 'arriving' | BodyEnd = 'unread';
   readonly #ended = Promise.withResolvers<BodyEnd>();
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
     if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end(413);
-    else if (expectsContinue(request)) this.#state = 'held-back';
+    else if (expectsContinue(request)) this.#state = 'awaits-100';
   }
 
   /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
   async bytes(): Promise<Buffer | 413 | 431> {
-    const kept = new GrowingBuffer();
-    this.#kept = kept;
+    this.#kept = Buffer.alloc(0);
     const end = await this.end();
-    return end === 'complete' ? kept.bytes : end;
+    return end === 'complete' ? this.#kept.subarray(0, this.#length) : end;
   }
 
   /** The end, for an endpoint that ignores the bytes (contract B1). A client that waits for a 100 gets it. */
   end(): Promise<BodyEnd> {
-    if (this.#state === 'held-back') this.#response.writeContinue();
-    if (this.#state === 'held-back' || this.#state === 'unread') this.#read();
+    if (this.#state === 'awaits-100') this.#response.writeContinue();
+    if (this.#state === 'awaits-100' || this.#state === 'unread') this.#read();
     return this.#ended.promise;
   }
 
   /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
-  rest(): BodyEnd | 'held-back' | Promise<BodyEnd> {
+  rest(): BodyEnd | 'awaits-100' | Promise<BodyEnd> {
     this.#kept = undefined;
     return this.#state === 'unread' || this.#state === 'arriving' ? this.end() : this.#state;
   }
@@ -54,21 +57,31 @@ export class IncomingBody {
   #read(): void {
     this.#state = 'arriving';
     const request = this.#request;
-    let size = 0;
     const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= BODY_MAX_BYTES) {
-        this.#kept?.append(chunk);
+      const length = this.#length + chunk.length;
+      if (length > BODY_MAX_BYTES) {
+        request.off('data', onData).pause();
+        this.#end(413);
         return;
       }
-      request.off('data', onData).pause();
-      this.#end(413);
+      this.#keep(chunk, length);
+      this.#length = length;
     };
     request.on('data', onData);
     request.once('end', () => {
       this.#end(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
     });
     request.on('error', () => {});
+  }
+
+  #keep(chunk: Buffer, length: number): void {
+    const kept = this.#kept;
+    if (kept === undefined) return;
+    if (length > kept.length) {
+      this.#kept = Buffer.allocUnsafeSlow(Math.min(BODY_MAX_BYTES, Math.max(length, 2 * kept.length)));
+      kept.copy(this.#kept, 0, 0, this.#length);
+    }
+    chunk.copy(this.#kept ?? kept, this.#length);
   }
 
   #end(end: BodyEnd): void {
@@ -83,31 +96,4 @@ export class IncomingBody {
  */
 function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersionMinor === 1;
-}
-
-/**
- * One buffer for bytes that come in pieces of any size, 64 KiB at most. A list of the pieces would hold the memory of
- * the packets they came in: 80 times as much for chunks of one byte.
- */
-class GrowingBuffer {
-  #buffer = Buffer.alloc(0);
-  #length = 0;
-
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  /** The caller keeps the sum of all lengths within `BODY_MAX_BYTES`. */
-  append(chunk: Buffer): void {
-    const length = this.#length + chunk.length;
-    if (length > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(
-        Math.min(BODY_MAX_BYTES, Math.max(length, 2 * this.#buffer.length)),
-      );
-      this.#buffer.copy(grown, 0, 0, this.#length);
-      this.#buffer = grown;
-    }
-    chunk.copy(this.#buffer, this.#length);
-    this.#length = length;
-  }
 }

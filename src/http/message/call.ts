@@ -12,6 +12,8 @@ export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: HttpConnection;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
   /** Undefined when the request announces none. */
   readonly body: IncomingBody | undefined;
   /** Undefined when no route has the path. */
@@ -29,16 +31,10 @@ export class Call {
     this.request = request;
     this.response = response;
     this.connection = connection;
+    this.method = request.method ?? '';
+    this.headers = request.headers;
     this.body = announcesBody(request) ? new IncomingBody(request, response) : undefined;
     this.found = found;
-  }
-
-  get method(): string {
-    return this.request.method ?? '';
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.request.headers;
   }
 
   /** The id in the path of a route that has one. */
