@@ -52,7 +52,7 @@ export const SETTINGS = {
     about: 'Where the keys are, for an issuer without a discovery document' },
   TODO_AUTH_KEYS_FILE: { text: 'a file: PEM public key, JWK or JWKS',
     about: 'The keys themselves, when the service cannot reach the issuer. Read again when it changes' },
-  TODO_AUTH_SECRET_FILE: { text: 'a file: up to 5 lines of `base64:` and the base64 of an HMAC secret, or the bytes of one (one final line break is dropped)',
+  TODO_AUTH_SECRET_FILE: { text: 'a file: 1 to 5 lines `base64:…`, each a secret; or the bytes of one secret (one final line break is dropped)',
     about: 'The secrets of an issuer that signs with HS256, HS384 or HS512. Read again when it changes: [in three steps](identity-providers.md#an-hmac-secret-is-changed-in-three-steps)' },
   TODO_AUTH_ROLE_CLAIM: { text: 'the name of a claim, or a JSON Pointer such as `/realm_access/roles`', otherwise: 'the claims `role` and `roles`',
     about: 'Where the provider puts roles' },
