@@ -70,7 +70,7 @@ async function importInto(
   let target: ImportTarget | undefined;
   let committing = false;
   const takeBack = (signal: string): void => {
-    target?.abandon?.();
+    void target?.[Symbol.asyncDispose]();
     printCannot('import', `it was ended by ${signal}, and nothing was changed`, 1);
   };
   endBySignal(takeBack, () => committing);

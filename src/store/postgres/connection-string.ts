@@ -58,7 +58,8 @@ export interface Parameters {
 
 /**
  * Reads a connection string as libpq does: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
- * Stricter in one point: an "@" outside its place is invalid, because what follows it may be the end of a password.
+ * Stricter in one point: an "@" outside its place is invalid, because what follows it may be the end of a password. The
+ * driver's own reader knows one host and no `target_session_attrs`, takes any word for `sslmode`, and quotes the string.
  *
  * @throws {StoreNotOpened} The message quotes nothing of the string but a name that libpq knows.
  */

@@ -166,7 +166,6 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
       committed = true;
       return { made: todos };
     },
-    abandon: () => opened.dispose(),
     [Symbol.asyncDispose]: async () => opened.dispose(),
   };
 }

@@ -54,8 +54,8 @@ export interface ExportSource extends AsyncDisposable {
 }
 
 /**
- * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was.
- * One that puts todos back takes those alone, and locks nothing before `commit`.
+ * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also
+ * when the process ends right after that call. One that puts todos back takes those alone, and locks nothing before `commit`.
  */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
@@ -65,8 +65,6 @@ export interface ImportTarget extends AsyncDisposable {
    * with `OutcomeUnknown` when nobody knows whether they are there.
    */
   commit(contents: Contents): Promise<Imported>;
-  /** As disposing, at once: the process is about to end. Only where what is left would be in the way. */
-  abandon?(): void;
 }
 
 /** How many todos were made, or the first ten of those that are the reason why none was put back. */
