@@ -42,8 +42,8 @@ class NotReadable extends Error {
 
 /** `todo-service import FILE|-`. The result is the exit code. */
 export async function importAll(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const only = { only: { type: 'string' } } as const;
-  const line = { command: 'import', action: 'import', operand: 'FILE', flags: only, help: HELP } as const;
+  const flags = { only: { type: 'string' } } as const;
+  const line = { command: 'import', action: 'import', operand: 'FILE', flags, help: HELP } as const;
   return onDatabase(line, argv, env, async (database, { FILE: file, only: wanted }) => {
     const only = wanted === undefined ? undefined : idsOf(wanted);
     if (wanted !== undefined && only === undefined) {
