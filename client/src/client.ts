@@ -249,7 +249,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
   };
 }
 
-/** Without the final slash. A user and a password are not quoted. */
+/** As it was parsed, without white space around it and the final slash. A user and a password are not quoted. */
 function baseOf(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
@@ -259,7 +259,7 @@ function baseOf(baseUrl: string): string {
       `baseUrl must be an absolute http or https URL without a user, a query and a fragment${received}`,
     );
   }
-  return baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
+  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href;
 }
 
 /** The body of an answer; undefined when it has more than `limit` bytes, of which the rest is not read. */

@@ -182,7 +182,7 @@ const SUCCESS = 0;
  * The same exporter, and a line in the log when spans can no longer be sent, and when they can again. What
  * happens in between is for level debug. Requests never notice.
  */
-export function loggedExporter(exporter: SpanExporter, tell: Tell): SpanExporter {
+function loggedExporter(exporter: SpanExporter, tell: Tell): SpanExporter {
   let failing = false;
   return {
     export(spans, report) {

@@ -18,13 +18,15 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
   prepareBodies();
   const addOnce = createOnce();
 
+  /** Says who changed what (docs/logging.md). */
+  function audit(event: 'todo-created' | 'todo-replaced' | 'todo-deleted', call: Call, id: number): void {
+    tell({ event, id, ...actor(call.identity), traceId: call.traceId });
+  }
+
   /** Writes the log line of a create before anybody hears of the todo: who waits for its key, or for a later write. */
   async function addAudited(call: Call, todo: NewTodo, once: Once | undefined): Promise<CreateOutcome> {
     const created = await marked(call.mark, 'add', () => store.add(todo, once, call.mark));
-    if (typeof created === 'object' && !('repeated' in created)) {
-      const { identity, traceId } = call;
-      tell({ event: 'todo-created', id: created.id, ...actor(identity), traceId });
-    }
+    if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);
     return created;
   }
 
@@ -82,7 +84,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const { id, mark } = call;
         switch (await marked(mark, 'replace', () => store.replace(id, body, preconditions, mark))) {
           case 'replaced':
-            tell({ event: 'todo-replaced', id, ...actor(call.identity), traceId: call.traceId });
+            audit('todo-replaced', call, id);
             return { status: 204 };
           case 'todo-missing':
             return { status: 404 };
@@ -102,7 +104,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
           const { id, mark } = call;
           switch (await marked(mark, 'remove', () => store.remove(id, preconditions, mark))) {
             case 'removed':
-              tell({ event: 'todo-deleted', id, ...actor(call.identity), traceId: call.traceId });
+              audit('todo-deleted', call, id);
               return { status: 204 };
             case 'todo-missing':
               return { status: 404 };

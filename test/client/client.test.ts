@@ -41,8 +41,9 @@ test('a todo is created, read, replaced and removed', async () => {
   assert.equal((await errorOf(client.get(todo.id))).status, 404);
 });
 
-test('a base URL may end in a slash, and the name of the identity is read', async () => {
+test('a base URL may end in a slash and have white space around it, and the name of the identity is read', async () => {
   assert.deepEqual(await clientWith({ baseUrl: `${proxy.url}/` }).me(), { name: 'ada' });
+  assert.deepEqual(await clientWith({ baseUrl: ` ${proxy.url} ` }).me(), { name: 'ada' });
 });
 
 test('what was read is handed back on a 304, and read anew when it has changed', async () => {

@@ -26,16 +26,13 @@ export function openCors(origins: readonly string[]): Cors {
   return {
     apply(answer, { headers: { origin } }) {
       const { vary } = answer.headers ?? {};
-      const marked = { ...answer.headers, vary: vary === undefined ? 'Origin' : `${vary}, Origin` };
-      if (origin === undefined || !allowed.has(origin)) return { ...answer, headers: marked };
-      return {
-        ...answer,
-        headers: {
-          ...marked,
-          'access-control-allow-origin': origin,
-          'access-control-expose-headers': EXPOSED_HEADERS,
-        },
-      };
+      const headers: Record<string, string> = { ...answer.headers };
+      headers.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
+      if (origin !== undefined && allowed.has(origin)) {
+        headers['access-control-allow-origin'] = origin;
+        headers['access-control-expose-headers'] = EXPOSED_HEADERS;
+      }
+      return { ...answer, headers };
     },
     preflight({ method, headers }, allow) {
       const { origin, 'access-control-request-method': wanted } = headers;
