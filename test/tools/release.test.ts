@@ -39,6 +39,15 @@ for (const [change, fault] of [
     },
     `the repository of package.json must be ${MANIFEST.repository.url}, received https://github.com/todo/fork`,
   ],
+  [
+    {
+      version: '1.2.3-rc.1',
+      changelog: '## [1.2.3-rc.1] - 2026-11-21\n',
+      tags: ['v1.2.3-rc.1'],
+      packages: {},
+    },
+    'the version must be three numbers, received 1.2.3-rc.1',
+  ],
   [{ changelog: '## [Unreleased]\n' }, 'the newest release of CHANGELOG.md must be 1.2.3, received none'],
   [{ changelog: '## [1.2.3]\n' }, '1.2.3 must have a date in CHANGELOG.md'],
   [{ tags: ['v1.2.2'] }, 'the commit must have the tag v1.2.3, received v1.2.2'],

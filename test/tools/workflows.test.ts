@@ -70,6 +70,19 @@ test('a release signs every file and the image by its digest, and publishes thre
   assert.match(run, / publish .* --provenance /);
 });
 
+test('a checkout of a tag asks for no other tag: https://github.com/actions/checkout/issues/1467', () => {
+  const { build } = jobsOf('.github/workflows/release.yml');
+  const checkout = build?.steps.find(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+  assert.deepEqual(checkout?.with, { 'persist-credentials': false });
+});
+
+test('a release that is published is not made again, and a draft of an earlier run is replaced', () => {
+  const steps = jobsOf('.github/workflows/release.yml').publish?.steps ?? [];
+  assert.match(steps[0]?.run ?? '', /gh release view [^]*= false [^]*exit 1/);
+  const { run = '' } = steps.find(({ run = '' }) => run.includes('gh release create')) ?? {};
+  assert.match(run, /^gh release delete .* --yes \|\| true\n/);
+});
+
 test('only the job that publishes may write, and it runs nothing of the checkout', () => {
   const jobs = paths.flatMap((path) => Object.entries(jobsOf(path)));
   const writing = jobs.filter(([, { permissions }]) => Object.values(permissions).includes('write'));

@@ -27,6 +27,8 @@ export function disagreements(checkout: Checkout): readonly string[] {
   const url = `git+https://github.com/${checkout.repository}.git`;
   const [, newest, date] = /^## \[(\d[^\]]*)\](?: - (\d{4}-\d{2}-\d{2}))?$/m.exec(changelog) ?? [];
   const faults = [
+    // Half-way through a release, npm refuses one that it cannot call the latest.
+    /^\d+\.\d+\.\d+$/.test(version) || `the version must be three numbers, received ${version}`,
     newest === version ||
       `the newest release of CHANGELOG.md must be ${version}, received ${newest ?? 'none'}`,
     newest === undefined || date !== undefined || `${newest} must have a date in CHANGELOG.md`,
