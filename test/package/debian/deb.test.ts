@@ -15,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { VARIABLES } from '../../../src/settings.ts';
@@ -181,6 +181,18 @@ describe('The Debian package', { concurrency: false }, () => {
         assert.deepEqual(await copies(), [...older, ...foreign].sort());
       });
     }
+
+    test('a copy that is newer than now is a failure, and neither it nor the copy of now is removed', async () => {
+      const before = await copies();
+      const misnamed = 'todos-20990101T000000Z.db';
+      await writeFile(join(root, BACKUPS, misnamed), misnamed);
+      const { code, stdout, stderr } = await backUp();
+      assert.equal(code, 1);
+      assert.match(stderr, /^No older copy is removed: \S+\/todos-20990101T000000Z\.db is newer than now\. /);
+      const made = basename(stdout.split(':')[0] ?? '');
+      assert.deepEqual(await copies(), [...before, misnamed, made].sort());
+      for (const name of [misnamed, made]) await rm(join(root, BACKUPS, name));
+    });
 
     test(`has a copy more that is checked, and keeps the newest ${KEPT}`, async () => {
       const { code, stdout, stderr } = await backUp();
