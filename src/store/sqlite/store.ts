@@ -99,8 +99,12 @@ export function sqliteStore(
 
     sizes() {
       const sizeOf = (name: 'main' | 'wal', suffix = '') => {
-        const size = statSync(file.path + suffix, { throwIfNoEntry: false })?.size;
-        return size === undefined ? [] : [{ file: name, bytes: size }];
+        try {
+          return [{ file: name, bytes: statSync(file.path + suffix).size }];
+        } catch {
+          // Whatever the reason, it is not known: `check` says why.
+          return [];
+        }
       };
       return {
         database: [...sizeOf('main'), ...sizeOf('wal', '-wal')],
