@@ -40,7 +40,9 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
 
 /** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
 const READ_CHANGES = `WITH moment AS MATERIALIZED (
-    SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot) AS complete FROM todo_purged
+    SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot)
+      AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) AS complete
+    FROM todo_purged
   )
   SELECT moment.*, unseen.id AS unseen, ${SELECTED}
   FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
@@ -48,7 +50,7 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
 
 /** A row of `READ_CHANGES`. */
 type ChangeRow = Moment & {
-  /** No tombstone that the snapshot does not see was purged. */
+  /** No tombstone that the snapshot does not see was purged, and the server was not taken back behind the snapshot. */
   readonly complete: boolean;
   /** The id of a todo that changed; null when none did. */
   readonly unseen: number | null;
