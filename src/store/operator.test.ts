@@ -8,7 +8,19 @@ for (const name of ['a', 'Home and garden', '#1', '\u{1F331}'.repeat(100), '\u00
   });
 }
 
-for (const name of ['', ' ', ' a', 'a ', '\u00a0', 'a\nb', 'a\u0000', '\u001b[2J', '\ud800']) {
+for (const name of [
+  '',
+  ' ',
+  ' a',
+  'a ',
+  '\u00a0',
+  'a\nb',
+  'a\u2028b',
+  'a\u2029b',
+  'a\u0000',
+  '\u001b[2J',
+  '\ud800',
+]) {
   test(`a category may not be called ${JSON.stringify(name)}`, () => {
     assert.equal(
       categoryNameFault(name),

@@ -8,7 +8,7 @@ export interface Category {
 const MAX_LENGTH = 100;
 
 /** One line of text without gaps around it: it is read in a list. No U+0000 and no lone surrogate: storable. */
-const NAME = /^(?!\s)[^\p{Cc}\p{Cs}]+(?<!\s)$/u;
+const NAME = /^(?!\s)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 
 /** What is wrong with the name of a new category, for people, or undefined. */
 export function categoryNameFault(name: string): string | undefined {
