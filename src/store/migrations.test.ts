@@ -19,3 +19,16 @@ for (const [what, files, oldest] of [
     assert.equal(new Migrations(pathToFileURL(`${folder}/`)).oldestProgram, oldest);
   });
 }
+
+for (const oldestProgram of [3, 0, -1, Number.NaN]) {
+  test(`a newer schema that says ${oldestProgram} is for the program that made it alone`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'todo-migrations-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, '0001-x.sql'), '');
+    const migrations = new Migrations(pathToFileURL(`${folder}/`));
+    assert.match(
+      migrations.faultOf({ version: 3, oldestProgram }) ?? '',
+      /^its schema must be version 1 or older, received 3, for programs from 3 on: /,
+    );
+  });
+}

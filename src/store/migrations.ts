@@ -4,7 +4,7 @@ import { listAssets, readAsset } from '../assets.ts';
 export interface SchemaVersion {
   /** 0 when there is none. */
   readonly version: number;
-  /** The oldest program that may work with it, by the version that the program makes. */
+  /** The oldest program that may work with it, by the version that the program makes. Not one from 1 on: no older one. */
   readonly oldestProgram: number;
 }
 
@@ -45,10 +45,20 @@ export class Migrations {
 
   /** What is wrong with a database that this program is too old for, for people, or undefined. */
   faultOf({ version, oldestProgram }: SchemaVersion): string | undefined {
-    if (version <= this.version || oldestProgram <= this.version) return undefined;
+    const oldest = oldestProgram >= 1 ? oldestProgram : version;
+    if (version <= this.version || oldest <= this.version) return undefined;
     return (
-      `its schema must be version ${this.version} or older, received ${version}, for programs from ${oldestProgram} on: ` +
+      `its schema must be version ${this.version} or older, received ${version}, for programs from ${oldest} on: ` +
       'start the newer todo-service that made it, or export with that one and import with this one'
+    );
+  }
+
+  /** The same of an export, which is to have everything, by the version of the schema. */
+  exportFaultOf(version: number): string | undefined {
+    if (version <= this.version) return undefined;
+    return (
+      `its schema is version ${version}, of which this program knows ${this.version}, so the rest would be missing: ` +
+      'export with the newer todo-service'
     );
   }
 }

@@ -15,7 +15,8 @@ const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NO
 const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
 /** A schema of before does not say which program may use it. */
 const READ_VERSION = `SELECT version,
-  coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema`;
+  coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema
+  ORDER BY version DESC`;
 const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES ($1, $2)';
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
@@ -160,6 +161,12 @@ export async function schemaFault(connection: ServerConnection): Promise<string 
   const schema = await schemaVersion(connection);
   if (schema.version >= MIGRATIONS.version) return MIGRATIONS.faultOf(schema);
   return `its schema must be version ${MIGRATIONS.version}, received ${schema.version}: run "todo-service migrate" first`;
+}
+
+/** The same for who reads everything: a newer schema is a fault too. */
+export async function exportFault(connection: ServerConnection): Promise<string | undefined> {
+  const { version } = await schemaVersion(connection);
+  return (await schemaFault(connection)) ?? MIGRATIONS.exportFaultOf(version);
 }
 
 /** The version that this program makes and works with. */

@@ -17,7 +17,7 @@ import type { ServerConnection } from './connection.ts';
 import { READ_PART } from './list.ts';
 import { type Ask, EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
-import { migrate, schemaFault, unloggedFault } from './schema.ts';
+import { exportFault, migrate, schemaFault, unloggedFault } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
@@ -57,11 +57,11 @@ const RESTORE = `WITH made AS (
 /**
  * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
  *
- * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
+ * @throws {StoreNotOpened} when it cannot be reached, or has an older or a newer schema.
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
   const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-  return begin(connectionString, schemaFault, mode, async ({ ask }) => {
+  return begin(connectionString, exportFault, mode, async ({ ask }) => {
     const [counts] = await ask<Counts>(COUNT);
     const categories = await ask<Category>(LIST_CATEGORIES);
     // A sequence belongs to no snapshot: read after it, it is above all of its rows.

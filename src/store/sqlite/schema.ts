@@ -7,7 +7,7 @@ const APPLICATION_ID = 0x746f646f;
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** A schema of before does not say it, and is not asked. */
-const OLDEST_PROGRAM = 'SELECT oldest_program FROM todo_schema';
+const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_schema';
 
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
@@ -78,9 +78,11 @@ export function checkSchema(database: DatabaseSync): void {
   );
 }
 
-/** Throws as `migrate`, for who only reads: an older schema will do. */
+/** Throws as `migrate`, for who reads everything: an older schema will do, and no newer one. */
 export function checkReadableSchema(database: DatabaseSync): void {
-  if (versionOf(database) === 0) throw new Error('it has no schema, and no todos');
+  const version = versionOf(database);
+  const fault = version === 0 ? 'it has no schema, and no todos' : MIGRATIONS.exportFaultOf(version);
+  if (fault !== undefined) throw new Error(fault);
 }
 
 /** The version of a schema that this program may use; 0 of an empty file. */
