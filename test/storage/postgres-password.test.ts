@@ -47,6 +47,14 @@ for (const [what, content, password] of [
   });
 }
 
+test('a command without a password says that the server asks for one, and where it may stand', async () => {
+  await using folder = await temporaryFolder();
+  const { bare } = await withPasswordFile(folder.path);
+  const { code, stderr } = await runProgram(['check'], { env: { TODO_DATABASE: bare } });
+  assert.equal(code, 69);
+  assert.match(stderr, /: it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one\n$/);
+});
+
 test('a password changes without a restart: known connections stay, new ones have the new text', async () => {
   await using folder = await temporaryFolder();
   const { owner, watched, path, env } = await withPasswordFile(folder.path);

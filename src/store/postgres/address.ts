@@ -26,7 +26,7 @@ export interface Address {
 
 interface Config extends ClientConfig {
   /** A function is asked for each connection. */
-  readonly password: string | undefined | (() => Promise<string>);
+  readonly password: string | (() => Promise<string>);
   readonly user: string;
   readonly database: string;
   readonly ssl: false | ConnectionOptions;
@@ -63,7 +63,7 @@ export function addressOf(connectionString: string, env = process.env): Address 
     ssl: tlsOf(parameters),
     sslnegotiation: negotiationOf(get('sslnegotiation') ?? 'postgres'),
     application_name: get('application_name') ?? 'todo-service',
-    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? get('password'),
+    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? get('password') ?? noPassword,
     options: get('options'),
   };
   return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
@@ -77,6 +77,11 @@ function passwordFrom(path: string | undefined): (() => Promise<string>) | undef
     if (file.outcome === 'read') return file.password;
     throw new Error(`the file of TODO_DATABASE_PASSWORD_FILE cannot be used: ${file.reason}`);
   };
+}
+
+/** Called when the server asks. Without it the driver would look into `~/.pgpass`. */
+async function noPassword(): Promise<never> {
+  throw new Error('it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one');
 }
 
 /** A container may run as a number that has no name. */
