@@ -1,11 +1,10 @@
 import { type Config, readConfig } from '../config.ts';
-import { meant } from '../nearest.ts';
 import { quoteReceived } from '../quote.ts';
-import { type GivenFlags, unknownVariables } from '../read-settings.ts';
+import type { GivenFlags } from '../read-settings.ts';
 import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
 import { nameOf } from './database.ts';
 import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
-import { print, printFaults, printNotOpened } from './print.ts';
+import { print, printFaults, printNotOpened, printUnknownVariables } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
 
@@ -26,6 +25,7 @@ export async function config(argv: readonly string[], env: NodeJS.ProcessEnv): P
   const flags = readFlags({ command: 'config', flags: SERVE_FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const given: GivenFlags = flags;
+  printUnknownVariables(env);
   const read = await readConfig(given, env);
   if ('faults' in read) return printFaults('start', read.faults);
   const database = await databaseOf(read.config).catch((error) => printNotOpened('start', error));
@@ -45,9 +45,6 @@ export async function config(argv: readonly string[], env: NodeJS.ProcessEnv): P
   });
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));
-  for (const { name, nearest } of unknownVariables(env)) {
-    process.stderr.write(`Nothing reads the variable ${JSON.stringify(name)}${meant(nearest)}.\n`);
-  }
   return 0;
 }
 

@@ -1,4 +1,6 @@
 import { KeysNotOpened } from '../auth/keys/keys.ts';
+import { meant } from '../nearest.ts';
+import { unknownVariables } from '../read-settings.ts';
 import { StoreNotOpened } from '../store/store.ts';
 
 /** Standard output did not take everything: EX_IOERR of sysexits.h. */
@@ -24,6 +26,13 @@ export function printFaults(action: string, faults: readonly string[]): 78 {
   const lines = faults.map((fault) => `  ${fault}\n`).join('');
   process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
   return 78;
+}
+
+/** Prints the variables that nothing reads, a line each: a misspelled one may be the cause of a fault. */
+export function printUnknownVariables(env: NodeJS.ProcessEnv): void {
+  for (const { name, nearest } of unknownVariables(env)) {
+    process.stderr.write(`Nothing reads the variable ${JSON.stringify(name)}${meant(nearest)}.\n`);
+  }
 }
 
 /**

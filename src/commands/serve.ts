@@ -10,7 +10,7 @@ import { openService, PortNotOpened, type Service } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { readFlags, SERVE_FLAGS, settingsHelp } from './flags.ts';
-import { printCannot, printFaults, printNotOpened } from './print.ts';
+import { printCannot, printFaults, printNotOpened, printUnknownVariables } from './print.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 const OTHERS = VARIABLES.filter(
@@ -53,7 +53,10 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   const flags = readFlags({ command: 'serve', flags: SERVE_FLAGS, help: HELP }, argv);
   if (typeof flags === 'number') return flags;
   const read = await readConfig(flags, env);
-  if ('faults' in read) return printFaults('start', read.faults);
+  if ('faults' in read) {
+    printUnknownVariables(env);
+    return printFaults('start', read.faults);
+  }
   const { config } = read;
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;

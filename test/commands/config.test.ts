@@ -80,6 +80,15 @@ test('config says what serve would refuse of the address of a database, with 69'
   assert.match(stderr, /^Cannot start: .*"target_session_attrs" must be /);
 });
 
+test('a misspelled variable is named beside the faults that it causes, by config and by serve', async () => {
+  const env = { TODO_AUTH_ISUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
+  const { code, stderr } = await runProgram(['config'], { env });
+  assert.equal(code, 78);
+  assert.match(stderr, /^Nothing reads the variable "TODO_AUTH_ISUER"; "TODO_AUTH_ISSUER" may be meant\.\n/);
+  assert.match(stderr, /TODO_AUTH_ISSUER must be .*, received nothing\n$/);
+  assert.equal((await runProgram(['serve'], { env })).stderr, stderr);
+});
+
 test('config names the variables that nothing reads, with the nearest', async () => {
   const env = { TODO_MAX_CONECTIONS: '5' };
   const { code, stderr } = await runProgram(['config', '--profile', 'error-demo'], { env });
