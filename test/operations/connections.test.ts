@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -368,6 +368,29 @@ describe('The budget of a connection', { concurrency: true }, () => {
       assert.ok(Math.max(...perTurn) <= 2 * 4, `${perTurn.filter((some) => some > 0)} requests a turn`);
     });
   }
+
+  test('every connection has its turn: of one body at most 4 KiB are parsed at a time', async () => {
+    await using demo = await startDemo();
+    let parsed = 0;
+    demo.server.prependListener('request', (request: IncomingMessage) => {
+      request.on('data', ({ length }: Buffer) => {
+        parsed += length;
+      });
+    });
+    await using connection = await Connection.open(demo.url);
+    const body = 'x'.repeat(60_000);
+    connection.socket.write(
+      `POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${body}`,
+    );
+    const perTurn: number[] = [];
+    for (let before = 0; before < body.length; before = parsed) {
+      await turn();
+      perTurn.push(parsed - before);
+    }
+    await connection.until('"done":true}');
+    const turns = perTurn.filter((some) => some > 0).length;
+    assert.ok(turns > (0.8 * body.length) / 4_096, `${perTurn} bytes a turn`);
+  });
 
   test('D10 · a client that goes on reading is not cut off, however long its answer takes', async () => {
     const body = Buffer.alloc(24 * 2 ** 20, 'x');
