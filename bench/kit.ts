@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { temporaryFolder } from '../test/folder.ts';
 import { runProgram } from '../test/start.ts';
-import { temporaryFolder } from '../test/storage/folder.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { drawRequests, type TodoRequest } from './requests.ts';
 import type { Scenario } from './scenarios.ts';

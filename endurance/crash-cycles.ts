@@ -1,10 +1,10 @@
 // Kills the service many times and says what was lost: node endurance/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '../test/folder.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { crash } from '../test/storage/crash.ts';
 import { compileDisk, cutPower } from '../test/storage/disk.ts';
-import { temporaryFolder } from '../test/storage/folder.ts';
 
 const HELP = `Usage: node endurance/crash-cycles.ts [flags]
 

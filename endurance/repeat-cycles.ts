@@ -1,7 +1,8 @@
 // Kills the service while creates with a key are under way, and repeats them: node endurance/repeat-cycles.ts --help
+
+import { temporaryFolder } from '../test/folder.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { crashRepeats } from '../test/storage/crash-repeats.ts';
-import { temporaryFolder } from '../test/storage/folder.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 
 const HELP = `Usage: node endurance/repeat-cycles.ts [flags]

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { signer } from '../../conformance/src/sign.ts';
+import { temporaryFolder } from '../../test/folder.ts';
 import { testAuth } from '../../test/operations/list.ts';
 import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
 import { startService } from '../../test/start.ts';
 import { steadily } from '../../test/steadily.ts';
-import { temporaryFolder } from '../../test/storage/folder.ts';
 import { asking } from '../asking.ts';
 import { makeTodos } from '../make-todos.ts';
 import type { Orders, Outcome } from './attacker.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { temporaryFolder } from '../../test/folder.ts';
 import { familySeconds } from '../../test/process-figures.ts';
 import { runProgram } from '../../test/start.ts';
-import { temporaryFolder } from '../../test/storage/folder.ts';
 import { PostgresServer } from '../../test/storage/postgres-server.ts';
 import { makeTodos } from '../make-todos.ts';
 

@@ -11,7 +11,7 @@ import {
   openDevelopmentKey,
   readDevelopmentKey,
 } from '../../src/auth/development.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const run = promisify(execFile);
 const maker = fileURLToPath(new URL('./make-development-key.ts', import.meta.url));

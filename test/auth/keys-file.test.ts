@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readKeysFile } from '../../src/auth/keys/files.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
 
 function pem(name: KeyName): string {

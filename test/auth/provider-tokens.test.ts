@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
 import { forge, jwks, type KeyName, privateKey, signer } from './forge.ts';
 
 /** A token as a provider's source writes it, with names, hosts, times and keys of the test, and what comes of it. */

@@ -9,7 +9,7 @@ import pino from 'pino';
 import { parseSecrets, readSecretFile } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { tellBy } from '../../src/observe/log.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { publicKey } from './forge.ts';
 import { silent, TRUST } from './trust.ts';
 

@@ -7,7 +7,7 @@ import { openDevelopmentKey } from '../../src/auth/development.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/read-settings.ts';
 import type { Variable } from '../../src/settings.ts';
-import { type Folder, temporaryFolder } from './folder.ts';
+import { type Folder, temporaryFolder } from '../folder.ts';
 import { jwkOf, publicKey } from './forge.ts';
 
 type Variables = Readonly<Partial<Record<Variable, string | undefined>>>;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
 
 interface Made {
   readonly token: string;

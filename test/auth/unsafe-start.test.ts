@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { type Folder, temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { type Folder, temporaryFolder } from './folder.ts';
 import { privateKey } from './forge.ts';
 
 const TRUSTED = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };

@@ -7,7 +7,7 @@ import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openWatchedKeys } from '../../src/auth/keys/watched-file.ts';
 import { tellBy } from '../../src/observe/log.ts';
-import { type Folder, temporaryFolder } from './folder.ts';
+import { type Folder, temporaryFolder } from '../folder.ts';
 import { draft, forge, jwkOf, type KeyName, privateKey, publicKey } from './forge.ts';
 import { silent, TRUST } from './trust.ts';
 

@@ -10,8 +10,8 @@ import { signToken } from '../../src/auth/development.ts';
 import { openWatchedKeys } from '../../src/auth/keys/watched-file.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { canaries } from '../canaries/canaries.ts';
+import { type Folder, temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { type Folder, temporaryFolder } from './folder.ts';
 import { TRUST } from './trust.ts';
 
 const OLD = randomBytes(32);

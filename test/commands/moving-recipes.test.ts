@@ -7,8 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { post, serve, titles } from './served.ts';
 

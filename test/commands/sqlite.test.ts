@@ -8,8 +8,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { post, serve, titles } from './served.ts';
 import { describeCommands } from './suite.ts';
 

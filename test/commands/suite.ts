@@ -3,8 +3,8 @@ import { cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { type Finished, runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { ask, post, serve, titles } from './served.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 
 const page = await readFile(new URL('../../docs/client.md', import.meta.url), 'utf8');
@@ -20,10 +20,10 @@ test('docs/client.md has an example and its output for every part that shows cod
 });
 
 for (const [index, [, code = '', output = '']] of examples.entries()) {
-  test(`docs/client.md · example ${index + 1} prints what stands below it`, async (t) => {
+  test(`docs/client.md · example ${index + 1} prints what stands below it`, async () => {
     await using list = await startList();
-    const folder = await mkdtemp(join(tmpdir(), 'todo-client-'));
-    t.after(() => rm(folder, { recursive: true }));
+    await using owned = await temporaryFolder();
+    const folder = owned.path;
     const file = join(folder, 'example.ts');
     const here = code.replaceAll("'todo-service-client'", `'${client}'`);
     await writeFile(file, here.replaceAll('https://todos.example.org', list.url));

@@ -14,8 +14,8 @@ import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { todo } from '../todo.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../folder.ts';
 import { startTogether } from '../serve/start-together.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { start } from '../storage/sqlite-starter.ts';
 import { listed } from '../storage/todos.ts';
 

@@ -9,8 +9,8 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { forReader } from '../../src/commands/progress.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));

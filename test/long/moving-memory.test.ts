@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
 const server = await PostgresServer.start();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { crashRepeats } from '../storage/crash-repeats.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
 const server = await PostgresServer.start();

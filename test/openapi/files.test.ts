@@ -9,8 +9,8 @@ import { parseIdempotencyKey } from '../../src/shared-list/create-once.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import {
   type OpenApiDocument,
   operationsOf,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { temporaryFolder } from '../storage/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { exposedMetrics } from './exposed.ts';
 import { groupedBy, selectorsOf } from './promql.ts';
 import { noPromtool, promtool } from './promtool.ts';

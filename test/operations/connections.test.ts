@@ -15,7 +15,7 @@ import { openListeners } from '../../src/http/transport/listeners.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { temporaryFolder } from '../storage/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { type DemoOptions, get, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
@@ -136,10 +136,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
     connection.socket.write(`${get.repeat(16)}GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n`);
     await connection.closed();
-    assert.deepEqual(
-      connection.answers().map(({ status }) => status),
-      [...Array(16).fill(404), 400],
-    );
+    assert.deepEqual(connection.statuses(), [...Array(16).fill(404), 400]);
   });
 
   test('D10 · a client that reads no answer is held back by TCP, and goes on where it was', async () => {
@@ -170,10 +167,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       await pause(50);
       connection.socket.resume();
       await connection.closed();
-      assert.deepEqual(
-        connection.answers().map(({ status }) => status),
-        [200, ...Array(11).fill(204)],
-      );
+      assert.deepEqual(connection.statuses(), [200, ...Array(11).fill(204)]);
     });
   }
 
@@ -189,10 +183,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     gated.open();
     connection.socket.write(`${post.slice(20)}{}`);
     await connection.until('"done":true');
-    assert.deepEqual(
-      connection.answers().map(({ status }) => status),
-      [200, 200],
-    );
+    assert.deepEqual(connection.statuses(), [200, 200]);
   });
 
   test('a client is not slow while its token is verified, however long that takes', async () => {
@@ -294,10 +285,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     verdict.reject(new Error('broken'));
     connection.socket.write('}GET /nope HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await connection.closed();
-    assert.deepEqual(
-      connection.answers().map(({ status }) => status),
-      [500, 404],
-    );
+    assert.deepEqual(connection.statuses(), [500, 404]);
   });
 
   test('D10 · at a stop the request under way closes the connection, and what comes behind it is read away', async () => {
@@ -472,10 +460,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       'GET /large HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n',
     );
     await connection.closed();
-    assert.deepEqual(
-      connection.answers().map(({ status }) => status),
-      [200, 400],
-    );
+    assert.deepEqual(connection.statuses(), [200, 400]);
   });
 
   test('what comes behind a request that closes its connection is read away, so that its answer arrives', async () => {
@@ -577,10 +562,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       await settled(gated.parsed);
       gated.open();
       await connection.closed();
-      assert.deepEqual(
-        connection.answers().map(({ status }) => status),
-        statuses,
-      );
+      assert.deepEqual(connection.statuses(), statuses);
     });
   }
 

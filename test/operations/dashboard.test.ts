@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import dashboard from '../../docs/dashboard.json' with { type: 'json' };
-import { temporaryFolder } from '../storage/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { exposedMetrics } from './exposed.ts';
 import { groupedBy, selectorsOf } from './promql.ts';
 import { noPromtool, promtool } from './promtool.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { temporaryFolder } from '../storage/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const LOG = new URL('../../src/observe/log.ts', import.meta.url);
 

@@ -82,6 +82,11 @@ export class Connection implements AsyncDisposable {
     return this.#received;
   }
 
+  /** Of the complete answers so far. */
+  statuses(): number[] {
+    return this.answers().map(({ status }) => status);
+  }
+
   /** The complete answers so far, interim ones among them. Throws when bytes are left over. */
   answers(): Answer[] {
     return parseReplies(Buffer.from(this.#received, 'latin1')).map(({ status, headers: lines, body }) => {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../storage/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { Connection } from './raw.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { temporaryFolder } from '../auth/folder.ts';
 import { AUDIENCE, draft, forge, ISSUER, jwks, STRANGERS, signer } from '../auth/forge.ts';
+import { temporaryFolder } from '../folder.ts';
 import { startDemo } from './demo.ts';
 import { type List, startList } from './list.ts';
 import { Connection, converse, problemOf } from './raw.ts';

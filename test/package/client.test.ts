@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { signer } from '../../conformance/src/sign.ts';
+import { temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
 import { installAlone, installNode, pack, programsOf, project } from './npm.ts';
 import { run } from './program.ts';
@@ -19,9 +19,9 @@ const titles: readonly string[] = (await client.list()).todos.map((todo: Todo) =
 console.log(refused, titles);
 `;
 
-test('the package todo-service-client brings its types, and calls the service from Node.js 20, alone in its folder', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'todo-client-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('the package todo-service-client brings its types, and calls the service from Node.js 20, alone in its folder', async () => {
+  await using owned = await temporaryFolder();
+  const folder = owned.path;
   const { tarball, files } = await pack(folder, join(project, 'client'));
   assert.deepEqual(files.map(({ path }) => path).sort(), [
     ...['LICENSE', 'README.md', 'dist/client.d.ts', 'dist/client.js', 'package.json'],

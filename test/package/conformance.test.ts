@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { authVariables, startService } from '../start.ts';
 import { installAlone, pack, programsOf, project } from './npm.ts';
 import { run } from './program.ts';
 
-test('the package todo-conformance holds the service to both profiles, alone in its folder', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'todo-conformance-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('the package todo-conformance holds the service to both profiles, alone in its folder', async () => {
+  await using owned = await temporaryFolder();
+  const folder = owned.path;
   const { tarball, files } = await pack(folder, join(project, 'conformance'));
   assert.deepEqual(
     files.filter(({ path }) => !/^(?:package\.json|README\.md|LICENSE|dist\/.+\.js)$/.test(path)),

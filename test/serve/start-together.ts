@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
+import { temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
-import { temporaryFolder } from '../storage/folder.ts';
 import { randomFrom } from '../storage/random.ts';
 
 /** Milliseconds. Each start waits its turn for a processor, and then 10 s for the one that serves. */

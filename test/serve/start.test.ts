@@ -2,23 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { todo } from '../todo.ts';
 
 const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-
-/** A folder that goes when the test ends. */
-async function folder() {
-  const path = await mkdtemp(join(tmpdir(), 'todo-service-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
-}
 
 async function tokenFor(dataDir: string): Promise<string> {
   const args = ['token', 'create', '--name', 'ada', '--role', 'editor', '--data-dir', dataDir];
@@ -105,7 +99,7 @@ test('the line of a start has the database and the source of keys as fields, wit
 });
 
 test('todos survive a restart, and a token made before the first start opens the second', async () => {
-  await using data = await folder();
+  await using data = await temporaryFolder();
   const token = await tokenFor(data.path);
   {
     await using first = await startService({ environment: 'development', dataDir: data.path });
@@ -116,7 +110,7 @@ test('todos survive a restart, and a token made before the first start opens the
 });
 
 test('a todo whose creation was answered is there after kill -9, and the next start has the file at once', async () => {
-  await using data = await folder();
+  await using data = await temporaryFolder();
   const token = await tokenFor(data.path);
   const first = await startService({ environment: 'development', dataDir: data.path });
   assert.equal((await create(first.baseUrl, token, 'Survive')).status, 201);
@@ -153,7 +147,7 @@ test('a port in use is one line that names the flag, and exit code 69', async ()
 });
 
 test('D9 · a database that is no database is one line and exit code 69', async () => {
-  await using data = await folder();
+  await using data = await temporaryFolder();
   const path = join(data.path, 'letter.txt');
   await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));
   const args = [

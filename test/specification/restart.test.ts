@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -9,6 +7,7 @@ import { assertRefused } from '../../conformance/src/chapters/authentication.ts'
 import { json } from '../../conformance/src/http.ts';
 import { assertProblem } from '../../conformance/src/problem.ts';
 import { makeTodo, readTodo, send, type Todo } from '../../conformance/src/target.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
@@ -114,11 +113,6 @@ test('A12, Authentication 9 · a token of the developer tool works in developmen
   await using service = await startService({ environment: 'production', auth, dataDir: folder.path });
   assertRefused(await send(sharedListOf(service, 'production'), 'GET /me', { token }));
 });
-
-async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
-  const path = await mkdtemp(join(tmpdir(), 'todo-service-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
-}
 
 /** Makes 2147483646 the highest todo id that was ever given out. */
 function useUpIds(file: string): void {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { parseCreateTodo } from '../../src/shared-list/bodies.ts';
 import { isTitle } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { moveThereAndBack } from './moving.ts';
 import { PostgresServer } from './postgres-server.ts';
 

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
 import { canaries } from '../canaries/canaries.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 
 const server = await PostgresServer.start();

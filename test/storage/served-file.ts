@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
+import { temporaryFolder } from '../folder.ts';
 import { type Running, startService } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
 
 /** A service in production on a SQLite file, with nothing in its cache. */
 export interface ServedFile extends AsyncDisposable {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { cases } from '../cases.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { addedTo, found, listText, newTodo, replacement } from './todos.ts';
 
 /** One or more writes that are asked for together, then a look at every todo. */

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { temporaryFolder } from '../folder.ts';
 import { describeTodoStore } from './contract.ts';
-import { temporaryFolder } from './folder.ts';
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());

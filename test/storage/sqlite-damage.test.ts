@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { serveFile } from './served-file.ts';
 
 /** A folder with a database of 2,000 todos, one page of which is garbage, and an id that was on this page. */

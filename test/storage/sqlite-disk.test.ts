@@ -5,8 +5,8 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { temporaryFolder } from '../folder.ts';
 import { compileDisk, noDisk } from './disk.ts';
-import { temporaryFolder } from './folder.ts';
 import { type ServedFile, serveFile } from './served-file.ts';
 
 const skip = noDisk();

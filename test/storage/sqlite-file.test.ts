@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
-import { temporaryFolder } from './folder.ts';
 import { addedTo, addMany, listed } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
-import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
 import { addedTo } from './todos.ts';
 

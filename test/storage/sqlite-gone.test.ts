@@ -7,8 +7,8 @@ import type { Event, Tell } from '../../src/events.ts';
 import { knownFile } from '../../src/store/sqlite/file.ts';
 import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
-import { temporaryFolder } from './folder.ts';
 import { serveFile } from './served-file.ts';
 import { addedTo, found, listed, newTodo } from './todos.ts';
 

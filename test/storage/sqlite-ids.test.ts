@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { addedTo, found } from './todos.ts';
 
 /** A file with three todos, the last one made with a key and removed, to which `sql` was done by hand. */

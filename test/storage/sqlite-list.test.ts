@@ -10,7 +10,7 @@ import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { SqliteList } from '../../src/store/sqlite/list.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { addedTo, bytesOf, listed, newTodo, replacement } from './todos.ts';
 
 test('fifty versions of a list of 1.4 MB, a change between each, hold less than 10 MB together', async () => {

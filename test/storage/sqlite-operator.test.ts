@@ -8,7 +8,7 @@ import { backupSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openExport } from '../../src/store/sqlite/transfer.ts';
-import { temporaryFolder } from './folder.ts';
+import { temporaryFolder } from '../folder.ts';
 import { addedTo, listed } from './todos.ts';
 
 test('a backup that is made while todos are added holds every todo that was answered before', async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/store/sqlite/file.ts';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { temporaryFolder } from './folder.ts';
 
 // Rights do not bind root: as root, the programs run as another user; else, as the one who runs the tests.
 const root = process.getuid?.() === 0;

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/mark.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
-import { temporaryFolder } from './folder.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
 test('D9 · while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {

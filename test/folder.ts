@@ -10,7 +10,7 @@ export interface Folder extends AsyncDisposable {
 
 /** A folder of this test's own, removed when the test ends. */
 export async function temporaryFolder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), 'todo-auth-'));
+  const path = await mkdtemp(join(tmpdir(), 'todo-test-'));
   return {
     path,
     async write(name, content) {
