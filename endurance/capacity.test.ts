@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../test/storage/folder.ts';
 import { fitAndTest, fitLine, valueAt } from './capacity/fit.ts';
 import { mostPerSecond } from './capacity/instances.ts';
 import { formula } from './capacity/report.ts';
@@ -85,4 +91,28 @@ test('a formula leaves out what a million todos hardly add', () => {
   assert.equal(formula({ growth: 'todos', constant: 20, each: 20 }), '20.0 + 20.0 T');
   assert.equal(formula({ growth: 'todos', constant: 0, each: 0.02 }), '0.02 T');
   assert.equal(formula({ growth: 'depth', constant: 20, each: 2 }), '20.0 + 2.00 L');
+});
+
+test('a run that is interrupted leaves neither a server nor a file', async () => {
+  await using folder = await temporaryFolder();
+  await chmod(folder.path, 0o755);
+  const program = fileURLToPath(new URL('./capacity.ts', import.meta.url));
+  // Servers of tests keep their data in memory, those that are measured do not.
+  const env = { ...process.env, TMPDIR: folder.path, NODE_TEST_CONTEXT: undefined };
+  const stdio = ['ignore', 'ignore', 'pipe'] as const;
+  const child = spawn(process.execPath, [program, '--sizes', '1,2,3'], { env, stdio: [...stdio] });
+  const exited = once(child, 'exit');
+  let said = '';
+  for await (const text of child.stderr.setEncoding('utf8')) {
+    said += text;
+    if (said.includes('instances on one PostgreSQL')) break;
+  }
+  const [made = ''] = await readdir(folder.path, { recursive: true }).then((names) =>
+    names.filter((name) => name.endsWith('postmaster.pid')),
+  );
+  const [pid] = (await readFile(join(folder.path, made), 'utf8')).split('\n');
+  child.kill('SIGINT');
+  await exited;
+  assert.deepEqual(await readdir(folder.path), []);
+  assert.throws(() => process.kill(Number(pid), 0), { code: 'ESRCH' });
 });

@@ -1,6 +1,7 @@
 // How much memory, disk and processor a service takes: npm run capacity -- --help
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { lookBefore } from '../bench/machine.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { SQLITE, startPostgres } from './capacity/engines.ts';
@@ -45,8 +46,18 @@ interface Found {
 
 const out = flags.out ?? 'capacity.json';
 
+/** All that a run makes, gigabytes with `--all`, is in one folder, which goes with the process, however that ends. */
+function makeFolder(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'todo-capacity-'));
+  // A server that root starts runs as another user, who must be able to enter.
+  chmodSync(folder, 0o755);
+  process.env.TMPDIR = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+}
+
 async function measure(): Promise<Found> {
   process.setMaxListeners(0);
+  makeFolder();
   const began = performance.now();
   const say = (what: string) =>
     process.stderr.write(`${Math.round((performance.now() - began) / 1e3)} s: ${what} …\n`);
