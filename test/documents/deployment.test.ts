@@ -237,6 +237,19 @@ describe('docs/compose.yaml', () => {
     assert.equal(await readFile(join(folder.path, 'calls'), 'utf8'), call + call);
   });
 
+  test('its header adds a password to what .env has, once', { skip }, async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, '.env');
+    await writeFile(file, 'TODO_AUTH_ISSUER=https://login.example.org\n');
+    const [, line = ''] = /^# {3}(.*)$/m.exec(text) ?? [];
+    for (let run = 1; run <= 2; run += 1)
+      await promisify(execFile)('sh', ['-ec', line], { cwd: folder.path });
+    assert.match(
+      await readFile(file, 'utf8'),
+      /^TODO_AUTH_ISSUER=https:\/\/login\.example\.org\nPOSTGRES_PASSWORD=[0-9a-f]{32}\n$/,
+    );
+  });
+
   test('asks by a command that there is', async () => {
     const [kind, program, ...words] = service.healthcheck.test;
     assert.deepEqual([kind, program], ['CMD', /ENTRYPOINT \["(.*)"\]/.exec(read('Containerfile'))?.[1]]);
