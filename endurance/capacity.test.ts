@@ -5,7 +5,7 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../test/storage/folder.ts';
+import { temporaryFolder } from '../test/folder.ts';
 import { fitAndTest, fitLine, valueAt } from './capacity/fit.ts';
 import { mostPerSecond } from './capacity/instances.ts';
 import { formula } from './capacity/report.ts';
