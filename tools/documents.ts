@@ -59,11 +59,11 @@ export function modulesIn(
 function settingsTable(): string {
   const rows = VARIABLES.map((variable) => {
     const flag = flagOf(variable);
-    const cells = [defaultOf(variable), valuesOf(variable), SETTINGS[variable].about];
-    return `| \`${variable}\` |${flag === undefined ? '' : ` \`${flag}\``} | ${cells.join(' | ')} |\n`;
+    const name = flag === undefined ? `\`${variable}\`` : `\`${variable}\`, \`${flag}\``;
+    const value = defaultOf(variable).replace(/^none(?:: )?/, '');
+    return `| ${[name, value, valuesOf(variable), SETTINGS[variable].about].join(' | ').replace('|  |', '| |')} |\n`;
   });
-  const head =
-    '| Variable | Flag | Default | Values | What it is, and when to touch it |\n|---|---|---|---|---|\n';
+  const head = '| Variable, flag | Default | Values | What it is, and when to touch it |\n|---|---|---|---|\n';
   return [head, ...rows].join('');
 }
 
