@@ -63,7 +63,8 @@ function settingsTable(): string {
     const value = defaultOf(variable).replace(/^none(?:: )?/, '');
     return `| ${[name, value, valuesOf(variable), SETTINGS[variable].about].join(' | ').replace('|  |', '| |')} |\n`;
   });
-  const head = '| Variable, flag | Default | Values | What it is, and when to touch it |\n|---|---|---|---|\n';
+  const head =
+    '| Variable, flag | Default | Values | What it is, and when to touch it |\n|---|---|---|---|\n';
   return [head, ...rows].join('');
 }
 
