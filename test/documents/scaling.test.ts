@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const page = readFileSync('docs/scaling.md', 'utf8');
 
 /** Thousands of todos of the example. */
-const T = 100;
+const T = 200;
 
 /** The rows of the table whose head begins like this, by their first cell. */
 function tableUnder(head: string): ReadonlyMap<string, readonly string[]> {
