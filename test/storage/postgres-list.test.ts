@@ -230,7 +230,7 @@ test('whatever generated transactions do side by side, the list is what is commi
         await isTrue(list);
       }
     }),
-    { numRuns: cases(5, 100) },
+    { numRuns: cases(5, 50) },
   );
   assert.equal(list.wholeReads(), 1);
 });

@@ -64,7 +64,7 @@ for (const [name, cacheBytes] of [
         await using cached = await openSqliteStore(join(folder.path, `cached-${round}.db`), { cacheBytes });
         assert.deepEqual(await answersOf(cached, steps), await answersOf(plain, steps));
       }),
-      { numRuns: cases(8, 60) },
+      { numRuns: cases(8, 40) },
     );
   });
 }
