@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync, statSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openMetrics } from '../../src/observe/metrics.ts';
+import { startService } from '../start.ts';
 import { OF_POOL, STORE } from './exposed.ts';
 import { type List, startList } from './list.ts';
 import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
@@ -243,4 +245,27 @@ test('promtool finds nothing to say about the metrics', { skip: noPromtool() }, 
   pooled.watchStore(STORE);
   texts.push((await pooled.read()).text);
   for (const text of texts) assert.deepEqual(promtool(['check', 'metrics'], text), { status: 0, output: '' });
+});
+
+test('what cannot be looked at, because no file can be opened any more, takes no other metric along', {
+  skip: process.platform !== 'linux' && 'needs prlimit',
+}, async () => {
+  const env = { TODO_ADMIN_PORT: '0' };
+  await using service = await startService({ profile: 'error-demo', environment: 'production', env });
+  const { adminUrl } = JSON.parse(service.stdout().trim().split('\n').at(-1) ?? '');
+  await using connection = await Connection.open(adminUrl);
+  const get = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${last}\r\n`;
+  connection.socket.write(get('/live'));
+  await connection.until('"live"');
+  const open = new Set(readdirSync(`/proc/${service.pid}/fd`).map(Number));
+  const firstFree = Array.from({ length: open.size + 1 }, (_, number) => number).find(
+    (number) => !open.has(number),
+  );
+  execFileSync('prlimit', [`--pid=${service.pid}`, `--nofile=${firstFree}`]);
+  connection.socket.write(get('/metrics', 'Connection: close\r\n'));
+  await connection.closed();
+  const { status, body: text = '' } = connection.answers()[1] ?? {};
+  assert.equal(status, 200);
+  assert.match(text, /^process_uptime_seconds \d/m);
+  assert.match(text, /^process_open_fds NaN$/im);
 });
