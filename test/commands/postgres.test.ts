@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../start.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
+import { SCHEMA_VERSION } from '../storage/todos.ts';
 import { post, serve, titles } from './served.ts';
 import { describeCommands, type Engine, nextProgram } from './suite.ts';
 
@@ -10,7 +11,7 @@ after(() => server[Symbol.asyncDispose]());
 
 const engine: Engine = {
   make: () => server.makeDatabase(),
-  schemaVersion: 4,
+  schemaVersion: SCHEMA_VERSION.postgres,
   migrations: 'src/store/postgres/migrations',
   nameOf: (database) => database.replace(`postgres:${PASSWORD}@`, ''),
 };
@@ -20,7 +21,9 @@ test('serve --no-migrate refuses an older schema with 69 and names the command; 
   const database = await server.makeDatabase();
   await assert.rejects(
     serve(database, { args: ['--no-migrate'] }),
-    /code 69[\s\S]*its schema must be version 4, received 0: run "todo-service migrate" first\n/,
+    new RegExp(
+      `code 69[^]*its schema must be version ${engine.schemaVersion}, received 0: run "todo-service migrate" first\n`,
+    ),
   );
   await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
   await using _service = await serve(database, { args: ['--no-migrate'] });
@@ -30,7 +33,7 @@ test('an instance that may not migrate goes on, and starts again, after a migrat
   const database = await server.makeDatabase();
   await using next = await nextProgram(
     engine,
-    '-- Oldest program: 4\nALTER TABLE todos ADD COLUMN note text',
+    `-- Oldest program: ${engine.schemaVersion}\nALTER TABLE todos ADD COLUMN next text`,
   );
   await runProgram(['migrate', '--database', database]);
   const running = { args: ['--no-migrate'] };

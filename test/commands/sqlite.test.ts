@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
+import { SCHEMA_VERSION } from '../storage/todos.ts';
 import { post, serve, titles } from './served.ts';
 import { describeCommands } from './suite.ts';
 
@@ -29,7 +30,7 @@ function execute(path: string, sql: string): void {
 
 describeCommands('SQLite', {
   make: async () => `sqlite:${newFile()}`,
-  schemaVersion: 3,
+  schemaVersion: SCHEMA_VERSION.sqlite,
   migrations: 'src/store/sqlite/migrations',
   nameOf: (database) => database,
 });

@@ -142,7 +142,7 @@ function describeSchema(engine: Engine): void {
 
   test('a newer schema is for no older program unless its migration says so: 69, and what to do', async () => {
     const database = await make();
-    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN note text');
+    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN next text');
     await runProgram(['migrate', '--database', database], { checkout: next.path });
     const reason =
       `its schema must be version ${schemaVersion} or older, received ${schemaVersion + 1}, for programs from ` +
@@ -160,7 +160,7 @@ function describeSchema(engine: Engine): void {
   });
 
   test('the way back of an upgrade: this program imports what the next one exported', async () => {
-    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN note text');
+    await using next = await nextProgram(engine, 'ALTER TABLE todos ADD COLUMN next text');
     const newer = await make();
     {
       await using service = await serve(newer, { checkout: next.path });
@@ -179,7 +179,7 @@ function describeSchema(engine: Engine): void {
     const database = await make();
     await using next = await nextProgram(
       engine,
-      `-- Oldest program: ${schemaVersion}\nALTER TABLE todos ADD COLUMN note text`,
+      `-- Oldest program: ${schemaVersion}\nALTER TABLE todos ADD COLUMN next text`,
     );
     await runProgram(['migrate', '--database', database], { checkout: next.path });
     {

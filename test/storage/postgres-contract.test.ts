@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { describeTodoStore } from './contract.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { bytesOf, replacement } from './todos.ts';
+import { bytesOf, replacement, SCHEMA_VERSION } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
@@ -22,7 +22,7 @@ describeTodoStore('PostgreSQL', {
   execute: async (sql) => {
     await server.execute(current, sql);
   },
-  schemaVersion: 4,
+  schemaVersion: SCHEMA_VERSION.postgres,
   ageKeys: "UPDATE idempotency_keys SET at = at - interval '24 hours'",
   countKeys: async () => {
     const [row] = await server.execute(current, 'SELECT count(*) FROM idempotency_keys');

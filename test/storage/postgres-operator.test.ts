@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo } from './todos.ts';
+import { addedTo, SCHEMA_VERSION } from './todos.ts';
 
 /** Time enough for a second operator to look, before the first has written. */
 const SLOW_WRITES = `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
@@ -26,7 +26,9 @@ test('an operator does not change the schema', async () => {
   const url = await server.makeDatabase();
   await assert.rejects(openPostgresOperator(url), {
     name: 'StoreNotOpened',
-    message: /its schema must be version 4, received 0: run "todo-service migrate" first$/,
+    message: new RegExp(
+      `its schema must be version ${SCHEMA_VERSION.postgres}, received 0: run "todo-service migrate" first$`,
+    ),
   });
 });
 

@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { todo } from '../todo.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, newTodo } from './todos.ts';
+import { addedTo, listed, newTodo, SCHEMA_VERSION } from './todos.ts';
 
 const server = await PostgresServer.start();
 after(() => server[Symbol.asyncDispose]());
+
+const OWN = SCHEMA_VERSION.postgres;
 
 const refused = (url: string, message: RegExp, options = {}) =>
   assert.rejects(openPostgresStore(url, { patienceMs: 0, ...options }), (error: Error) => {
@@ -43,9 +45,10 @@ test('todos survive a restart of the service', async () => {
 test('a newer schema that is not for this program is refused, and left as it is', async () => {
   const url = await server.makeDatabase();
   await (await openPostgresStore(url))[Symbol.asyncDispose]();
-  await server.execute(url, 'UPDATE todo_schema SET version = 99, oldest_program = 5');
-  const message =
-    /its schema must be version 4 or older, received 99, for programs from 5 on: start the newer/;
+  await server.execute(url, 'UPDATE todo_schema SET version = 99, oldest_program = 98');
+  const message = new RegExp(
+    `its schema must be version ${OWN} or older, received 99, for programs from 98 on: start the newer`,
+  );
   await refused(url, message);
   await refused(url, message, { migrate: false });
   assert.deepEqual(await server.execute(url, 'SELECT version FROM todo_schema'), [{ version: 99 }]);
@@ -53,9 +56,13 @@ test('a newer schema that is not for this program is refused, and left as it is'
 
 test('an instance that may not migrate refuses an older schema, names the command, and changes nothing', async () => {
   const url = await server.makeDatabase();
-  await refused(url, /its schema must be version 4, received 0: run "todo-service migrate" first$/, {
-    migrate: false,
-  });
+  await refused(
+    url,
+    new RegExp(`its schema must be version ${OWN}, received 0: run "todo-service migrate" first$`),
+    {
+      migrate: false,
+    },
+  );
   assert.deepEqual(await server.execute(url, "SELECT to_regclass('todos') AS found"), [{ found: null }]);
   await (await openPostgresStore(url))[Symbol.asyncDispose]();
   await (await openPostgresStore(url, { migrate: false }))[Symbol.asyncDispose]();

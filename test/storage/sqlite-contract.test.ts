@@ -5,6 +5,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from '../folder.ts';
 import { describeTodoStore } from './contract.ts';
+import { SCHEMA_VERSION } from './todos.ts';
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());
@@ -22,7 +23,7 @@ describeTodoStore('SQLite', {
     using database = new DatabaseSync(current());
     database.exec(sql);
   },
-  schemaVersion: 3,
+  schemaVersion: SCHEMA_VERSION.sqlite,
   ageKeys: 'UPDATE idempotency_keys SET at = at - 86400',
   countKeys: async () => {
     using database = new DatabaseSync(current());

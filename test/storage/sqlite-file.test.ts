@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
-import { addedTo, addMany, listed } from './todos.ts';
+import { addedTo, addMany, listed, SCHEMA_VERSION } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -78,12 +78,12 @@ test('a file with a newer schema that is not for this program is refused, and le
   const path = join(folder.path, 'todos.db');
   await (await openSqliteStore(path))[Symbol.asyncDispose]();
   using database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 99; UPDATE todo_schema SET oldest_program = 4');
+  database.exec('PRAGMA user_version = 99; UPDATE todo_schema SET oldest_program = 98');
   await assert.rejects(openSqliteStore(path), {
     name: 'StoreNotOpened',
     reason: 'unusable',
     message:
-      `Cannot open the database "${path}": its schema must be version 3 or older, received 99, for programs from 4 on: ` +
+      `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite} or older, received 99, for programs from 98 on: ` +
       'start the newer todo-service that made it, or export with that one and import with this one',
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 99);

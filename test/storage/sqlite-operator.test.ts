@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openExport } from '../../src/store/sqlite/transfer.ts';
 import { temporaryFolder } from '../folder.ts';
-import { addedTo, listed } from './todos.ts';
+import { addedTo, listed, SCHEMA_VERSION } from './todos.ts';
 
 test('a backup that is made while todos are added holds every todo that was answered before', async () => {
   await using folder = await temporaryFolder();
@@ -92,7 +92,7 @@ test('an operator does not make a database, nor change its schema', async () => 
   database.exec('PRAGMA application_id = 0x746f646f');
   assert.throws(() => openSqliteOperator(path), {
     name: 'StoreNotOpened',
-    message: `Cannot open the database "${path}": its schema must be version 3, received 0: run "todo-service migrate" first`,
+    message: `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite}, received 0: run "todo-service migrate" first`,
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 0);
 });

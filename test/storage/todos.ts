@@ -13,6 +13,9 @@ import type {
   TodoRepresentation,
 } from '../../src/store/todo.ts';
 
+/** What an operator reads: the version of the schema that this program makes. The next migration raises it here alone. */
+export const SCHEMA_VERSION = { sqlite: 3, postgres: 4 };
+
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
 export function newTodo(title: string, categoryId: number): NewTodo {
   return { title: title as Title, categoryId: categoryId as CategoryId };
