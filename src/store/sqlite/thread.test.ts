@@ -43,15 +43,22 @@ test('a thread that ends with an order in hand leaves a write unknown, a read un
   }
 });
 
+const DAMAGE = 'throw Object.assign(new Error("database disk image is malformed"), { errcode: 11 });';
+
+test('a thread that meets damage with an order in hand leaves a write unknown too', async () => {
+  await using thread = threadOf(`import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => { ${DAMAGE} });
+    parentPort.postMessage('ready');`);
+  await isFailure(thread.ask('a'), 'unknown');
+});
+
 test('a thread that cannot begin has changed nothing', async () => {
   await using thread = threadOf('throw new Error("no file")');
   await isFailure(thread.ask('a'), 'unavailable');
 });
 
 test('a thread that cannot begin because the file is damaged says so', async () => {
-  await using thread = threadOf(
-    'throw Object.assign(new Error("database disk image is malformed"), { errcode: 11 })',
-  );
+  await using thread = threadOf(DAMAGE);
   assert.deepEqual(await thread.ask('a'), {
     failure: 'broken',
     trouble: 'damaged',
