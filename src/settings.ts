@@ -33,7 +33,7 @@ export const SETTINGS = {
   TODO_AUDIT: { oneOf: ['on', 'off'], default: 'on',
     about: 'Whether the log says [who changed what](logging.md#who-changed-what). `off` when it must not name people' },
   TODO_DATA_DIR: { flag: 'DIR', text: 'a folder, made when it is missing', default: 'data',
-    about: 'For the database file and the key of development. In production an absolute path on a local disk' },
+    about: 'For the database file and the key of development. In production an absolute path on a local disk; the systemd unit then needs `ReadWritePaths` too' },
   TODO_DATABASE: { flag: 'sqlite:PATH|postgres://…', text: '`sqlite:<path>`, `postgres://…`', otherwise: '`sqlite:<data dir>/todos.db`',
     about: '[Which engine](limits.md#choosing-an-engine). Put a password into the variable: others can read a command line' },
   TODO_DATABASE_PASSWORD_FILE: { text: 'a file: the password, in UTF-8 (one final line break is dropped)',

@@ -27,17 +27,25 @@ export async function pages(): Promise<readonly Page[]> {
     {
       file: configuration,
       is: settings,
-      shouldBe: settings.replace(/^\| Variable .*?\n(?=\n)/ms, settingsTable),
+      shouldBe: replaced(settings, /^\| Variable, .*?\n(?=\n)/ms, settingsTable()),
     },
     {
       file: architecture,
       is: modules,
-      shouldBe: modules.replace(/(?<=```mermaid\n)flowchart TD\n[^`]*/, () =>
+      shouldBe: replaced(
+        modules,
+        /(?<=```mermaid\n)flowchart TD\n[^`]*/,
         picture(new Set(modulesIn(modules).keys())),
       ),
     },
-    { file: specification, is: clauses, shouldBe: clauses.replace(/^## .*/ms, () => tables) },
+    { file: specification, is: clauses, shouldBe: replaced(clauses, /^## .*/ms, tables) },
   ];
+}
+
+/** A page with its table made anew. @throws {Error} when the table is not found: it would never change. */
+function replaced(page: string, table: RegExp, by: string): string {
+  if (!table.test(page)) throw new Error(`No page has ${table}`);
+  return page.replace(table, () => by);
 }
 
 /** What each module may import, and what it may name by type alone, by the table of docs/architecture.md. */
