@@ -68,8 +68,6 @@ interface Fit {
   readonly measured: Measured;
   readonly formula: string;
   readonly errors: string;
-  /** The largest of them. */
-  readonly worst: string;
 }
 
 function fitsOf(points: readonly Point[]): ReadonlyMap<string, Fit> {
@@ -78,14 +76,10 @@ function fitsOf(points: readonly Point[]): ReadonlyMap<string, Fit> {
   return new Map(
     names.map((name) => {
       const measured = all.map(([todos, figures]) => [todos, figures.get(name) ?? Number.NaN] as const);
-      if (measured.some(([, value]) => !(value > 0)))
-        return [name, { measured, formula: '–', errors: '–', worst: '–' }];
+      if (measured.some(([, value]) => !(value > 0))) return [name, { measured, formula: '–', errors: '–' }];
       const { line, errors } = fitAndTest(measured, growthOf(name));
       const missed = errors.map(([, error]) => percent(error)).join(', ');
-      const [worst = Number.NaN] = errors
-        .map(([, error]) => error)
-        .toSorted((a, b) => Math.abs(b) - Math.abs(a));
-      return [name, { measured, formula: formula(line), errors: missed, worst: percent(worst) }];
+      return [name, { measured, formula: formula(line), errors: missed }];
     }),
   );
 }
@@ -103,17 +97,12 @@ function formulaTable(points: readonly Point[]): string {
   const [sqlite, postgres] = (['SQLite', 'PostgreSQL'] as const).map((name) =>
     fitsOf(points.filter(({ engine }) => engine === name)),
   );
-  const cells = (fit: Fit | undefined) => [fit?.formula ?? '–', fit?.worst ?? '–'];
   const rows = PLANNED.map((name) => {
-    const server = postgres?.get(name.replace(', µs', ', server, µs'));
-    return [
-      name.replace(', µs', ''),
-      ...cells(sqlite?.get(name)),
-      ...cells(postgres?.get(name)),
-      ...cells(name.endsWith('µs') ? server : undefined),
-    ];
+    const server = name.endsWith('µs') ? postgres?.get(name.replace('µs', 'server, µs')) : undefined;
+    const fits = [sqlite?.get(name), postgres?.get(name), server];
+    return [name.replace(', µs', ''), ...fits.map((fit) => fit?.formula ?? '–')];
   });
-  return table(['', 'SQLite', 'error', 'PostgreSQL', 'error', 'its server', 'error'], rows);
+  return table(['', 'SQLite', 'PostgreSQL', 'its server'], rows);
 }
 
 /** A mix of two operations by the formulas of its parts, against what was measured of it. */
