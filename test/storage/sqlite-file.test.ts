@@ -69,7 +69,10 @@ test('the tables are STRICT, hold foreign keys and never reuse an id', async () 
   refused("INSERT INTO todos (title, category_id) VALUES ('', 1)", /CHECK constraint failed/);
   refused('INSERT INTO todos (title, category_id) VALUES (NULL, 1)', /NOT NULL constraint failed/);
   refused("INSERT INTO todos (title, category_id) VALUES ('a', 3)", /FOREIGN KEY constraint failed/);
-  refused("INSERT INTO todos VALUES (2147483648, 'a', 0, 1)", /CHECK constraint failed: ids_exhausted/);
+  refused(
+    "INSERT INTO todos (id, title, category_id) VALUES (2147483648, 'a', 1)",
+    /CHECK constraint failed: ids_exhausted/,
+  );
   refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
 });
 
