@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchownSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -59,9 +60,18 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists. */
-export function newPrivateFile(path: string): void {
-  closeSync(openSync(path, 'wx', 0o600));
+/**
+ * Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists.
+ *
+ * @param owner Whose file it is when root makes it; root's by default.
+ */
+export function newPrivateFile(path: string, owner?: { readonly uid: number; readonly gid: number }): void {
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    if (owner !== undefined && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
+  } finally {
+    closeSync(descriptor);
+  }
   keepNames(dirname(path));
 }
 

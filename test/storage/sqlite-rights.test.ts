@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
@@ -158,4 +158,17 @@ test('who may only read a file may check and copy it beside the process that has
   const added = await run('categories', 'add', 'Garden', ...database);
   assert.equal(added.code, 69);
   assert.equal(statSync(`${file.path}-shm`).uid, root ? 1 : uid);
+});
+
+test('what root migrates, after the file beside it was lost, its user opens again', {
+  skip: root ? false : 'needs root: runs a command as root, and one as another user',
+}, async () => {
+  await using file = await ownFile();
+  rmSync(`${file.path}-owner`);
+  const database = ['--database', `sqlite:${file.path}`];
+  const byRoot = await runProgram(['migrate', ...database]);
+  assert.equal(byRoot.code, 0, byRoot.stderr);
+  const byUser = await run('migrate', ...database);
+  assert.equal(byUser.code, 0, byUser.stderr);
+  assert.equal(statSync(`${file.path}-owner`).uid, uid);
 });

@@ -129,7 +129,7 @@ async function lockFile(
 ): Promise<Disposable> {
   const path = `${database}-owner`;
   checkWritable(path);
-  const sidecar = new DatabaseSync(privateFile(path), { timeout: 0 });
+  const sidecar = new DatabaseSync(sidecarFile(path, database), { timeout: 0 });
   try {
     const deadline = performance.now() + patienceMs;
     for (let tries = 0; !claim(sidecar); tries += 1) {
@@ -187,14 +187,15 @@ function ownerOf(sidecar: DatabaseSync): string {
 }
 
 /**
- * Makes an empty file (0600) where there is none.
+ * Makes an empty file (0600) where there is none. It belongs to the owner of the database, as SQLite's log does: else
+ * the service could not open what root's `migrate` has made.
  *
  * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
  * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
  */
-function privateFile(path: string): string {
+function sidecarFile(path: string, database: string): string {
   try {
-    newPrivateFile(path);
+    newPrivateFile(path, statSync(database, { throwIfNoEntry: false }));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
