@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { forReader } from '../../src/commands/progress.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
+import { compileDisk, noDisk } from '../storage/disk.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
@@ -34,9 +35,10 @@ const WHOLE = (() => {
   return `${all}{"sha256":"${createHash('sha256').update(all).digest('hex')}"}\n`;
 })();
 
-function start(words: readonly string[], database: string): ChildProcess {
+function start(words: readonly string[], database: string, variables = {}): ChildProcess {
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  return spawn(process.execPath, [PROGRAM, ...words], { env: { ...inherited, TODO_DATABASE: database } });
+  const env = { ...inherited, ...variables, TODO_DATABASE: database };
+  return spawn(process.execPath, [PROGRAM, ...words], { env });
 }
 
 /** How a program ends, and what it says on standard error. */
@@ -55,8 +57,9 @@ async function half(
   database: string,
   isUnderWay: () => boolean | Promise<boolean>,
   words: readonly string[] = ['import', '-'],
+  variables = {},
 ): Promise<ChildProcess> {
-  const child = start(words, database);
+  const child = start(words, database, variables);
   child.stdin?.on('error', () => {});
   child.stdin?.write(WHOLE.slice(0, WHOLE.length / 2));
   while (child.stdin?.writableLength !== 0 || !(await isUnderWay())) {
@@ -135,6 +138,57 @@ test('E5 · an import whose connection is lost changes nothing: 69 and one line'
   assert.equal(end, 69);
   assert.match(said, /^Cannot import: [^\n]+\n$/);
   await importWhole(database);
+});
+
+const UNKNOWN = /^Cannot import: [^\n]*nobody knows whether it was done[^\n]*\n$/;
+
+test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whether it was done', async () => {
+  const database = await server.makeDatabase();
+  await runProgram(['migrate', '--database', database]);
+  // Until the end of the commit.
+  await server.execute(
+    database,
+    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END';
+      CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON todos DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION wait()`,
+  );
+  for (const words of [['import', '-'], PUT_BACK]) {
+    const child = start(words, database);
+    child.stdin?.end(WHOLE);
+    const ended = endOf(child);
+    const committing = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'";
+    while ((await server.execute(database, committing)).length === 0) {
+      assert.equal(child.exitCode, null);
+      await sleep(50);
+    }
+    // What it would say of a signal now, that nothing was changed, may be wrong: it waits for the end of the commit.
+    child.kill('SIGTERM');
+    await server.terminate(database);
+    const { end, said } = await ended;
+    assert.equal(end, 69);
+    assert.match(said, UNKNOWN);
+  }
+});
+
+test('E5 · a disk that fails while SQLite commits: nobody knows whether it was done', {
+  skip: noDisk(),
+}, async () => {
+  await using folder = await temporaryFolder();
+  const data = join(folder.path, 'data');
+  mkdirSync(data);
+  const broken = join(folder.path, 'broken');
+  const disk = { ...(await compileDisk(folder.path)), DISK_FOLDER: data, DISK_BROKEN: broken };
+  const database = `sqlite:${join(data, 'todos.db')}`;
+  await runProgram(['migrate', '--database', database]);
+  for (const words of [['import', '-'], PUT_BACK]) {
+    const child = await half(database, () => existsSync(join(data, 'todos.db-wal')), words, disk);
+    writeFileSync(broken, '');
+    child.stdin?.end(WHOLE.slice(WHOLE.length / 2));
+    const { end, said } = await endOf(child);
+    rmSync(broken);
+    assert.equal(end, 69);
+    assert.match(said, UNKNOWN);
+  }
 });
 
 test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
