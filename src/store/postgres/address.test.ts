@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { addressOf, dumpCommand } from './address.ts';
+
+/** Any file will do. */
+const FILE = fileURLToPath(import.meta.url);
 
 const hostsOf = (text: string, env = {}) =>
   addressOf(text, env).hosts.map(({ host, port }) => `${host} ${port}`);
@@ -65,6 +69,15 @@ test('sslmode=no-verify encrypts without asking with whom, sslmode=disable not a
     rejectUnauthorized: true,
   });
 });
+
+for (const asked of ['ssl=true', ...['sslrootcert', 'sslcert', 'sslkey'].map((name) => `${name}=${FILE}`)]) {
+  test(`${asked.replace(/=.*[/]/, '=')} asks for TLS that verifies, whatever a variable says`, () => {
+    for (const PGSSLMODE of ['', 'disable', 'no-verify']) {
+      const { ssl } = addressOf(`postgres://a/todos?${asked}`, { PGSSLMODE }).config;
+      assert.equal(typeof ssl === 'object' && ssl.rejectUnauthorized, true);
+    }
+  });
+}
 
 const unreadable = /its connection string cannot be read/;
 type Refused = [text: string, env: Record<string, string>, message: RegExp];
