@@ -31,7 +31,6 @@ export function figuresOf({ amounts, costs, engine }: Point): ReadonlyMap<string
 
 /** What an operator plans with. */
 const PLANNED = [
-  AMOUNTS.withList,
   AMOUNTS.peak,
   AMOUNTS.database,
   AMOUNTS.firstList,
