@@ -2,7 +2,8 @@ import { partialOf } from '../files.ts';
 import type { BackupProgress } from '../store/sqlite/backup.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { print, printCannot } from './print.ts';
+import { printCannot } from './faults.ts';
+import { print } from './print.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
 

@@ -2,8 +2,9 @@ import type { Category } from '../store/operator.ts';
 import { categoryNameFault } from '../store/operator.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
+import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
-import { print, printCannot } from './print.ts';
+import { print } from './print.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
 

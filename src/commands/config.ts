@@ -3,8 +3,9 @@ import { quoteReceived } from '../quote.ts';
 import type { GivenFlags } from '../read-settings.ts';
 import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
 import { nameOf } from './database.ts';
+import { printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
 import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
-import { print, printFaults, printNotOpened, printUnknownVariables } from './print.ts';
+import { print } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
 

@@ -3,8 +3,8 @@ import type { Tell } from '../events.ts';
 import type { Database } from '../store/database.ts';
 import type { Operator } from '../store/operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store/store.ts';
+import { printCannot, printFaults, printNotOpened } from './faults.ts';
 import { type CommandLine, flagsFor, type Given, readFlags, settingsHelp } from './flags.ts';
-import { printCannot, printFaults, printNotOpened } from './print.ts';
 
 /** The flags of every command that works on the database. */
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;

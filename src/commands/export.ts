@@ -7,7 +7,8 @@ import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
 import { DATABASE_HELP, onDatabase, transferOf } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { print, printCannot } from './print.ts';
+import { printCannot } from './faults.ts';
+import { print } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service export [FILE] [flags]

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import { readAdminConfig } from '../config.ts';
 import type { Address } from '../http/transport/listeners.ts';
 import { get } from '../node-http.ts';
+import { printFaults } from './faults.ts';
 import { readFlags } from './flags.ts';
-import { printFaults } from './print.ts';
 
 const HELP = `Usage: todo-service healthcheck [flags]
 

@@ -5,8 +5,9 @@ import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
 import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved, transferOf } from './database.ts';
 import { endBySignal } from './ending.ts';
+import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
-import { print, printCannot } from './print.ts';
+import { print } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
 
 const HELP = `Usage: todo-service import FILE|- [flags]

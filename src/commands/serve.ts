@@ -9,8 +9,8 @@ import { unknownVariables } from '../read-settings.ts';
 import { openService, PortNotOpened, type Service } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
+import { printCannot, printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
 import { readFlags, SERVE_FLAGS, settingsHelp } from './flags.ts';
-import { printCannot, printFaults, printNotOpened, printUnknownVariables } from './print.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 const OTHERS = VARIABLES.filter(

@@ -11,8 +11,9 @@ import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig, type SigningConfig } from '../config.ts';
 import { parseJson } from '../parse-json.ts';
 import { SETTINGS } from '../settings.ts';
+import { printCannot, printFaults } from './faults.ts';
 import { type Given, readFlags, wrongUsage } from './flags.ts';
-import { print, printCannot, printFaults } from './print.ts';
+import { print } from './print.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
 

@@ -6,8 +6,9 @@ import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine, tellBy } from '../observe/log.ts';
+import { printFaults, printNotOpened } from './faults.ts';
 import { flagsFor, readFlags, settingsHelp } from './flags.ts';
-import { print, printFaults, printNotOpened } from './print.ts';
+import { print } from './print.ts';
 
 const VARIABLES = ['TODO_ENVIRONMENT', 'TODO_DATA_DIR'] as const;
 

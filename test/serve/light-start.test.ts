@@ -50,3 +50,16 @@ test('the validator is there soon after, without a body that asks for it', async
     console.log(JSON.stringify(find() ?? null));`);
   assert.match(String(validator), /2020\.js$/);
 });
+
+test('the version and the list of commands load nothing of the service', async () => {
+  const listing = `import { registerHooks } from 'node:module';
+    const own = [];
+    registerHooks({ load(url, context, next) { if (url.includes('/src/')) own.push(url); return next(url, context); } });
+    process.on('exit', () => process.stderr.write(own.join(' ')));`;
+  for (const word of ['--version', '--help']) {
+    const words = ['--import', `data:text/javascript,${encodeURIComponent(listing)}`, 'src/start.js', word];
+    const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
+    const names = (await text(child.stderr)).split(' ').map((url) => url.split('/src/').at(-1));
+    assert.deepEqual(names.sort(), ['assets.ts', 'commands/print.ts', 'main.ts', 'nearest.ts', 'start.js']);
+  }
+});
