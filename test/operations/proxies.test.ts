@@ -4,19 +4,6 @@ import { connect } from 'node:http2';
 import { test } from 'node:test';
 import { startDemo } from './demo.ts';
 import { haproxyFaults, noHaproxy, noNginx, startHaproxy, startNginx, startTlsNginx } from './proxies.ts';
-import { restartBehind } from './restart-behind.ts';
-
-test('clients of HAProxy do not notice that the only instance is restarted', {
-  skip: noHaproxy(),
-}, async () => {
-  const { failures, notOnce } = await restartBehind(startHaproxy, 2);
-  assert.deepEqual({ failures, notOnce }, { failures: {}, notOnce: 0 });
-});
-
-test('clients of nginx do not notice that the only instance is restarted', { skip: noNginx() }, async () => {
-  const { failures, notOnce } = await restartBehind(startNginx, 2);
-  assert.deepEqual({ failures, notOnce }, { failures: {}, notOnce: 0 });
-});
 
 for (const [name, start, skip] of [
   ['HAProxy', startHaproxy, noHaproxy()],
