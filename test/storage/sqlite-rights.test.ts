@@ -39,7 +39,7 @@ async function ownFile() {
       ['categories', 'list'],
       ['backup', join(outer, 'copy.db')],
       ['migrate'],
-      ['serve', '--port', '0', '--environment', 'development'],
+      ['serve', '--port', '0', '--environment', 'development', '--data-dir', outer],
     ].map((words) => [...words, '--database', `sqlite:${path}`]),
     [Symbol.asyncDispose]: async () => {
       chmodSync(folder, 0o700);
