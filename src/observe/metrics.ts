@@ -152,14 +152,14 @@ export function openMetrics(build: Build): Metrics {
       gauge(
         'todo_database_size_bytes',
         'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
-        () => store.sizes().database.map(({ file, bytes }) => [file, bytes] as const),
+        () => store.sizes.database.map(({ file, bytes }) => [file, bytes] as const),
         'file',
       );
-      gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => store.sizes().list);
+      gauge('todo_list_size_bytes', 'Memory of the list and its compressed copy.', () => store.sizes.list);
       if (databaseSystem === 'sqlite') {
-        gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => store.sizes().cache ?? 0);
+        gauge('todo_cache_size_bytes', 'Memory of single todos at hand.', () => store.sizes.cache ?? 0);
         gauge('todo_database_wal_size_bytes', 'Size of the write-ahead log.', () => {
-          return store.sizes().database.find(({ file }) => file === 'wal')?.bytes ?? 0;
+          return store.sizes.database.find(({ file }) => file === 'wal')?.bytes ?? 0;
         });
       }
       if (store.connections === undefined) return;

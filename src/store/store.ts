@@ -48,8 +48,8 @@ export interface TodoStore extends AsyncDisposable {
    */
   check(): Promise<void>;
 
-  /** What is known at once: no question to the database is waited for. */
-  sizes(): StoreSizes;
+  /** Each is looked up when it is read, and waits for no question to the database. */
+  readonly sizes: StoreSizes;
 
   /** How many connections there are, and how many operations wait for one; only where there is a pool. */
   connections?(): PoolCounts;

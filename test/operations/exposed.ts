@@ -14,7 +14,7 @@ export const OF_POOL = {
 
 export const STORE = {
   connections: () => ({ used: 1, idle: 0, waiting: 0 }),
-  sizes: () => ({ database: [{ bytes: 1 }], list: 0 }),
+  sizes: { database: [{ bytes: 1 }], list: 0 },
 };
 
 /** Those that Prometheus adds to each sample, and the metric that it adds for each target. */

@@ -107,9 +107,14 @@ export function postgresStore(
       await database.check();
       await health.check();
     },
-    sizes() {
-      const bytes = size();
-      return { database: bytes === undefined ? [] : [{ bytes }], list: list.bytes };
+    sizes: {
+      get database() {
+        const bytes = size();
+        return bytes === undefined ? [] : [{ bytes }];
+      },
+      get list() {
+        return list.bytes;
+      },
     },
     connections: () => database.counts(),
     [Symbol.asyncDispose]: dispose,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ListWish } from '../list/version.ts';
-import { IdsExhausted, type TodoStore } from '../store.ts';
+import { IdsExhausted, type StoreSizes, type TodoStore } from '../store.ts';
 import { represent } from '../todo.ts';
 import type { Outcomes } from './batch.ts';
 import type { Known, TodoCache } from './cache.ts';
@@ -97,22 +97,27 @@ export function sqliteStore(
       await writer.probe();
     },
 
-    sizes() {
-      const sizeOf = (name: 'main' | 'wal', suffix = '') => {
-        try {
-          return [{ file: name, bytes: statSync(file.path + suffix).size }];
-        } catch {
-          // Whatever the reason, it is not known: `check` says why.
-          return [];
-        }
-      };
-      return {
-        database: [...sizeOf('main'), ...sizeOf('wal', '-wal')],
-        list: list.bytes,
-        cache: cache.bytes,
-      };
+    sizes: {
+      get database() {
+        return [...sizeOf(file.path, 'main'), ...sizeOf(`${file.path}-wal`, 'wal')];
+      },
+      get list() {
+        return list.bytes;
+      },
+      get cache() {
+        return cache.bytes;
+      },
     },
 
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+/** What is not known, for whatever reason, is missing: `check` says why. */
+function sizeOf(path: string, file: 'main' | 'wal'): StoreSizes['database'] {
+  try {
+    return [{ file, bytes: statSync(path).size }];
+  } catch {
+    return [];
+  }
 }
