@@ -6,8 +6,7 @@ import {
   developmentKeyPath,
   readDevelopmentKey,
 } from './development.ts';
-import type { IdentityClaims } from './identity.ts';
-import { type ClaimPath, parseClaimPath } from './identity.ts';
+import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.ts';
 import { parseTrustedAddress } from './keys/discovery.ts';
 import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
 

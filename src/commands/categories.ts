@@ -1,5 +1,4 @@
-import type { Category } from '../store/operator.ts';
-import { categoryNameFault } from '../store/operator.ts';
+import { type Category, categoryNameFault } from '../store/operator.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { printCannot } from './faults.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CreateOutcome, Once } from '../store/store.ts';
-import type { NewTodo } from '../store/todo.ts';
-import { represent, type TodoRepresentation } from '../store/todo.ts';
+import { type NewTodo, represent, type TodoRepresentation } from '../store/todo.ts';
 import { createOnce, parseIdempotencyKey } from './create-once.ts';
 
 const MILK = { title: 'milk', categoryId: 2 } as NewTodo;

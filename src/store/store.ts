@@ -2,8 +2,7 @@ import type { Mark } from '../mark.ts';
 import type { CreateKey } from './create-key.ts';
 import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
-import type { TodoRepresentation } from './todo.ts';
-import { MAX_ID, type NewTodo, type Replacement } from './todo.ts';
+import { MAX_ID, type NewTodo, type Replacement, type TodoRepresentation } from './todo.ts';
 
 /**
  * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later

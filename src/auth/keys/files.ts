@@ -2,8 +2,14 @@ import { createPublicKey } from 'node:crypto';
 import { type Failed, failed, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
-import type { LoadedKeys } from './keys.ts';
-import { describeSkipped, inOrder, type KeySetResult, readKeySet, unusable } from './keys.ts';
+import {
+  describeSkipped,
+  inOrder,
+  type KeySetResult,
+  type LoadedKeys,
+  readKeySet,
+  unusable,
+} from './keys.ts';
 import { recognizeKey } from './recognize.ts';
 import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 

@@ -1,7 +1,6 @@
 import { failed } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
-import type { Keys } from './keys.ts';
-import { currentKeys, type KeysOptions, type LoadedKeys, readKeySet } from './keys.ts';
+import { currentKeys, type Keys, type KeysOptions, type LoadedKeys, readKeySet } from './keys.ts';
 import type { RemoteSource } from './source.ts';
 
 export interface RemoteKeysOptions extends KeysOptions {

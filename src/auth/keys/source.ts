@@ -6,8 +6,7 @@ import { DEVELOPMENT_KEY_ID_PREFIX, openDevelopmentKey } from '../development.ts
 import type { AuthSettings } from '../settings.ts';
 import { parseTrustedAddress } from './discovery.ts';
 import { type FileSource, readKeysFile, readSecretFile } from './files.ts';
-import type { KeysOptions } from './keys.ts';
-import { fixedKeys, type Keys, KeysNotOpened } from './keys.ts';
+import { fixedKeys, type Keys, KeysNotOpened, type KeysOptions } from './keys.ts';
 import { openRemoteKeys } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
 import { openWatchedKeys } from './watched-file.ts';

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CreateKey } from '../create-key.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
-import type { NewTodo, Replacement } from '../todo.ts';
-import { represent } from '../todo.ts';
+import { type NewTodo, type Replacement, represent } from '../todo.ts';
 import {
   type Failure,
   failureBy,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CategoryId, Title } from '../todo.ts';
-import { represent } from '../todo.ts';
+import { type CategoryId, represent, type Title } from '../todo.ts';
 import type { Write } from './batch.ts';
 import { TodoCache } from './cache.ts';
 
