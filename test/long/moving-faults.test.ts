@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { forReader } from '../../src/commands/progress.ts';
-import { temporaryFolder } from '../folder.ts';
+import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 import { compileDisk, noDisk } from '../storage/disk.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
@@ -18,9 +18,6 @@ const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 const server = await PostgresServer.start('fsync=on');
 after(() => server[Symbol.asyncDispose]());
-
-const skip =
-  process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux: mounts a tmpfs';
 
 /** An export of 60,000 todos: 4 MB. */
 const WHOLE = (() => {
@@ -215,54 +212,46 @@ test('a reader that leaves ends an export with 74 and one line, and the export o
   assert.deepEqual(await endOf(stuck), { end: 143, said });
 });
 
-test('full disks: an import leaves what was there, an export leaves no file', { skip }, async () => {
+test('full disks: an import leaves what was there, an export leaves no file', {
+  skip: noMounts,
+}, async () => {
   await using folder = await temporaryFolder();
   const small = join(folder.path, 'small');
-  mkdirSync(small);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
-  try {
-    const path = join(small, 'todos.db');
-    for (const before of [[], ['migrate']]) {
-      if (before.length > 0) await runProgram([...before, '--database', `sqlite:${path}`]);
-      const { code, stderr } = await runProgram(['import', '-', '--database', `sqlite:${path}`], {
-        input: WHOLE,
-      });
-      assert.deepEqual([code, stderr], [69, 'Cannot import: database or disk is full\n']);
-      assert.equal(existsSync(path), before.length > 0);
-    }
-    const putBack = await runProgram([...PUT_BACK, '--database', `sqlite:${path}`], { input: WHOLE });
-    assert.deepEqual([putBack.code, putBack.stderr], [69, 'Cannot import: database or disk is full\n']);
-    const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
-    assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
-    const large = `sqlite:${join(folder.path, 'large.db')}`;
-    await importWhole(large);
-    const { code, stderr } = await runProgram(['export', join(small, 'todos.jsonl'), '--database', large]);
-    assert.equal(code, 74);
-    assert.match(stderr, /^Cannot export: ENOSPC: [^\n]*\n$/);
-    assert.deepEqual(readdirSync(small).sort(), ['todos.db', 'todos.db-owner']);
-  } finally {
-    execFileSync('umount', [small]);
+  using _mounted = mountDisk(small, '1m');
+  const path = join(small, 'todos.db');
+  for (const before of [[], ['migrate']]) {
+    if (before.length > 0) await runProgram([...before, '--database', `sqlite:${path}`]);
+    const { code, stderr } = await runProgram(['import', '-', '--database', `sqlite:${path}`], {
+      input: WHOLE,
+    });
+    assert.deepEqual([code, stderr], [69, 'Cannot import: database or disk is full\n']);
+    assert.equal(existsSync(path), before.length > 0);
   }
+  const putBack = await runProgram([...PUT_BACK, '--database', `sqlite:${path}`], { input: WHOLE });
+  assert.deepEqual([putBack.code, putBack.stderr], [69, 'Cannot import: database or disk is full\n']);
+  const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
+  assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
+  const large = `sqlite:${join(folder.path, 'large.db')}`;
+  await importWhole(large);
+  const { code, stderr } = await runProgram(['export', join(small, 'todos.jsonl'), '--database', large]);
+  assert.equal(code, 74);
+  assert.match(stderr, /^Cannot export: ENOSPC: [^\n]*\n$/);
+  assert.deepEqual(readdirSync(small).sort(), ['todos.db', 'todos.db-owner']);
 });
 
-test('a backup on a read-only disk is exported', { skip }, async () => {
+test('a backup on a read-only disk is exported', { skip: noMounts }, async () => {
   await using folder = await temporaryFolder();
   const disk = join(folder.path, 'disk');
-  mkdirSync(disk);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk]);
-  try {
-    const database = `sqlite:${join(folder.path, 'todos.db')}`;
-    await importWhole(database);
-    await runProgram(['backup', join(disk, 'x.db'), '--database', database]);
-    chmodSync(join(disk, 'x.db'), 0o444);
-    execFileSync('mount', ['-o', 'remount,ro', disk]);
-    const { code, stdout } = await runProgram(['export', '--database', `sqlite:${join(disk, 'x.db')}`]);
-    assert.equal(code, 0);
-    assert.equal(stdout.split('\n').length, 60_004);
-    assert.deepEqual(readdirSync(disk), ['x.db']);
-  } finally {
-    execFileSync('umount', [disk]);
-  }
+  using _mounted = mountDisk(disk, '32m');
+  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  await importWhole(database);
+  await runProgram(['backup', join(disk, 'x.db'), '--database', database]);
+  chmodSync(join(disk, 'x.db'), 0o444);
+  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  const { code, stdout } = await runProgram(['export', '--database', `sqlite:${join(disk, 'x.db')}`]);
+  assert.equal(code, 0);
+  assert.equal(stdout.split('\n').length, 60_004);
+  assert.deepEqual(readdirSync(disk), ['x.db']);
 });
 
 test('while nobody reads, the database is touched, and one warning is said', async () => {

@@ -8,13 +8,12 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../folder.ts';
+import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { Connection } from './raw.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const ON_LINUX =
   process.platform === 'linux' ? false : 'needs Linux: /dev/full, and a pipe opened at both ends';
-const MOUNTS = process.getuid?.() === 0 && !ON_LINUX ? false : 'needs root on Linux: mounts a small tmpfs';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -119,13 +118,13 @@ const HANGS_MS = 300_000;
 
 describe('A log that cannot be written', { concurrency: 2, timeout: HANGS_MS }, () => {
   test('on a full file system changes no answer, is counted, and says so when there is room again', {
-    skip: MOUNTS,
+    skip: noMounts,
   }, async () => {
     await using folder = await temporaryFolder();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder.path]);
-    using _mounted = { [Symbol.dispose]: () => execFileSync('umount', [folder.path]) };
-    const path = join(folder.path, 'log');
-    const filler = join(folder.path, 'filler');
+    const disk = join(folder.path, 'disk');
+    using _mounted = mountDisk(disk, '128k');
+    const path = join(disk, 'log');
+    const filler = join(disk, 'filler');
     const read = () => readFileSync(path, 'utf8');
     await using service = launch(['--port', '0'], openSync(path, 'a'));
     const { url, adminUrl } = await eventually(() => started(read()));

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { temporaryFolder } from '../folder.ts';
+import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { serveFile } from './served-file.ts';
 import { addedTo } from './todos.ts';
-
-const skip =
-  process.platform === 'linux' && process.getuid?.() === 0
-    ? false
-    : 'needs root on Linux: mounts a small tmpfs';
 
 interface SmallDisk extends AsyncDisposable {
   /** Where it is mounted. */
@@ -29,9 +23,7 @@ async function mountSmallDisk(): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack();
   const { path: folder } = parts.use(await temporaryFolder());
   const data = join(folder, 'data');
-  mkdirSync(data);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', data]);
-  parts.defer(() => void execFileSync('umount', [data]));
+  parts.use(mountDisk(data, '512k'));
   const filler = join(data, 'filler');
   const owned = parts.move();
   return {
@@ -48,7 +40,7 @@ function fillWith(path: string): never {
 }
 
 test('D9 · on a full file system a write is a 503 with Retry-After, reads go on, /ready says why, and room is enough', {
-  skip,
+  skip: noMounts,
 }, async () => {
   await using disk = await mountSmallDisk();
   await using served = await serveFile(disk.folder);
@@ -67,7 +59,7 @@ test('D9 · on a full file system a write is a 503 with Retry-After, reads go on
   assert.equal(await served.add('again'), 201);
 });
 
-test('/ready turns on a full file system though nobody writes', { skip }, async () => {
+test('/ready turns on a full file system though nobody writes', { skip: noMounts }, async () => {
   await using disk = await mountSmallDisk();
   await using served = await serveFile(disk.folder);
   assert.equal((await served.ready()).status, 200);
@@ -76,7 +68,7 @@ test('/ready turns on a full file system though nobody writes', { skip }, async 
 });
 
 test('a first start on a full file system is refused in one line, and leaves nothing that the next one refuses', {
-  skip,
+  skip: noMounts,
 }, async () => {
   await using disk = await mountSmallDisk();
   const path = join(disk.data, 'todos.db');
@@ -94,7 +86,7 @@ test('a first start on a full file system is refused in one line, and leaves not
   await addedTo(store, 'a');
 });
 
-test('a backup onto a full file system leaves nothing behind', { skip }, async () => {
+test('a backup onto a full file system leaves nothing behind', { skip: noMounts }, async () => {
   await using disk = await mountSmallDisk();
   const path = join(disk.folder, 'todos.db');
   await (await openSqliteStore(path))[Symbol.asyncDispose]();
