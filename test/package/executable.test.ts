@@ -1,38 +1,32 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../../tools/origin.ts';
+import { type Folder, temporaryFolder } from '../folder.ts';
 import { plainEnvironment, project } from './npm.ts';
 import { run, serve } from './program.ts';
 import { servesAsInstalled, type Way } from './ways.ts';
 
 describe('The executable', () => {
   const program = join(project, 'build', 'todo-service');
-  let folder = '';
+  let folder: Folder;
   let way: Way;
 
   before(async () => {
-    const built = await run('npm', ['run', 'executable'], { cwd: project, env: plainEnvironment });
-    assert.equal(built.code, 0, built.stderr);
-    folder = await mkdtemp(join(tmpdir(), 'todo-service-executable-'));
+    folder = await temporaryFolder();
     // Nothing is on the path: no Node.js, no shell.
-    const place = { cwd: folder, env: { PATH: '/nonexistent' } };
+    const place = { cwd: folder.path, env: { PATH: '/nonexistent' } };
     way = {
-      folder,
+      folder: folder.path,
       serve: (env) => serve(program, ['serve', '--port', '0'], { ...place, env: { ...place.env, ...env } }),
       run: (args, env) => run(program, args, { ...place, env: { ...place.env, ...env } }),
-      keepSecret: async (secret) => {
-        const file = join(folder, 'secret');
-        await writeFile(file, secret, { mode: 0o600 });
-        return file;
-      },
+      keepSecret: (secret) => folder.write('secret', secret),
     };
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(() => folder[Symbol.asyncDispose]());
 
   servesAsInstalled(() => way);
 

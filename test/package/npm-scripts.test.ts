@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { plainEnvironment, project } from './npm.ts';
 import { run, serve } from './program.ts';
 
@@ -27,9 +25,9 @@ test('"npm start" gives back the exit code of a start that fails', async () => {
   assert.equal(code, 78);
 });
 
-test('"npm run -s token" prints a token and nothing else, and "npm run -s token:verify" accepts it', async (t) => {
-  const dataDir = await newFolder(t);
-  const env = { ...plainEnvironment, TODO_DATA_DIR: dataDir };
+test('"npm run -s token" prints a token and nothing else, and "npm run -s token:verify" accepts it', async () => {
+  await using folder = await temporaryFolder();
+  const env = { ...plainEnvironment, TODO_DATA_DIR: folder.path };
   const words = ['run', '-s', 'token', '--', '--name', 'ada', '--role', 'editor'];
   const created = await run('npm', words, { cwd: project, env });
   assert.match(created.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
@@ -39,9 +37,3 @@ test('"npm run -s token" prints a token and nothing else, and "npm run -s token:
   assert.match(verified.stdout, /accepted/);
   assert.equal(verified.code, 0);
 });
-
-async function newFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'todo-service-scripts-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}

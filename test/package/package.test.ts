@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../../tools/origin.ts';
+import { temporaryFolder } from '../folder.ts';
 import { authVariables } from '../start.ts';
 import { install, installNode, installPublished, type PackedFile, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings, serve } from './program.ts';
 import { create, read } from './todos.ts';
 
 describe('The npm package', () => {
+  const parts = new AsyncDisposableStack();
   let folder = '';
   let files: readonly PackedFile[] = [];
   let tarball = '';
@@ -22,7 +23,7 @@ describe('The npm package', () => {
   const nodes = { 'the oldest supported': '', 'the pinned': dirname(process.execPath) };
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'todo-service-package-'));
+    folder = parts.use(await temporaryFolder()).path;
     ({ tarball, files } = await pack(folder));
     const user = await mkdtemp(join(folder, 'user-'));
     await installPublished(user, tarball);
@@ -30,7 +31,7 @@ describe('The npm package', () => {
     program = join(modules, '.bin', 'todo-service');
     nodes['the oldest supported'] = await installNode(await mkdtemp(join(folder, 'node-')), 'oldest');
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(() => parts.disposeAsync());
 
   test('carries the program, its migrations and its papers', () => {
     const paths = files.map(({ path }) => path);

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { leave } from '../clients.ts';
+import type { Finished } from '../start.ts';
 
 /** Milliseconds. Longer than any start on a slow machine; reached only when a program hangs. */
 const PATIENCE_MS = 30_000;
@@ -12,14 +14,6 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The program stays the parent of the one that serves, and hands on its exit code but no signal. */
   readonly isParent?: boolean;
-}
-
-/** What a program that ran to its end left behind. */
-export interface Finished {
-  /** Null when a signal ended it. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** Runs a program to its end. */
@@ -42,7 +36,7 @@ export interface Serving extends AsyncDisposable {
   readonly pid: number;
   /** Both outputs, as far as they were written. */
   output(): string;
-  /** Sends the signal, and gives the exit code; null when the signal ended the program. */
+  /** Closes the connections of this process to it, sends the signal, and gives the exit code; null when the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -70,6 +64,7 @@ export async function serve(
   ended.then(() => reject(new Error(`${file} ended before it printed its URL:\n${output}`)), reject);
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    leave(await printed);
     const impatient = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
     if (!isParent) child.kill(signal);
     else for (const pid of childrenOf(child.pid)) process.kill(pid, signal);

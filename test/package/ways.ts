@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Sign, signer } from '../../conformance/src/sign.ts';
 import { startReceiver } from '../operations/receiver.ts';
+import type { Finished } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
-import type { Finished, Serving } from './program.ts';
+import type { Serving } from './program.ts';
 import { create, read } from './todos.ts';
 
 type Variables = Readonly<Record<string, string>>;

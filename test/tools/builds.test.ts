@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 
@@ -13,10 +11,9 @@ for (const [build, line] of [
   ],
   ['tools/debian/build.ts', 'Cannot make the package: there is no dpkg, so build on Debian or its kin'],
 ] as const) {
-  test(`${build} without what it builds with is one line`, async (t) => {
-    const empty = await mkdtemp(join(tmpdir(), 'todo-builds-'));
-    t.after(() => rm(empty, { recursive: true }));
-    const place = { cwd: project, env: { PATH: empty } };
+  test(`${build} without what it builds with is one line`, async () => {
+    await using empty = await temporaryFolder();
+    const place = { cwd: project, env: { PATH: empty.path } };
     const { code, stdout, stderr } = await run(process.execPath, [build], place);
     assert.deepEqual({ code, stdout, stderr }, { code: 69, stdout: '', stderr: `${line}\n` });
   });

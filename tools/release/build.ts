@@ -68,11 +68,7 @@ run(
   out,
 );
 process.env.RELEASED = resolve(out);
-run(
-  process.execPath,
-  '--test',
-  ...['package', 'client', 'conformance'].map((name) => `test/package/${name}.test.ts`),
-);
+run(process.execPath, '--test', ...['package', 'workspace'].map((name) => `test/package/${name}.test.ts`));
 writeFileSync(
   join(out, `todo-service-${version}-${kind}.cdx.json`),
   bill(kind, process.env.SOURCE_DATE_EPOCH),

@@ -53,7 +53,10 @@ describe('The Debian package', { concurrency: false }, () => {
   let way: Way;
 
   before(async () => {
-    const built = await run('npm', ['run', 'deb'], { cwd: project, env: plainEnvironment });
+    const built = await run(process.execPath, ['tools/debian/build.ts'], {
+      cwd: project,
+      env: plainEnvironment,
+    });
     assert.equal(built.code, 0, built.stdout + built.stderr);
     const architecture = (await must('dpkg', '--print-architecture')).trim();
     deb = join(project, 'build', `todo-service_${manifest.version}_${architecture}.deb`);

@@ -53,7 +53,10 @@ describe('The container image', () => {
   let config: ImageConfig;
 
   before(async () => {
-    const built = await run('npm', ['run', 'image'], { cwd: project, env: plainEnvironment });
+    const built = await run(process.execPath, ['tools/image/build.ts'], {
+      cwd: project,
+      env: plainEnvironment,
+    });
     assert.equal(built.code, 0, built.stdout + built.stderr);
     folder = await mkdtemp(join(tmpdir(), 'todo-service-image-'));
     root = join(folder, 'root');

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Finished } from '../../start.ts';
 import { project } from '../npm.ts';
-import { type Finished, run } from '../program.ts';
+import { run } from '../program.ts';
 
 const place = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' } };
 
