@@ -154,17 +154,19 @@ async function openProfile(
   if (config.name === 'error-demo') {
     return { profile: config, database: undefined, keys: undefined, conditions: [] };
   }
-  const { openAuthenticator } = await import('./auth/authenticate.ts');
+  const { authenticateWith } = await import('./auth/authenticate.ts');
+  const { openKeys } = await import('./auth/keys/source.ts');
   const { store, name: database } = await openStore(config.database, tell);
   parts.use(store);
   metrics?.watchStore(store);
-  const keysTaken = metrics?.keysTaken;
-  const authenticator = parts.use(await openAuthenticator(config.auth, { tell, keysTaken }));
+  const keys = parts.use(await openKeys(config.auth, { tell, keysTaken: metrics?.keysTaken }));
+  const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
+  const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
   return {
-    profile: { name: config.name, store, authenticate: authenticator.authenticate },
+    profile: { name: config.name, store, authenticate },
     database,
-    keys: authenticator.describe(),
-    conditions: [authenticator.ready, databaseAnswers(() => store.check())],
+    keys: keys.describe(),
+    conditions: [keysAreThere, databaseAnswers(() => store.check())],
   };
 }
 

@@ -30,25 +30,22 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
       ({ code }) => code,
     );
     return andThen(verdict, (result) => {
-      switch (result.outcome) {
-        case 'refused':
-          if (result.code !== 'credentials-missing') {
-            const kid = result.keyId?.slice(0, MAX_LOGGED_KEY_ID);
-            tell({ event: 'token-refused', code: result.code, kid, traceId: call.traceId });
-          }
-          return { status: 401, headers: { 'www-authenticate': result.challenge } };
-        case 'unavailable':
-          return { status: 503, headers: { 'retry-after': String(result.retryAfter) } };
-        case 'identified':
-          if (access === 'CanWriteTodos' && !canWriteTodos(result.identity)) {
-            const { method, found, traceId } = call;
-            const by = actor(result.identity);
-            tell({ event: 'todo-write-refused', method, id: found?.id, ...by, traceId });
-            return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
-          }
-          call.identity = result.identity;
-          return undefined;
+      if ('answer' in result) {
+        const { code, keyId, answer } = result;
+        if (code !== 'credentials-missing' && code !== 'keys-unavailable') {
+          const kid = keyId?.slice(0, MAX_LOGGED_KEY_ID);
+          tell({ event: 'token-refused', code, kid, traceId: call.traceId });
+        }
+        return answer;
       }
+      const { identity } = result;
+      if (access === 'CanWriteTodos' && !canWriteTodos(identity)) {
+        const { method, found, traceId } = call;
+        tell({ event: 'todo-write-refused', method, id: found?.id, ...actor(identity), traceId });
+        return { status: 403, headers: { 'www-authenticate': INSUFFICIENT_SCOPE } };
+      }
+      call.identity = identity;
+      return undefined;
     });
   };
 }

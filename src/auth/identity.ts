@@ -8,6 +8,9 @@ export interface Identity {
   readonly caller: readonly [issuer: string, subject: string] | null;
 }
 
+/** The Claims Set of a token, or a part of it. */
+export type Claims = Readonly<Record<string, unknown>>;
+
 /** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9, A10). */
 export interface IdentityClaims {
   readonly name?: ClaimPath | undefined;
@@ -18,7 +21,7 @@ const DEFAULT_NAMES: readonly ClaimPath[] = [['name'], ['unique_name']];
 const DEFAULT_ROLES: readonly ClaimPath[] = [['role'], ['roles']];
 
 /** Identity from the Claims Set of a token whose signature, issuer, audience and times have been checked. */
-export function readIdentity(claims: Readonly<Record<string, unknown>>, from: IdentityClaims): Identity {
+export function readIdentity(claims: Claims, from: IdentityClaims): Identity {
   const names = from.name === undefined ? DEFAULT_NAMES : [from.name];
   const roles = from.role === undefined ? DEFAULT_ROLES : [from.role];
   const name = names.map((path) => claimAt(claims, path)).find((value) => value !== undefined);
@@ -71,6 +74,3 @@ export function claimAt(claims: unknown, path: ClaimPath): unknown {
   }
   return value;
 }
-
-/** The Claims Set of a token, or a part of it. */
-export type Claims = Readonly<Record<string, unknown>>;

@@ -24,8 +24,8 @@ function changingKeys(): Keys & { set: KeySet | undefined } {
   };
 }
 
-function codeOf(authentication: Authentication): string {
-  return authentication.outcome === 'refused' ? authentication.code : authentication.outcome;
+function codeOf({ code }: Authentication): string {
+  return code;
 }
 
 for (const authorization of [
@@ -42,16 +42,15 @@ for (const authorization of [
 ]) {
   test(`A1 · ${JSON.stringify(authorization)} brings no bearer token`, async () => {
     assert.deepEqual(await identifier()(authorization), {
-      outcome: 'refused',
       code: 'credentials-missing',
-      challenge: 'Bearer realm="todo-service"',
+      answer: { status: 401, headers: { 'www-authenticate': 'Bearer realm="todo-service"' } },
     });
   });
 }
 
 for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer   ']) {
   test(`A4 · the scheme may be ${JSON.stringify(scheme)}`, async () => {
-    assert.equal((await identifier()(`${scheme}${forge(draft())}`)).outcome, 'identified');
+    assert.equal((await identifier()(`${scheme}${forge(draft())}`)).code, 'accepted');
   });
 }
 
@@ -59,7 +58,6 @@ test('a token says who is calling', async () => {
   const made = draft();
   const token = forge(made, { claims: { ...made.claims, name: 'Ada', roles: ['auditor'] } });
   assert.deepEqual(await identifier()(`Bearer ${token}`), {
-    outcome: 'identified',
     code: 'accepted',
     identity: { caller: [TRUST.issuer, 'ada'], name: 'Ada', roles: ['editor', 'auditor'] },
   });
@@ -72,7 +70,7 @@ for (const alg of ['EdDSA', 'Ed25519']) {
     for (const keyAlg of [undefined, 'EdDSA', 'Ed25519']) {
       const jwk = { ...jwkOf({ publicKey: publicKey('ed') }, 'ed'), alg: keyAlg };
       const keys = fixedKeys([usable(JSON.parse(JSON.stringify(jwk)))], 'one key');
-      assert.equal(codeOf(await identifier(keys)(`Bearer ${token}`)), 'identified', `key's alg ${keyAlg}`);
+      assert.equal(codeOf(await identifier(keys)(`Bearer ${token}`)), 'accepted', `key's alg ${keyAlg}`);
     }
   });
 }
@@ -87,7 +85,7 @@ test('an ES256 token has two spellings: with (r, s), (r, n - s) verifies and say
   const other = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
   const authenticate = identifier();
   const second = await authenticate(`Bearer ${header}.${claims}.${other.toString('base64url')}`);
-  assert.equal(second.outcome, 'identified');
+  assert.equal(second.code, 'accepted');
   assert.deepEqual(second, await authenticate(`Bearer ${token}`));
 });
 
@@ -96,7 +94,7 @@ for (const name of ['rsa', 'p256', 'secret'] as const) {
     const keys = name === 'secret' ? secretKeys() : issuerKeys();
     const authentication = identifier(keys)(`Bearer ${forge(draft(name))}`);
     assert.ok(!(authentication instanceof Promise));
-    assert.equal(authentication.outcome, 'identified');
+    assert.equal(authentication.code, 'accepted');
   });
 }
 
@@ -108,7 +106,7 @@ for (const name of ['p384', 'p521', 'ed'] as const) {
     assert.ok(first instanceof Promise);
     assert.ok(authenticate(authorization) instanceof Promise, 'nobody knows it before it is verified');
     const answer = await first;
-    assert.equal(answer.outcome, 'identified');
+    assert.equal(answer.code, 'accepted');
     assert.equal(authenticate(authorization), answer);
   });
 }
@@ -127,7 +125,7 @@ test('of several keys that a token fits only the first is tried at once, the oth
   ];
   const answers = tokens.map((token) => identifier(keys)(`Bearer ${token}`));
   assert.equal(answers.filter((answer) => answer instanceof Promise).length, 1);
-  for (const answer of answers) assert.equal((await answer).outcome, 'identified');
+  for (const answer of answers) assert.equal((await answer).code, 'accepted');
 });
 
 test('a token that was refused is looked at again every time', async () => {
@@ -155,10 +153,10 @@ test('a remembered token costs one look at the clock until it expires', async ()
   const made = draft();
   const exp = Math.floor(NOW / 1000) + 60;
   const authorization = `Bearer ${forge(made, { claims: { ...made.claims, exp } })}`;
-  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(codeOf(await authenticate(authorization)), 'accepted');
   assert.equal(looks, 1);
   now = (exp + 30) * 1000 - 1;
-  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(codeOf(await authenticate(authorization)), 'accepted');
   assert.equal(looks, 2);
   now = (exp + 30) * 1000;
   assert.equal(codeOf(await authenticate(authorization)), 'expired');
@@ -169,11 +167,11 @@ test('a remembered token is refused once its key has left the set, and good agai
   const authenticate = identifier(keys);
   const authorization = `Bearer ${forge(draft('p256'))}`;
   const all = keys.set ?? [];
-  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(codeOf(await authenticate(authorization)), 'accepted');
   keys.set = all.filter(({ keyId }) => keyId !== 'p256');
   assert.equal(codeOf(await authenticate(authorization)), 'key-unknown');
   keys.set = [...all];
-  assert.equal(codeOf(await authenticate(authorization)), 'identified');
+  assert.equal(codeOf(await authenticate(authorization)), 'accepted');
 });
 
 test('a token whose key leaves the set while it is verified is refused', async () => {
@@ -191,9 +189,8 @@ test('Order 3 · a good token is unavailable while there are no keys; a malforme
   };
   const authenticate = identifier(keys);
   assert.deepEqual(await authenticate(`Bearer ${forge(draft())}`), {
-    outcome: 'unavailable',
     code: 'keys-unavailable',
-    retryAfter: 7,
+    answer: { status: 503, headers: { 'retry-after': '7' } },
   });
   assert.equal(codeOf(await authenticate('Bearer x')), 'token-form');
   assert.equal(codeOf(await authenticate(undefined)), 'credentials-missing');

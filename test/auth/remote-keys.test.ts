@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import type { Authentication } from '../../src/auth/authenticate.ts';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openRemoteKeys, type RemoteKeysOptions } from '../../src/auth/keys/remote.ts';
@@ -26,16 +25,12 @@ function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const keys = openRemoteKeys(source, { tell: tellBy(log), cooldownMs: NEVER, refreshMs: NEVER, ...parts });
   const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
-  const codeOf = async (token: string): Promise<string> => code(await authenticate(`Bearer ${token}`));
+  const codeOf = async (token: string) => (await authenticate(`Bearer ${token}`)).code;
   return { keys, lines, codeOf };
 }
 
 function discovering(issuer: FakeIssuer): RemoteSource {
   return { kind: 'discovery', issuer: issuer.url };
-}
-
-function code(authentication: Authentication): string {
-  return authentication.outcome === 'refused' ? authentication.code : authentication.outcome;
 }
 
 function published(...names: readonly KeyName[]) {
@@ -63,7 +58,7 @@ test('keys are found by OpenID discovery', async () => {
   await using issuer = await startIssuer();
   const { keys, codeOf } = open(discovering(issuer));
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
   assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration', '/jwks']);
 });
 
@@ -74,7 +69,7 @@ test('keys are found by RFC 8414 when there is no OpenID document', async () => 
   issuer.answers.set('/.well-known/oauth-authorization-server/realms/todo', json(document));
   const { keys, codeOf } = open({ kind: 'discovery', issuer: named });
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
   assert.equal(issuer.asked[0], '/realms/todo/.well-known/openid-configuration');
 });
 
@@ -95,14 +90,14 @@ test('an issuer that ends in a slash is asked without a double one', async () =>
   issuer.answers.set('/.well-known/openid-configuration', json(document));
   const { keys, codeOf } = open({ kind: 'discovery', issuer: `${issuer.url}/` });
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
 });
 
 test('keys come from a configured address without discovery', async () => {
   await using issuer = await startIssuer();
   const { keys, codeOf } = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) });
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
   assert.deepEqual(issuer.asked, ['/jwks']);
 });
 
@@ -232,7 +227,7 @@ test('a bad key beside good ones is skipped', async () => {
   issuer.keys = { keys: [{ kty: 'RSA', kid: 'broken', n: 'AA', e: 'AQAB' }, ...published('p256').keys] };
   const { keys, codeOf } = open(discovering(issuer));
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
 });
 
 test('a new key is fetched when the first token names it', async () => {
@@ -240,9 +235,9 @@ test('a new key is fetched when the first token names it', async () => {
   issuer.keys = published('rsa');
   const { keys, codeOf } = open(discovering(issuer));
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft('rsa'))), 'identified');
+  assert.equal(await codeOf(forge(draft('rsa'))), 'accepted');
   issuer.keys = published('rsa', 'p256');
-  assert.equal(await codeOf(forge(draft('p256'))), 'identified');
+  assert.equal(await codeOf(forge(draft('p256'))), 'accepted');
   assert.equal(issuer.timesKeysWereAsked(), 2);
 });
 
@@ -269,13 +264,13 @@ test('tokens that come while keys are fetched wait for them, first keys and new 
   const { keys, codeOf } = open(discovering(issuer));
   await using _keys = keys;
   assert.deepEqual(await Promise.all([codeOf(forge(draft('rsa'))), codeOf(forge(draft('rsa')))]), [
-    'identified',
-    'identified',
+    'accepted',
+    'accepted',
   ]);
   issuer.keys = published('p256');
   assert.deepEqual(await Promise.all([codeOf(forge(draft())), codeOf(forge(draft()))]), [
-    'identified',
-    'identified',
+    'accepted',
+    'accepted',
   ]);
   assert.equal(issuer.timesKeysWereAsked(), 2);
 });
@@ -295,7 +290,7 @@ test('keys are refreshed in the background, and a key that has left is refused, 
   const { keys, codeOf } = open(discovering(issuer), { refreshMs: 20 });
   await using _keys = keys;
   const token = forge(draft('p256'));
-  assert.equal(await codeOf(token), 'identified');
+  assert.equal(await codeOf(token), 'accepted');
   issuer.keys = published('rsa');
   const before = keys.current();
   await until(() => keys.current() !== before);
@@ -319,11 +314,11 @@ test('while the issuer is down, known keys go on working; the outage is logged o
   await using issuer = await startIssuer();
   const { keys, codeOf, lines } = open(discovering(issuer), { refreshMs: 10 });
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
   issuer.answers.set('/jwks', status(500));
   const asked = issuer.timesKeysWereAsked();
   await until(() => issuer.timesKeysWereAsked() > asked + 3);
-  assert.equal(await codeOf(forge(draft('rsa'))), 'identified');
+  assert.equal(await codeOf(forge(draft('rsa'))), 'accepted');
   const outages = () => lines.filter(({ event, level }) => event === 'keys-unavailable' && level > 20);
   assert.equal(outages().length, 1);
   assert.match(outages()[0]?.msg ?? '', /known keys stay in force$/);
@@ -339,12 +334,12 @@ test('an issuer that is down at start makes tokens unavailable until it is up', 
   })();
   const { keys, codeOf, lines } = open({ kind: 'discovery', issuer: url }, { refreshMs: 20 });
   await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'unavailable');
+  assert.equal(await codeOf(forge(draft())), 'keys-unavailable');
   assert.equal(keys.retryAfter(), 1);
   assert.match(lines[0]?.msg ?? '', /no token can be verified$/);
   await using _issuer = await startIssuer(Number(new URL(url).port));
   await until(() => keys.current() !== undefined);
-  assert.equal(await codeOf(forge(draft())), 'identified');
+  assert.equal(await codeOf(forge(draft())), 'accepted');
 });
 
 test('the time until the next attempt grows with every failure, up to the cooldown', async () => {

@@ -27,28 +27,28 @@ async function watch(path: string, lines: string[] = []) {
   const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
   return {
     keys,
-    outcomeOf: async (name: KeyName) => (await authenticate(`Bearer ${forge(draft(name))}`)).outcome,
+    codeOf: async (name: KeyName) => (await authenticate(`Bearer ${forge(draft(name))}`)).code,
   };
 }
 
 test('a keys file is read again when it changes: new keys count, keys that left do not', async () => {
   await using folder = await temporaryFolder();
   const path = await folder.write('keys.json', only('p256'));
-  const { keys, outcomeOf } = await watch(path);
+  const { keys, codeOf } = await watch(path);
   await using _keys = keys;
-  assert.equal(await outcomeOf('p256'), 'identified');
+  assert.equal(await codeOf('p256'), 'accepted');
   await folder.write('keys.json', only('rsa'));
   await keys.refresh();
-  assert.equal(await outcomeOf('p256'), 'refused');
-  assert.equal(await outcomeOf('rsa'), 'identified');
+  assert.equal(await codeOf('p256'), 'key-unknown');
+  assert.equal(await codeOf('rsa'), 'accepted');
 });
 
 test('a token with an unknown key makes the file be looked at', async () => {
   await using folder = await temporaryFolder();
-  const { keys, outcomeOf } = await watch(await folder.write('keys.json', only('p256')));
+  const { keys, codeOf } = await watch(await folder.write('keys.json', only('p256')));
   await using _keys = keys;
   await folder.write('keys.json', only('p256', 'rsa'));
-  assert.equal(await outcomeOf('rsa'), 'identified');
+  assert.equal(await codeOf('rsa'), 'accepted');
 });
 
 test('a keys file is looked at by itself', async () => {
@@ -76,12 +76,12 @@ for (const [names, said] of [
 test('a file that is replaced by renaming, or behind a link, is read again', async () => {
   await using folder = await temporaryFolder();
   await symlink(await folder.write('first.json', only('p256')), join(folder.path, 'keys.json'));
-  const { keys, outcomeOf } = await watch(join(folder.path, 'keys.json'));
+  const { keys, codeOf } = await watch(join(folder.path, 'keys.json'));
   await using _keys = keys;
   await symlink(await folder.write('second.json', only('rsa')), join(folder.path, 'next'));
   await rename(join(folder.path, 'next'), join(folder.path, 'keys.json'));
   await keys.refresh();
-  assert.equal(await outcomeOf('rsa'), 'identified');
+  assert.equal(await codeOf('rsa'), 'accepted');
 });
 
 for (const [what, damage] of [
@@ -92,16 +92,16 @@ for (const [what, damage] of [
   test(`while a keys file ${what}, known keys stay in force and one warning says so`, async () => {
     await using folder = await temporaryFolder();
     const lines: string[] = [];
-    const { keys, outcomeOf } = await watch(await folder.write('keys.json', only('p256')), lines);
+    const { keys, codeOf } = await watch(await folder.write('keys.json', only('p256')), lines);
     await using _keys = keys;
     await damage(folder);
     await keys.refresh();
     await keys.refresh();
-    assert.equal(await outcomeOf('p256'), 'identified');
+    assert.equal(await codeOf('p256'), 'accepted');
     assert.equal(lines.filter((line) => line.includes('"event":"keys-unavailable"')).length, 1);
     await folder.write('keys.json', only('rsa'));
     await keys.refresh();
-    assert.equal(await outcomeOf('rsa'), 'identified');
+    assert.equal(await codeOf('rsa'), 'accepted');
   });
 }
 

@@ -36,28 +36,28 @@ async function watch(path: string) {
   return {
     keys,
     eventsOf: (event: string) => lines.filter((line) => JSON.parse(line).event === event),
-    outcomeOf: async (token: string) => (await authenticate(`Bearer ${token}`)).outcome,
+    codeOf: async (token: string) => (await authenticate(`Bearer ${token}`)).code,
   };
 }
 
 test('A7 · a token of any secret of a file is good, whatever its place', async () => {
   await using folder = await temporaryFolder();
   const secrets = Array.from({ length: 5 }, () => randomBytes(32));
-  const { keys, outcomeOf } = await watch(await folder.write('secret', contentOf(...secrets)));
+  const { keys, codeOf } = await watch(await folder.write('secret', contentOf(...secrets)));
   await using _keys = keys;
-  for (const secret of secrets) assert.equal(await outcomeOf(tokenOf(secret)), 'identified');
-  assert.equal(await outcomeOf(tokenOf(randomBytes(32))), 'refused');
+  for (const secret of secrets) assert.equal(await codeOf(tokenOf(secret)), 'accepted');
+  assert.equal(await codeOf(tokenOf(randomBytes(32))), 'signature');
 });
 
 test('a token that was remembered is refused when its secret has left the file', async () => {
   await using folder = await temporaryFolder();
-  const { keys, outcomeOf } = await watch(await folder.write('secret', contentOf(OLD, NEW)));
+  const { keys, codeOf } = await watch(await folder.write('secret', contentOf(OLD, NEW)));
   await using _keys = keys;
   const [old, next] = [tokenOf(OLD), tokenOf(NEW)];
-  assert.deepEqual([await outcomeOf(old), await outcomeOf(next)], ['identified', 'identified']);
+  assert.deepEqual([await codeOf(old), await codeOf(next)], ['accepted', 'accepted']);
   await folder.write('secret', contentOf(NEW));
   await keys.refresh();
-  assert.deepEqual([await outcomeOf(old), await outcomeOf(next)], ['refused', 'identified']);
+  assert.deepEqual([await codeOf(old), await codeOf(next)], ['signature', 'accepted']);
 });
 
 test('the order of the secrets means nothing to those who send tokens, and is no change of the set', async () => {
@@ -94,23 +94,17 @@ for (const [what, damage] of [
 ] as const) {
   test(`while a secret file ${what}, the old secrets stay in force and one warning says so`, async () => {
     await using folder = await temporaryFolder();
-    const { keys, eventsOf, outcomeOf } = await watch(await folder.write('secret', contentOf(OLD)));
+    const { keys, eventsOf, codeOf } = await watch(await folder.write('secret', contentOf(OLD)));
     await using _keys = keys;
     await damage(folder);
     await keys.refresh();
     await keys.refresh();
-    assert.deepEqual(
-      [await outcomeOf(tokenOf(OLD)), await outcomeOf(tokenOf(NEW))],
-      ['identified', 'refused'],
-    );
+    assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['accepted', 'signature']);
     assert.equal(eventsOf('keys-unavailable').length, 1);
     await rm(join(folder.path, 'secret'), { recursive: true, force: true });
     await folder.write('secret', good);
     await keys.refresh();
-    assert.deepEqual(
-      [await outcomeOf(tokenOf(OLD)), await outcomeOf(tokenOf(NEW))],
-      ['refused', 'identified'],
-    );
+    assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
     assert.equal(eventsOf('keys-available').length, 1);
   });
 }
@@ -127,13 +121,13 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   }
   await symlink('..1', at('..data'));
   await symlink('..data/secret', at('secret'));
-  const { keys, outcomeOf } = await watch(at('secret'));
+  const { keys, codeOf } = await watch(at('secret'));
   await using _keys = keys;
   await symlink('..2', at('..data_tmp'));
   await rename(at('..data_tmp'), at('..data'));
   await rm(at('..1'), { recursive: true });
   await keys.refresh();
-  assert.deepEqual([await outcomeOf(tokenOf(OLD)), await outcomeOf(tokenOf(NEW))], ['refused', 'identified']);
+  assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
 });
 
 test('the start line has the lengths of all secrets', async () => {

@@ -25,7 +25,6 @@ const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const SHORTEST = 'GET / HTTP/1.1\r\n\r\n';
 
 const EDITOR: Authentication = {
-  outcome: 'identified',
   code: 'accepted',
   identity: { name: null, roles: ['editor'], caller: null },
 };
@@ -246,7 +245,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     const written = await writeUntilHeld(connection, '1\r\nx\r\n');
     const { bytesRead = 0 } = socket ?? {};
     assert.ok(bytesRead < 256 * 1024 && bytesRead < written, `${bytesRead} of ${written} bytes were read`);
-    verdict.resolve({ outcome: 'refused', code: 'test', challenge: 'Bearer' });
+    verdict.resolve({ code: 'test', answer: { status: 401 } });
     await connection.until('HTTP/1.1 401');
     await connection.closed();
   });

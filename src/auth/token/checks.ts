@@ -100,19 +100,6 @@ function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
   return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
 }
 
-/** Seconds since 1970: from the first, before the second. */
-export interface Validity {
-  readonly from: number;
-  readonly until: number;
-}
-
-/** When `checkTimes` finds no fault with the claims of a token of which it has just found none. */
-export function validityOf(claims: Claims, tolerance: number): Validity {
-  const seconds = (name: string, otherwise: number) => Number(claimAt(claims, [name]) ?? otherwise);
-  const begin = Math.max(seconds('nbf', Number.NEGATIVE_INFINITY), seconds('iat', Number.NEGATIVE_INFINITY));
-  return { from: begin - tolerance, until: seconds('exp', 0) + tolerance };
-}
-
 /**
  * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clocks that differ.
  * `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../parse-json.ts';
+import type { Claims } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
@@ -11,7 +12,7 @@ export interface UnverifiedToken {
   readonly algorithm: Algorithm;
   readonly keyId: string | undefined;
   /** The Claims Set. Says nothing until the signature is verified. */
-  readonly claims: Readonly<Record<string, unknown>>;
+  readonly claims: Claims;
 }
 
 export type ReadToken =
