@@ -1,4 +1,4 @@
-import { openPostgresStore } from '../src/store/postgres/open.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { Ledger } from '../test/storage/ledger.ts';
 import { bothHosts, PostgresServer } from '../test/storage/postgres-server.ts';

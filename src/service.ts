@@ -180,7 +180,7 @@ async function openStore(
     const { path, cacheBytes } = database;
     return { store: await openSqliteStore(path, { cacheBytes, tell }), name: `sqlite:${path}` };
   }
-  const { openPostgresStore } = await import('./store/postgres/open.ts');
+  const { openPostgresStore } = await import('./store/postgres/store.ts');
   const { addressOf } = await import('./store/postgres/address.ts');
   const { connectionString, migrate, connections, prepare } = database;
   const store = await openPostgresStore(connectionString, { migrate, connections, prepare, tell });

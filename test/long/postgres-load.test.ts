@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { Ledger } from '../storage/ledger.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { listed } from '../storage/todos.ts';

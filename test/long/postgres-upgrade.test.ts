@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { addedTo, listed } from '../storage/todos.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createKey } from '../../src/store/create-key.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import * as postgres from '../../src/store/postgres/transfer.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { piecesOf } from '../../src/http/message/answer.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { describeTodoStore } from './contract.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { bytesOf, replacement, SCHEMA_VERSION } from './todos.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { Ledger } from './ledger.ts';
 import { bothHosts, PostgresServer } from './postgres-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
 import { once } from './contract-once.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, SCHEMA_VERSION } from './todos.ts';
 

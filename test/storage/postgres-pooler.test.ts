@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { Ledger } from './ledger.ts';
 import { moveThereAndBack } from './moving.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreNotWritable, type TodoStore } from '../../src/store/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, found, listed, newTodo } from './todos.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, listenToSchema, newTodo, replacement } from './todos.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listenToSchema, newTodo } from './todos.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { todo } from '../todo.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo, SCHEMA_VERSION } from './todos.ts';

@@ -3,7 +3,7 @@ import { chmod, chown, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { runProgram } from '../start.ts';
 import { openPool } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';

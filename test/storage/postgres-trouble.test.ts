@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
 import { PostgresServer } from './postgres-server.ts';

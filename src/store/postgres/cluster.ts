@@ -204,7 +204,7 @@ function startupOption({ name, value }: Setting): string {
  * @throws {ServerUnfit} when not.
  */
 async function inspect(connection: ServerConnection, requirements: ConnectionRequirements): Promise<void> {
-  const [found] = await connection.run<Inspected>({ text: INSPECT }, requirements);
+  const [found] = await connection.run<Inspected>(INSPECT, requirements);
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;

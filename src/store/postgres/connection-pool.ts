@@ -36,8 +36,8 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
 
 /** A bounded pool of connections to the server that takes writes, with a bounded wait for one. */
 export class ConnectionPool implements AsyncDisposable {
-  readonly #cluster: Cluster;
-  readonly #limits: Limits;
+  protected readonly cluster: Cluster;
+  protected readonly limits: Limits;
   readonly #requirements: ConnectionRequirements;
   readonly #onLost: (error: Error) => void;
   /** In use or idle, and when its life is over. */
@@ -57,8 +57,8 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
   constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
-    this.#cluster = cluster;
-    this.#limits = limits;
+    this.cluster = cluster;
+    this.limits = limits;
     this.#requirements = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
@@ -83,7 +83,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Calls back with a connection, or with the reason why there is none in time. */
-  take(onConnection: OnConnection): void {
+  protected take(onConnection: OnConnection): void {
     const idle = this.#idle.pop();
     if (idle === undefined) {
       this.#wait(onConnection);
@@ -96,7 +96,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #wait(onConnection: OnConnection): void {
-    const { connectionMs } = this.#limits;
+    const { connectionMs } = this.limits;
     const waiting: OnConnection = (failure, connection) => {
       clearTimeout(timer);
       this.#waiting.delete(waiting);
@@ -110,7 +110,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /** Takes a connection back, for whoever waits for one. */
-  put(connection: ServerConnection): void {
+  protected put(connection: ServerConnection): void {
     const [next] = this.#waiting;
     if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
     else if (next === undefined) this.#idle.push(connection);
@@ -120,14 +120,14 @@ export class ConnectionPool implements AsyncDisposable {
   #isUsable(connection: ServerConnection): boolean {
     return (
       connection.lost === undefined &&
-      !this.#cluster.isRetired(connection) &&
+      !this.cluster.isRetired(connection) &&
       performance.now() < (this.#connections.get(connection) ?? 0) &&
       !this.#ending
     );
   }
 
   /** It serves no longer; its place is free when the server has let go of it. */
-  drop(connection: ServerConnection): void {
+  protected drop(connection: ServerConnection): void {
     this.#connections.delete(connection);
     this.#idle = this.#idle.filter((idle) => idle !== connection);
     void connection.leave();
@@ -136,11 +136,11 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** Opens connections for those that wait, as far as there is room. */
   #grow(): void {
-    const { connections } = this.#limits;
+    const { connections } = this.limits;
     while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
       const probing = this.#failure !== undefined && this.#opening > 0;
       if (this.#ending || this.#pause !== undefined || probing) return;
-      if (!this.#cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
+      if (!this.cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
       void this.#open();
     }
   }
@@ -148,10 +148,10 @@ export class ConnectionPool implements AsyncDisposable {
   async #open(): Promise<void> {
     this.#opening += 1;
     try {
-      const connection = await this.#cluster.open(this.#requirements, (opening) => this.#hold(opening));
+      const connection = await this.cluster.open(this.#requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
-      const life = this.#limits.lifetimeMs * (0.8 + 0.2 * Math.random());
+      const life = this.limits.lifetimeMs * (0.8 + 0.2 * Math.random());
       this.#connections.set(connection, performance.now() + life);
       void connection.closed.then(() => this.#lost(connection));
       this.put(connection);
@@ -172,7 +172,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   #hasRoom(host: Host): boolean {
     const held = this.#held.values().filter((connection) => connection.host === host);
-    return held.toArray().length < this.#limits.connections;
+    return held.toArray().length < this.limits.connections;
   }
 
   #hold(connection: ServerConnection): void {
@@ -192,7 +192,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   #sweep(): void {
-    const longAgo = performance.now() - this.#limits.idleMs;
+    const longAgo = performance.now() - this.limits.idleMs;
     for (const idle of this.#idle) {
       if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.drop(idle);
     }

@@ -10,6 +10,15 @@ const FAREWELL_MS = 1_000;
 /** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
 const REPLICATION_WAIT = 'SyncRepWaitForLSN';
 
+/** Milliseconds that a statement of an operator, or of the start, may take: a migration, with the wait for another instance's. */
+export const PATIENT_MS = 60_000;
+
+/** SQL; with a name, a statement that is prepared once on each connection. */
+export type Statement = string | QueryConfig;
+
+/** The rows of a statement. */
+export type Ask = <Row extends QueryResultRow>(statement: Statement) => Promise<readonly Row[]>;
+
 /** How long an answer is waited for. */
 interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
@@ -105,10 +114,11 @@ export class ServerConnection {
    * but to `leave`.
    */
   ask<Row extends QueryResultRow>(
-    query: QueryConfig,
+    statement: Statement,
     { withinMs, parts = false }: AnswerLimit,
     onRows: OnRows<Row>,
   ): void {
+    const query = typeof statement === 'string' ? { text: statement } : statement;
     const { stream } = this.#client.connection;
     let heard = false;
     const settle = (error: unknown, rows: readonly Row[] = []): void => {
@@ -158,10 +168,30 @@ export class ServerConnection {
   }
 
   /** As `ask`, for what is not asked often. */
-  run<Row extends QueryResultRow>(query: QueryConfig, limit: AnswerLimit): Promise<readonly Row[]> {
+  run<Row extends QueryResultRow>(
+    statement: Statement,
+    limit: AnswerLimit = { withinMs: PATIENT_MS },
+  ): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
-      this.ask<Row>(query, limit, (error, rows) => (error ? reject(error) : resolve(rows)));
+      this.ask<Row>(statement, limit, (error, rows) => (error ? reject(error) : resolve(rows)));
     });
+  }
+
+  /**
+   * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees
+   * what others have committed before it.
+   */
+  async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    const ask: Ask = (statement) => this.run(statement);
+    await ask(this.beginOf(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED'));
+    try {
+      const made = await work(ask);
+      await ask('COMMIT');
+      return made;
+    } catch (error) {
+      await ask('ROLLBACK').catch(() => {});
+      throw error;
+    }
   }
 
   /**

@@ -1,12 +1,8 @@
-import type { QueryConfig, QueryResultRow } from 'pg';
-import { type PoolCounts, StoreNotWritable, StoreUnavailable } from '../store.ts';
-import type { Cluster } from './cluster.ts';
-import type { ServerConnection } from './connection.ts';
-import { ConnectionPool, type Limits, type OnConnection } from './connection-pool.ts';
+import type { QueryResultRow } from 'pg';
+import { StoreNotWritable, StoreUnavailable } from '../store.ts';
+import type { Ask, ServerConnection, Statement } from './connection.ts';
+import { ConnectionPool, type OnConnection } from './connection-pool.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
-
-/** Sends a statement. Its answer may take longer than `answerMs`, as long as parts of it come. */
-export type Ask = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
 
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
@@ -14,59 +10,49 @@ const TRIES = 3;
 const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
 /**
- * Statements on the connections of a pool of its own, with a bounded wait for the answer. What it is safe to repeat is
- * repeated; errors are those of the store.
+ * A pool that sends statements, with a bounded wait for the answer. What it is safe to repeat is repeated; errors are
+ * those of the store.
  */
-export class Database implements AsyncDisposable {
-  readonly #cluster: Cluster;
-  readonly #limits: Limits;
-  readonly #pool: ConnectionPool;
-
-  /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
-  constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
-    this.#cluster = cluster;
-    this.#limits = limits;
-    this.#pool = new ConnectionPool(cluster, limits, onLost);
-  }
-
+export class Database extends ConnectionPool {
   /** The rows of a statement that changes nothing. */
-  read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    return this.#run(query, 'read');
+  read<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    return this.#run(statement, 'read');
   }
 
   /**
    * The rows of a statement that may change something, committed on its own. An error of the server that is
    * about the statement, for example about a foreign key, is passed on as it is.
    */
-  write<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
-    return this.#run(query, 'write');
+  write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    return this.#run(statement, 'write');
   }
 
   /**
    * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
-   * that the server undoes for the sake of others is begun again.
+   * that the server undoes for the sake of others is begun again. An answer may take longer than `answerMs`, as long as
+   * parts of it come.
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
-    this.#pool.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
+    this.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
-    const { statementMs, answerMs } = this.#limits;
-    const ask: Ask = async (query) => {
+    const { statementMs, answerMs } = this.limits;
+    const ask: Ask = async (statement) => {
       try {
-        return await connection.run(query, { withinMs: answerMs, parts: true });
+        return await connection.run(statement, { withinMs: answerMs, parts: true });
       } catch (error) {
-        if (hasCode(error, OF_ALL_CONNECTIONS)) this.#cluster.retire();
+        if (hasCode(error, OF_ALL_CONNECTIONS)) this.cluster.retire();
         throw toStoreError(error, 'read');
       }
     };
     try {
-      await ask({ text: connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY') });
+      await ask(connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
       const made = await work(ask);
-      await ask({ text: 'COMMIT' });
-      this.#pool.put(connection);
+      await ask('COMMIT');
+      this.put(connection);
       return made;
     } catch (error) {
-      this.#pool.drop(connection);
+      this.drop(connection);
       if (error instanceof StoreUnavailable && hasCode(error.cause, RETRIABLE) && tries < TRIES) {
         return this.transaction(work, tries + 1);
       }
@@ -78,39 +64,60 @@ export class Database implements AsyncDisposable {
   async check(): Promise<void> {
     const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
     if (state?.readOnly !== true) return;
-    this.#cluster.retire();
+    this.cluster.retire();
     throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
 
-  counts(): PoolCounts {
-    return this.#pool.counts();
-  }
-
-  /** Waits for what is under way, and for the server to let go. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#pool[Symbol.asyncDispose]();
-  }
-
   // Callbacks: with promises the driver captures a stack for each statement.
-  #run<Row extends QueryResultRow>(query: QueryConfig, kind: 'read' | 'write'): Promise<readonly Row[]> {
+  #run<Row extends QueryResultRow>(statement: Statement, kind: 'read' | 'write'): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       let tries = 0;
       let repeated = kind === 'write';
       const attempt: OnConnection = (failure, connection) => {
         if (connection === undefined) return reject(failure);
         tries += 1;
-        connection.ask<Row>(query, { withinMs: this.#limits.answerMs }, (error, rows) => {
-          if (hasCode(error, OF_ALL_CONNECTIONS)) this.#cluster.retire();
-          if (hasCode(error, OF_CONNECTION)) this.#pool.drop(connection);
-          else this.#pool.put(connection);
+        connection.ask<Row>(statement, { withinMs: this.limits.answerMs }, (error, rows) => {
+          if (hasCode(error, OF_ALL_CONNECTIONS)) this.cluster.retire();
+          if (hasCode(error, OF_CONNECTION)) this.drop(connection);
+          else this.put(connection);
           if (error === undefined) return resolve(rows);
           const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
           repeated ||= elsewhere;
-          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.#pool.take(attempt);
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.take(attempt);
           reject(toStoreError(error, kind));
         });
       };
-      this.#pool.take(attempt);
+      this.take(attempt);
     });
   }
+}
+
+/** Milliseconds for which a size is good enough. */
+const SIZE_INTERVAL_MS = 60_000;
+
+const SIZE = `SELECT sum(pg_total_relation_size(name))::float8 AS bytes FROM unnest(ARRAY['todos', 'categories',
+  'todo_tombstones', 'todo_purged', 'idempotency_keys', 'todo_schema']::regclass[]) AS name`;
+
+/**
+ * The bytes of the service's tables with their indexes, as the server said them last; undefined while that is not known. A
+ * call whose answer is older than a minute asks anew, and does not wait.
+ *
+ * @param now Milliseconds that only grow.
+ */
+export function sizeOf(database: Database, now = () => performance.now()): () => number | undefined {
+  let bytes: number | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  async function ask(): Promise<void> {
+    const rows = await database.read<{ bytes: number }>(SIZE).catch(() => []);
+    bytes = rows[0]?.bytes;
+  }
+
+  return () => {
+    if (now() - askedAt >= SIZE_INTERVAL_MS) {
+      askedAt = now();
+      void ask();
+    }
+    return bytes;
+  };
 }

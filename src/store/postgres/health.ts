@@ -1,9 +1,10 @@
 import type { Tell } from '../../events.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { StoreBroken } from '../store.ts';
+import type { Ask } from './connection.ts';
 import type { Database } from './database.ts';
 import { hasCode, isIdTaken, SCHEMA_ERRORS } from './error.ts';
-import { type Ask, faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
+import { faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
@@ -56,7 +57,7 @@ export class SchemaHealth implements Disposable {
   }
 
   readonly #refresh = singleFlight(async () => {
-    const ask: Ask = (text, values = []) => this.#database.read({ text, values });
+    const ask: Ask = (statement) => this.#database.read(statement);
     this.#know(faultOf(await findLacks(ask, TO_SERVE, IN_ROWS)));
   });
 

@@ -4,7 +4,8 @@ import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
 import type { Todo } from '../todo.ts';
-import type { Ask, Database } from './database.ts';
+import type { Ask } from './connection.ts';
+import type { Database } from './database.ts';
 import { SELECTED } from './row.ts';
 
 /**
@@ -159,8 +160,8 @@ export class PostgresList implements Disposable {
   async #readAll(): Promise<Moment> {
     this.#kept = undefined;
     return this.#patient.transaction(async (ask) => {
-      await ask({ text: KEEP_TABLE });
-      const [moment] = await ask<Moment>({ text: READ_MOMENT });
+      await ask(KEEP_TABLE);
+      const [moment] = await ask<Moment>(READ_MOMENT);
       if (moment === undefined) throw new Error('The server did not say what moment it is');
       await this.#readParts(ask);
       return moment;

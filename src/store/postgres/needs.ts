@@ -1,7 +1,6 @@
-import type { QueryResultRow } from 'pg';
+import { StoreUnavailable } from '../store.ts';
 import { COLUMN_NAMES } from '../todo.ts';
-import { inTransaction, run } from './connect.ts';
-import type { ServerConnection } from './connection.ts';
+import type { Ask, ServerConnection } from './connection.ts';
 
 /** Something of the schema that must be there, and the right to use it. */
 interface Need {
@@ -127,22 +126,19 @@ const FIND = `WITH needed AS (
   SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, denied
   FROM found WHERE missing OR denied OR kind = 'sequence' ORDER BY place`;
 
-/** Sends a statement. */
-export type Ask = <Row extends QueryResultRow>(text: string, values?: unknown[]) => Promise<readonly Row[]>;
-
 /** @param taken What sequences must be above; without it none is looked at. */
 export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenIds = {}): Promise<Lacks> {
-  const found = await ask<Found>(FIND, [JSON.stringify(needs)]);
+  const found = await ask<Found>({ text: FIND, values: [JSON.stringify(needs)] });
   const missing = found.filter((each) => each.missing).map(whatIsMissing);
   const denied = grants(found.filter((each) => each.denied));
   const behind: Behind[] = [];
   const whole = missing.length === 0 && denied === '';
   for (const { name: table, sequence } of whole ? found : []) {
     // What a sequence is at can be read by its name alone.
-    const statement = `SELECT $1 AS table, $2 AS sequence, * FROM (
+    const text = `SELECT $1 AS table, $2 AS sequence, * FROM (
         SELECT (last_value + is_called::int)::float8 AS next, (${taken[table]})::float8 AS highest FROM ${sequence}
       ) AS at WHERE next <= highest`;
-    if (table in taken) behind.push(...(await ask<Behind>(statement, [table, sequence])));
+    if (table in taken) behind.push(...(await ask<Behind>({ text, values: [table, sequence] })));
   }
   return { missing, denied: denied === '' ? undefined : `its role lacks rights: ${denied}`, behind };
 }
@@ -166,33 +162,30 @@ export async function rightsFault(
   connection: ServerConnection,
   needs = TO_SERVE,
 ): Promise<string | undefined> {
-  return (await findLacks(asking(connection), needs)).denied;
+  return (await findLacks((statement) => connection.run(statement), needs)).denied;
 }
 
 /** What of a schema of this version is missing, denied or behind all ids that are known. */
 export function findAllLacks(connection: ServerConnection, needs = TO_SERVE): Promise<Lacks> {
   // Tombstones and keys may be many.
-  return inTransaction(connection, () => findLacks(asking(connection), needs, EVER));
+  return connection.transaction((ask) => findLacks(ask, needs, EVER));
 }
 
 /**
  * Puts sequences above what is taken, no further than they must, within a transaction, until whose end nobody creates.
  * Where no sequence is behind, nothing is locked.
  *
- * @returns what must be mended first, for people, or undefined.
+ * @throws {StoreUnavailable} with what must be mended first.
  */
-export async function raiseAbove(connection: ServerConnection, taken: TakenIds): Promise<string | undefined> {
-  const found = await findLacks(asking(connection), TO_SERVE, taken);
-  if (found.behind.length === 0) return faultOf(found);
-  await run(connection, 'LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
-  const { behind } = await findLacks(asking(connection), TO_SERVE, taken);
+export async function raiseAbove(ask: Ask, taken: TakenIds): Promise<void> {
+  const found = await findLacks(ask, TO_SERVE, taken);
+  const fault = faultOf(found);
+  if (fault === undefined) return;
+  if (found.behind.length === 0) throw new StoreUnavailable(fault);
+  await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
+  const { behind } = await findLacks(ask, TO_SERVE, taken);
   for (const { sequence, highest } of behind)
-    await run(connection, 'SELECT setval($1, $2)', [sequence, highest]);
-  return undefined;
-}
-
-function asking(connection: ServerConnection): Ask {
-  return (text, values) => run(connection, text, values);
+    await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
 }
 
 /** `GRANT SELECT, INSERT ON todos TO role; GRANT …`. */

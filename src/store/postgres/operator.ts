@@ -3,10 +3,10 @@ import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
-import { connect, inTransaction, run } from './connect.ts';
+import { connect } from './connect.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, messageOf, toStoreError } from './error.ts';
 import { faultsOf, findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
-import { LOCK, migrate, renewChanges, schemaFault, schemaVersion, tableFaults } from './schema.ts';
+import { checkSchema, migrate, renewChanges, TAKE_LOCK, tableFaults } from './schema.ts';
 
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -25,14 +25,14 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
  * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresOperator(connectionString: string): Promise<Operator> {
-  const connection = await connect(new Cluster(addressOf(connectionString)), schemaFault);
-  const listCategories = () => asStoreError('read', run<Category>(connection, LIST_CATEGORIES));
+  const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
+  const listCategories = () => asStoreError('read', connection.run<Category>(LIST_CATEGORIES));
 
   async function write(right: 'INSERT' | 'UPDATE', text: string, values: unknown[]) {
-    const written = inTransaction(connection, async () => {
+    const written = connection.transaction(async (ask) => {
       // Two who give the same name at the same moment would not see each other without the lock.
-      await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
-      return run<Category>(connection, text, values);
+      await ask(TAKE_LOCK);
+      return ask<Category>({ text, values });
     });
     const [category] = await asStoreError('write', written).catch(async (error: Error) => {
       const fault = isIdTaken(error.cause)
@@ -60,8 +60,8 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
       if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
       // What is missing cannot be counted.
       if (lacks.missing.length > 0) return { facts: {}, faults: lacks.missing };
-      const inspected = inTransaction(connection, async () => ({
-        facts: (await run<Inspection['facts']>(connection, FACTS))[0] ?? {},
+      const inspected = connection.transaction(async (ask) => ({
+        facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
         faults: await tableFaults(connection),
       }));
       const { facts, faults } = await asStoreError('read', inspected);
@@ -89,17 +89,13 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  * @throws {StoreNotOpened} when that cannot be done.
  */
 export async function migratePostgres(connectionString: string): Promise<Migrated> {
-  const versions: number[] = [];
+  let migrated: Migrated = { from: 0, to: 0 };
   const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
-    versions.push((await schemaVersion(opened)).version);
-    const fault = await migrate(opened);
-    versions.push((await schemaVersion(opened)).version);
-    if (fault === undefined) await renewChanges(opened);
-    return fault;
+    migrated = await migrate(opened);
+    await renewChanges(opened);
   });
   await connection.leave();
-  const [from = 0, to = 0] = versions;
-  return { from, to };
+  return migrated;
 }
 
 /** An error of the server, a missing right for one, is a line for the operator. */

@@ -1,15 +1,15 @@
 import type { Tell } from '../../events.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
-import { inTransaction, run } from './connect.ts';
+import type { Migrated } from '../operator.ts';
 import type { ServerConnection } from './connection.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf, throwFault } from './error.ts';
 import { TRIGGERS } from './list.ts';
 import { EVER, faultOf, findAllLacks, grants, raiseAbove, TO_SERVE } from './needs.ts';
 
 const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
-export const LOCK = 0x746f646f;
+export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
 
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
@@ -75,66 +75,85 @@ const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
  * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
  * Sequences that are behind are put above every id that is known (contract D12).
  *
- * @returns what is wrong with the schema, for people, or undefined; then nothing was changed.
+ * @throws Error for people, when something is wrong with the schema; where it is too new, nothing was changed.
  */
-export async function migrate(
-  connection: ServerConnection,
-  tell: Tell = () => {},
-): Promise<string | undefined> {
-  return (await makeSchema(connection, tell)) ?? (await raiseSequences(connection));
+export async function migrate(connection: ServerConnection, tell: Tell = () => {}): Promise<Migrated> {
+  const before = await schemaVersion(connection);
+  const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
+  const found = isMade ? before : await makeSchema(connection, before.version);
+  const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
+  if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+  throwFault(MIGRATIONS.faultOf(found));
+  await raiseSequences(connection);
+  return versions;
 }
 
-async function makeSchema(connection: ServerConnection, tell: Tell): Promise<string | undefined> {
-  const before = await schemaVersion(connection);
-  if (before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES)))
-    return MIGRATIONS.faultOf(before);
+/** What was there before. */
+async function makeSchema(connection: ServerConnection, version: number): Promise<SchemaVersion> {
   try {
-    const found = await inTransaction(connection, async () => {
-      await run(connection, 'SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    return await connection.transaction(async (ask) => {
+      await ask(TAKE_LOCK);
       // A session may remember from before the lock that there is no table; to make it is to look again.
-      if (!(await find(connection, FIND_VERSION_TABLE))) await run(connection, MAKE_VERSION);
+      if (!(await find(connection, FIND_VERSION_TABLE))) await ask(MAKE_VERSION);
       const schema = await schemaVersion(connection);
       if (schema.version > MIGRATIONS.version) return schema;
-      for (const sql of MIGRATIONS.from(schema.version)) await run(connection, sql);
+      for (const sql of MIGRATIONS.from(schema.version)) await ask(sql);
       if (schema.version < MIGRATIONS.version) {
-        await run(connection, 'DELETE FROM todo_schema');
-        await run(connection, WRITE_VERSION, [MIGRATIONS.version, MIGRATIONS.oldestProgram]);
+        await ask('DELETE FROM todo_schema');
+        await ask({ text: WRITE_VERSION, values: [MIGRATIONS.version, MIGRATIONS.oldestProgram] });
       }
-      await run(connection, FIRST_CATEGORIES);
+      await ask(FIRST_CATEGORIES);
       return schema;
     });
-    if (found.version < MIGRATIONS.version)
-      tell({ event: 'schema-migrated', from: found.version, to: MIGRATIONS.version });
-    return MIGRATIONS.faultOf(found);
   } catch (error) {
-    if (hasCode(error, INSUFFICIENT_PRIVILEGE))
-      return `${messageOf(error)}. ${await rightsToMigrate(connection, before.version)}`;
-    throw error;
+    if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    throw new Error(`${messageOf(error)}. ${await rightsToMigrate(connection, version)}`, { cause: error });
   }
 }
 
 /**
  * Nobody creates meanwhile, and ids that others were given before are seen: each sequence goes forward, and no further
  * than it must.
- *
- * @returns what is wrong afterwards, for people, or undefined.
  */
-async function raiseSequences(connection: ServerConnection): Promise<string | undefined> {
+async function raiseSequences(connection: ServerConnection): Promise<void> {
   const found = await findAllLacks(connection);
   const fault = faultOf(found);
-  if (found.behind.length === 0) return fault;
+  if (found.behind.length === 0) return throwFault(fault);
   try {
-    await inTransaction(connection, () => raiseAbove(connection, EVER));
+    await connection.transaction((ask) => raiseAbove(ask, EVER));
   } catch (error) {
-    if (hasCode(error, INSUFFICIENT_PRIVILEGE)) return `${fault}, as the owner of the tables`;
-    throw error;
+    if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    throw new Error(`${fault}, as the owner of the tables`, { cause: error });
   }
-  return faultOf(await findAllLacks(connection));
 }
 
-/** Which tables lose their rows in a crash of the server, or undefined. */
-export async function unloggedFault(connection: ServerConnection): Promise<string | undefined> {
-  return (await faultsBy(connection, UNLOGGED))[0];
+/** As `migrate`, for who may change nothing: an older schema is a fault as well. The result is its version. */
+export async function checkSchema(connection: ServerConnection): Promise<number> {
+  const schema = await schemaVersion(connection);
+  const { version } = schema;
+  throwFault(
+    version < MIGRATIONS.version
+      ? `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`
+      : MIGRATIONS.faultOf(schema),
+  );
+  return version;
+}
+
+/** The same for an instance, which needs all of it. */
+export async function checkServable(connection: ServerConnection): Promise<number> {
+  const version = await checkSchema(connection);
+  throwFault(faultOf(await findAllLacks(connection)));
+  return version;
+}
+
+/** As `checkSchema`, for who reads everything: a newer schema is a fault too. */
+export async function checkReadableSchema(connection: ServerConnection): Promise<void> {
+  throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
+}
+
+/** Throws an Error for people when tables lose their rows in a crash of the server. */
+export async function checkLogged(connection: ServerConnection): Promise<void> {
+  throwFault((await faultsBy(connection, UNLOGGED))[0]);
 }
 
 /** What is wrong with triggers, constraints, indexes and tables of a schema of this version, one line each. */
@@ -146,27 +165,14 @@ export async function tableFaults(connection: ServerConnection): Promise<readonl
 }
 
 async function faultsBy(connection: ServerConnection, text: string): Promise<readonly string[]> {
-  const rows = await run<{ fault: string }>(connection, text);
+  const rows = await connection.run<{ fault: string }>(text);
   return rows.map(({ fault }) => fault);
 }
 
 /** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
 export async function renewChanges(connection: ServerConnection): Promise<void> {
   if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
-  await inTransaction(connection, () => run(connection, RENEW_CHANGES));
-}
-
-/** As `migrate`, for an instance that may change nothing: an older schema is a fault as well. */
-export async function schemaFault(connection: ServerConnection): Promise<string | undefined> {
-  const schema = await schemaVersion(connection);
-  if (schema.version >= MIGRATIONS.version) return MIGRATIONS.faultOf(schema);
-  return `its schema must be version ${MIGRATIONS.version}, received ${schema.version}: run "todo-service migrate" first`;
-}
-
-/** The same for who reads everything: a newer schema is a fault too. */
-export async function exportFault(connection: ServerConnection): Promise<string | undefined> {
-  const { version } = await schemaVersion(connection);
-  return (await schemaFault(connection)) ?? MIGRATIONS.exportFaultOf(version);
+  await connection.transaction((ask) => ask(RENEW_CHANGES));
 }
 
 /** The version that this program makes and works with. */
@@ -174,15 +180,15 @@ export function latestVersion(): number {
   return MIGRATIONS.version;
 }
 
-export async function schemaVersion(connection: ServerConnection): Promise<SchemaVersion> {
+async function schemaVersion(connection: ServerConnection): Promise<SchemaVersion> {
   const isThere = await find(connection, FIND_VERSION_TABLE);
-  const [schema] = isThere ? await run<SchemaVersion>(connection, READ_VERSION) : [];
+  const [schema] = isThere ? await connection.run<SchemaVersion>(READ_VERSION) : [];
   return schema ?? { version: 0, oldestProgram: 0 };
 }
 
 /** What to grant to a role that migrates, and how it goes with less. */
 async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
-  const [who] = await run<{ role: string; schema: string }>(connection, WHO);
+  const [who] = await connection.run<{ role: string; schema: string }>(WHO);
   if (who === undefined) throw new Error('The server did not say who asks');
   const { role, schema } = who;
   const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
@@ -193,6 +199,6 @@ async function rightsToMigrate(connection: ServerConnection, version: number): P
 }
 
 async function find(connection: ServerConnection, text: string): Promise<boolean> {
-  const [row] = await run<{ found: boolean }>(connection, text);
+  const [row] = await connection.run<{ found: boolean }>(text);
   return row?.found === true;
 }

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
+import type { Tell } from '../../events.ts';
+import { SETTINGS } from '../../settings.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { CreateOutcome, TodoStore } from '../store.ts';
 import {
@@ -11,11 +13,17 @@ import {
   valuesOf,
 } from '../todo.ts';
 import { addingOnce } from './add-once.ts';
-import type { Database } from './database.ts';
-import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
-import type { SchemaHealth } from './health.ts';
-import type { PostgresList } from './list.ts';
+import { addressOf } from './address.ts';
+import { Cluster } from './cluster.ts';
+import { connect } from './connect.ts';
+import type { ServerConnection } from './connection.ts';
+import { Database, sizeOf } from './database.ts';
+import { FOREIGN_KEY_VIOLATION, hasCode, throwFault } from './error.ts';
+import { SchemaHealth } from './health.ts';
+import { PostgresList, PURGE } from './list.ts';
+import { rightsFault } from './needs.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
+import { checkLogged, checkServable, latestVersion, migrate } from './schema.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
@@ -25,22 +33,54 @@ const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
     $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
   FROM todos WHERE id = $1`;
 
-/** What a store is made of. */
-interface Resources {
-  readonly database: Database;
-  readonly list: PostgresList;
-  readonly health: SchemaHealth;
+/** A client is told within 2.5 s that the database is lost or stalled. */
+const FOR_ONE_TODO = {
+  connectionMs: 1_000,
+  statementMs: 1_200,
+  answerMs: 1_400,
+  lifetimeMs: 300_000,
+  idleMs: 10_000,
+};
+
+const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000 };
+
+/** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
+const START_PATIENCE_MS = 7_000;
+
+export interface PostgresOptions {
+  /** False: refuse an older schema instead of bringing it up to date. */
+  readonly migrate?: boolean;
+  /** Connections for single todos, 10 by default; the list has one more. */
+  readonly connections?: number;
+  /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
+  readonly prepare?: boolean;
+  /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
+  readonly patienceMs?: number;
+  /** Nobody is told by default. */
+  readonly tell?: Tell;
 }
 
 /**
- * The list in a PostgreSQL database, which other instances change as well. One statement is one round trip.
+ * Opens the todo list in the database that a connection string names, `postgres://user@host/database`, which other
+ * instances change as well. One statement is one round trip.
  *
- * @param dispose Ends what the store is made of.
+ * @throws {StoreNotOpened} with one line for people, without the password.
  */
-export function postgresStore(
-  { database, list, health }: Resources,
-  dispose: () => Promise<void>,
-): TodoStore {
+export async function openPostgresStore(
+  connectionString: string,
+  options: PostgresOptions = {},
+): Promise<TodoStore> {
+  const { tell = () => {} } = options;
+  const cluster = new Cluster(addressOf(connectionString), options.prepare);
+  await prepare(cluster, options, tell);
+  const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });
+  await using parts = new AsyncDisposableStack();
+  const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
+  const database = parts.use(new Database(cluster, { ...FOR_ONE_TODO, connections }, lost));
+  const patient = parts.use(new Database(cluster, FOR_THE_LIST, lost));
+  const list = parts.use(new PostgresList(database, patient));
+  const health = parts.use(new SchemaHealth(database, tell));
+  const opened = parts.move();
   const findOne = findTogether(database);
   const addOnce = addingOnce(database);
   const size = sizeOf(database);
@@ -117,8 +157,26 @@ export function postgresStore(
       },
     },
     connections: () => database.counts(),
-    [Symbol.asyncDispose]: dispose,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** Connects once to check the database, and to bring its schema up to date. */
+async function prepare(cluster: Cluster, options: PostgresOptions, tell: Tell): Promise<void> {
+  const { statementMs, answerMs } = FOR_ONE_TODO;
+  const { patienceMs = START_PATIENCE_MS } = options;
+  const check = async (opened: ServerConnection) => {
+    throwFault(await rightsFault(opened));
+    const version =
+      options.migrate === false ? await checkServable(opened) : (await migrate(opened, tell)).to;
+    const own = latestVersion();
+    if (version > own) tell({ event: 'schema-newer', version, own });
+    await checkLogged(opened);
+  };
+  const connection = await connect(cluster, check, { statementMs, strict: true, patienceMs });
+  // What goes wrong with it now is done an hour later.
+  await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
+  await connection.leave();
 }
 
 interface Row extends Todo {
@@ -156,35 +214,5 @@ function findTogether(database: Database): (id: number) => Promise<TodoRepresent
     if (gathered.length === 0) found = ask();
     gathered.push(id);
     return found.then((todos) => todos.get(id));
-  };
-}
-
-/** Milliseconds for which a size is good enough. */
-const SIZE_INTERVAL_MS = 60_000;
-
-const SIZE = `SELECT sum(pg_total_relation_size(name))::float8 AS bytes FROM unnest(ARRAY['todos', 'categories',
-  'todo_tombstones', 'todo_purged', 'idempotency_keys', 'todo_schema']::regclass[]) AS name`;
-
-/**
- * The bytes of the service's tables with their indexes, as the server said them last; undefined while that is not known. A
- * call whose answer is older than a minute asks anew, and does not wait.
- *
- * @param now Milliseconds that only grow.
- */
-export function sizeOf(database: Database, now = () => performance.now()): () => number | undefined {
-  let bytes: number | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
-
-  async function ask(): Promise<void> {
-    const rows = await database.read<{ bytes: number }>({ text: SIZE }).catch(() => []);
-    bytes = rows[0]?.bytes;
-  }
-
-  return () => {
-    if (now() - askedAt >= SIZE_INTERVAL_MS) {
-      askedAt = now();
-      void ask();
-    }
-    return bytes;
   };
 }

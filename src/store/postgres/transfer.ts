@@ -12,12 +12,12 @@ import {
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
-import { connect, run } from './connect.ts';
-import type { ServerConnection } from './connection.ts';
+import { connect } from './connect.ts';
+import type { Ask, ServerConnection } from './connection.ts';
 import { READ_PART } from './list.ts';
-import { type Ask, EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
+import { EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
-import { exportFault, migrate, schemaFault, unloggedFault } from './schema.ts';
+import { checkLogged, checkReadableSchema, checkSchema, migrate } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
@@ -61,7 +61,7 @@ const RESTORE = `WITH made AS (
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
   const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-  return begin(connectionString, exportFault, mode, async ({ ask }) => {
+  return begin(connectionString, checkReadableSchema, mode, async ({ ask }) => {
     const [counts] = await ask<Counts>(COUNT);
     const categories = await ask<Category>(LIST_CATEGORIES);
     // A sequence belongs to no snapshot: read after it, it is above all of its rows.
@@ -74,8 +74,8 @@ export function openExport(connectionString: string): Promise<ExportSource> {
       counts,
       highestId: ever.highest,
       categories,
-      todosAfter: (id) => ask<Todo>(READ_PART, [id]),
-      keysAfter: (key) => ask<KeptKey>(READ_KEYS, [key]),
+      todosAfter: (id) => ask<Todo>({ text: READ_PART, values: [id] }),
+      keysAfter: (key) => ask<KeptKey>({ text: READ_KEYS, values: [key] }),
       check: async () => void (await ask('SELECT')),
     };
   });
@@ -88,9 +88,11 @@ export function openExport(connectionString: string): Promise<ExportSource> {
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */
 export function openImport(connectionString: string): Promise<ImportTarget> {
-  const faultOf = async (opened: ServerConnection) =>
-    (await migrate(opened)) ?? (await unloggedFault(opened));
-  return begin(connectionString, faultOf, 'ISOLATION LEVEL READ COMMITTED', async ({ ask, commit }) => {
+  const prepare = async (opened: ServerConnection) => {
+    await migrate(opened);
+    await checkLogged(opened);
+  };
+  return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async ({ ask, commit }) => {
     await assertEmpty(ask);
     await ask(LOCK_TABLES);
     // An instance that is up may have created one since.
@@ -98,9 +100,9 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
     await ask('DELETE FROM categories');
     return {
       async add({ categories, todos, keys }) {
-        if (categories.length > 0) await ask(ADD_CATEGORIES, columnsOf(categories, ['id', 'name']));
-        if (todos.length > 0) await ask(ADD_TODOS, columnsOf(todos, TODO_MEMBERS));
-        if (keys.length > 0) await ask(ADD_KEYS, columnsOf(keys, ['key', 'body', 'todoId', 'at']));
+        await addRows(ask, ADD_CATEGORIES, categories, ['id', 'name']);
+        await addRows(ask, ADD_TODOS, todos, TODO_MEMBERS);
+        await addRows(ask, ADD_KEYS, keys, ['key', 'body', 'todoId', 'at']);
       },
       async commit({ todos, highestId, highestCategoryId }) {
         for (const [table, highest] of [
@@ -110,7 +112,7 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
           const sequence = await sequenceOf(table, ask);
           // `RESTART` gives it a new file, so that a transaction that is taken back takes this back too.
           await ask(`ALTER SEQUENCE ${sequence} RESTART`);
-          if (highest > 0) await ask('SELECT setval($1, $2)', [sequence, highest]);
+          if (highest > 0) await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
         }
         await ask('ANALYZE categories, todos, idempotency_keys');
         await commit();
@@ -128,12 +130,10 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
  */
 export function openRestore(connectionString: string, skipExisting: boolean): Promise<ImportTarget> {
   const mode = 'ISOLATION LEVEL READ COMMITTED';
-  return begin(connectionString, schemaFault, mode, async ({ connection, ask, commit }) => {
+  return begin(connectionString, checkSchema, mode, async ({ ask, commit }) => {
     await ask(STAGE);
     return {
-      async add({ todos }) {
-        if (todos.length > 0) await ask(ADD_STAGED, columnsOf(todos, TODO_MEMBERS));
-      },
+      add: ({ todos }) => addRows(ask, ADD_STAGED, todos, TODO_MEMBERS),
       async commit() {
         await ask('ANALYZE staged');
         if (skipExisting) await ask(STAGED.skip);
@@ -141,8 +141,7 @@ export function openRestore(connectionString: string, skipExisting: boolean): Pr
         if (existing.length > 0) return { existing: existing.map(({ id }) => id) };
         const orphans = await ask<{ id: number; categoryId: number }>(STAGED.orphans);
         if (orphans.length > 0) return { orphans };
-        const fault = await asStoreError('read', raiseAbove(connection, { todos: HIGHEST_STAGED }));
-        if (fault !== undefined) throw new StoreUnavailable(fault);
+        await raiseAbove(ask, { todos: HIGHEST_STAGED });
         const [{ made } = { made: 0 }] = await ask<{ made: number }>(RESTORE);
         await commit();
         return { made };
@@ -153,7 +152,6 @@ export function openRestore(connectionString: string, skipExisting: boolean): Pr
 
 /** A transaction on a connection of its own. */
 interface Session {
-  readonly connection: ServerConnection;
   /** Rejects with `StoreUnavailable`: without a commit, nothing is changed. */
   readonly ask: Ask;
   /** Rejects with `OutcomeUnknown` when no answer came. */
@@ -163,26 +161,26 @@ interface Session {
 /**
  * Begins a transaction that no limit of the server or the role ends: the lines may come or go slowly.
  *
- * @param prepare Makes what works in it. Disposing of that ends the transaction.
+ * @param work Makes what works in it. Disposing of that ends the transaction.
  */
 async function begin<T extends object>(
   connectionString: string,
-  faultOf: Parameters<typeof connect>[1],
+  prepare: Parameters<typeof connect>[1],
   mode: string,
-  prepare: (session: Session) => Promise<T>,
+  work: (session: Session) => Promise<T>,
 ): Promise<T & AsyncDisposable> {
-  const connection = await connect(new Cluster(addressOf(connectionString)), faultOf);
-  const ask: Ask = (text, values) => asStoreError('read', run(connection, text, values));
+  const connection = await connect(new Cluster(addressOf(connectionString)), prepare);
+  const ask: Ask = (statement) => asStoreError('read', connection.run(statement));
   const commit = async (): Promise<void> => {
-    await asStoreError('write', run(connection, 'COMMIT')).catch((error: unknown) => {
+    await asStoreError('write', connection.run('COMMIT')).catch((error: unknown) => {
       if (!(error instanceof OutcomeUnknown)) throw error;
       throw new OutcomeUnknown(`${error.message}: nobody knows whether it was done`, { cause: error });
     });
   };
   try {
     await ask(connection.beginOf(0, mode));
-    const prepared = await prepare({ connection, ask, commit });
-    return { ...prepared, [Symbol.asyncDispose]: () => connection.leave() };
+    const working = await work({ ask, commit });
+    return { ...working, [Symbol.asyncDispose]: () => connection.leave() };
   } catch (error) {
     await connection.leave();
     throw error;
@@ -196,13 +194,19 @@ async function assertEmpty(ask: Ask): Promise<void> {
 
 /** What gives out the ids of a table, as SQL writes it. */
 async function sequenceOf(table: string, ask: Ask): Promise<string> {
-  const [row] = await ask<{ name: string }>(SEQUENCE_OF, [table]);
+  const [row] = await ask<{ name: string }>({ text: SEQUENCE_OF, values: [table] });
   return row?.name ?? '';
 }
 
 const TODO_MEMBERS: readonly (keyof ParsedTodo)[] = ['id', ...MEMBERS.map(({ name }) => name)];
 
-/** For `unnest`: the values of each member. */
-function columnsOf<Row>(of: readonly Row[], members: readonly (keyof Row)[]): unknown[] {
-  return members.map((member) => of.map((row) => row[member]));
+/** @param text Takes the values of each member, for `unnest`. */
+async function addRows<Row>(
+  ask: Ask,
+  text: string,
+  added: readonly Row[],
+  members: readonly (keyof Row)[],
+): Promise<void> {
+  if (added.length === 0) return;
+  await ask({ text, values: members.map((member) => added.map((row) => row[member])) });
 }
