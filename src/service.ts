@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
 import { composeApp, type Parts } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
@@ -12,8 +13,6 @@ import { tellBy } from './observe/log.ts';
 import type { Metrics } from './observe/metrics.ts';
 import { openTraces } from './observe/tracing.ts';
 import { openPipeline } from './pipeline.ts';
-import type { ServedDatabase } from './store/database.ts';
-import type { TodoStore } from './store/store.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -93,13 +92,13 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
 /** Imports what only a service with an admin listener needs. */
 async function openMetrics({ profile }: Config, parts: AsyncDisposableStack): Promise<Metrics> {
   const metrics = await import('./observe/metrics.ts');
+  const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
   const build = {
     version: readVersion(),
     commit: readCommit(),
     profile: profile.name,
-    schemaVersion: await schemaVersionOf(profile),
+    schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).latestVersion(),
   };
-  const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
   return parts.use(metrics.openMetrics({ ...build, databaseSystem }));
 }
 
@@ -156,43 +155,19 @@ async function openProfile(
   }
   const { authenticateWith } = await import('./auth/authenticate.ts');
   const { openKeys } = await import('./auth/keys/source.ts');
-  const { store, name: database } = await openStore(config.database, tell);
-  parts.use(store);
+  const { database } = config;
+  const openStore = await ADAPTERS[database.engine].openStore();
+  const store = parts.use(await openStore(database.address, { ...database, tell }));
   metrics?.watchStore(store);
   const keys = parts.use(await openKeys(config.auth, { tell, keysTaken: metrics?.keysTaken }));
   const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
   const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
   return {
     profile: { name: config.name, store, authenticate },
-    database,
+    database: await nameOf(database),
     keys: keys.describe(),
     conditions: [keysAreThere, databaseAnswers(() => store.check())],
   };
-}
-
-/** Imports the adapter of the configured engine alone. The name is for people, without a password. */
-async function openStore(
-  database: ServedDatabase,
-  tell: Tell,
-): Promise<{ readonly store: TodoStore; readonly name: string }> {
-  if (database.engine === 'sqlite') {
-    const { openSqliteStore } = await import('./store/sqlite/open.ts');
-    const { path, cacheBytes } = database;
-    return { store: await openSqliteStore(path, { cacheBytes, tell }), name: `sqlite:${path}` };
-  }
-  const { openPostgresStore } = await import('./store/postgres/store.ts');
-  const { addressOf } = await import('./store/postgres/address.ts');
-  const { connectionString, migrate, connections, prepare } = database;
-  const store = await openPostgresStore(connectionString, { migrate, connections, prepare, tell });
-  return { store, name: addressOf(connectionString).name };
-}
-
-/** The version of the schema that this program makes and works with; undefined where nothing is stored. */
-async function schemaVersionOf(profile: Config['profile']): Promise<number | undefined> {
-  if (profile.name !== 'shared-list') return undefined;
-  const isSqlite = profile.database.engine === 'sqlite';
-  const schema = await (isSqlite ? import('./store/sqlite/schema.ts') : import('./store/postgres/schema.ts'));
-  return schema.latestVersion();
 }
 
 /** The result is the URL of the first address. `setting` names what decides the port, for people. */

@@ -28,7 +28,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
     if (database.engine === 'postgresql') {
       const { dumpCommand } = await import('../store/postgres/address.ts');
       const command =
-        dumpCommand(database.connectionString, file) ??
+        dumpCommand(database.address, file) ??
         'pg_dump (the connection string of the database cannot be read)';
       const reason = `the database is PostgreSQL, which has a tool for it:\n  ${command}`;
       return printCannot('back up', reason, 78);
@@ -38,7 +38,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
     endBySignal(() => removeDatabase(partialOf(file)));
     const onProgress = slowProgress((line) => process.stderr.write(line));
     try {
-      const { path, bytes, todos } = await backupSqlite(database.path, file, onProgress);
+      const { path, bytes, todos } = await backupSqlite(database.address, file, onProgress);
       print(`${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}, checked\n`);
       return 0;
     } catch (error) {

@@ -1,5 +1,6 @@
+import { nameOf } from '../adapters.ts';
 import type { Inspection } from '../store/operator.ts';
-import { DATABASE_HELP, nameOf, onDatabase, openOperator } from './database.ts';
+import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service check [flags]

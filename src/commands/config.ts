@@ -1,8 +1,8 @@
+import { nameOf } from '../adapters.ts';
 import { type Config, readConfig } from '../config.ts';
 import { quoteReceived } from '../quote.ts';
 import type { GivenFlags } from '../read-settings.ts';
 import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
-import { nameOf } from './database.ts';
 import { printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
 import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
 import { print } from './print.ts';

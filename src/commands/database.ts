@@ -1,3 +1,4 @@
+import { ADAPTERS } from '../adapters.ts';
 import { readDatabaseConfig } from '../config.ts';
 import type { Tell } from '../events.ts';
 import type { Database } from '../store/database.ts';
@@ -51,21 +52,9 @@ export async function onDatabase<const Operand extends string = never>(
   }
 }
 
-/** Imports the adapter of the configured engine alone. */
-export async function openOperator(database: Database): Promise<Operator> {
-  if (database.engine === 'sqlite') {
-    const { openSqliteOperator } = await import('../store/sqlite/operator.ts');
-    return openSqliteOperator(database.path);
-  }
-  const { openPostgresOperator } = await import('../store/postgres/operator.ts');
-  return openPostgresOperator(database.connectionString);
-}
-
-/** The same for an export or an import, and what it opens: a path, or a connection string, which may hold a password. */
-export async function transferOf(database: Database) {
-  return database.engine === 'sqlite'
-    ? { engine: await import('../store/sqlite/transfer.ts'), address: database.path }
-    : { engine: await import('../store/postgres/transfer.ts'), address: database.connectionString };
+export async function openOperator({ engine, address }: Database): Promise<Operator> {
+  const open = await ADAPTERS[engine].openOperator();
+  return open(address);
 }
 
 /** Tells where the log went that stood beside a new SQLite file: that of one that was deleted. */
@@ -74,10 +63,3 @@ export const tellLogMoved: Tell = (event) => {
   const { path } = event;
   process.stderr.write(`Beside the new database was the log of one that was deleted: it is now ${path}\n`);
 };
-
-/** For people, without user and password. */
-export async function nameOf(database: Database): Promise<string> {
-  if (database.engine === 'sqlite') return `sqlite:${database.path}`;
-  const { addressOf } = await import('../store/postgres/address.ts');
-  return addressOf(database.connectionString).name;
-}

@@ -2,10 +2,11 @@ import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { ADAPTERS } from '../adapters.ts';
 import { nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
-import { DATABASE_HELP, onDatabase, transferOf } from './database.ts';
+import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { printCannot } from './faults.ts';
 import { print } from './print.ts';
@@ -48,8 +49,8 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
       if (file !== '-') rmSync(partial, { force: true });
       printCannot('export', `it was ended by ${name}, and is not complete`, 1);
     });
-    const { engine, address } = await transferOf(database);
-    await using source = await engine.openExport(address);
+    const { openExport } = await ADAPTERS[database.engine].transfer();
+    await using source = await openExport(database.address);
     try {
       if (file === '-') await writeAll(source, process.stdout);
       else {

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
+import { ADAPTERS, nameOf } from '../adapters.ts';
 import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
-import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved, transferOf } from './database.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { printCannot } from './faults.ts';
 import { wrongUsage } from './flags.ts';
@@ -75,10 +76,10 @@ async function importInto(
     printCannot('import', `it was ended by ${signal}, and nothing was changed`, 1);
   };
   endBySignal(takeBack, () => committing);
-  const { engine, address } = await transferOf(database);
+  const { openImport, openRestore } = await ADAPTERS[database.engine].transfer();
   await using opened = await (only === undefined
-    ? engine.openImport(address, tellLogMoved)
-    : engine.openRestore(address, only === 'deleted'));
+    ? openImport(database.address, tellLogMoved)
+    : openRestore(database.address, only === 'deleted'));
   target = opened;
   const missing = new Set(only === 'deleted' ? [] : only);
   const isWanted = ({ id }: { readonly id: number }) => typeof only !== 'object' || missing.delete(id);

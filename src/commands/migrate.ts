@@ -1,6 +1,5 @@
-import type { Database } from '../store/database.ts';
-import type { Migrated } from '../store/operator.ts';
-import { DATABASE_HELP, nameOf, onDatabase, tellLogMoved } from './database.ts';
+import { ADAPTERS, nameOf } from '../adapters.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
@@ -21,7 +20,8 @@ Examples:
 /** `todo-service migrate`. The result is the exit code. */
 export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return onDatabase({ command: 'migrate', action: 'migrate', help: HELP }, argv, env, async (database) => {
-    const { from, to } = await bringUpToDate(database);
+    const bringUpToDate = await ADAPTERS[database.engine].migrate();
+    const { from, to } = await bringUpToDate(database.address, tellLogMoved);
     const name = await nameOf(database);
     print(
       from === to
@@ -30,14 +30,4 @@ export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): 
     );
     return 0;
   });
-}
-
-/** Imports the adapter of the configured engine alone. */
-async function bringUpToDate(database: Database): Promise<Migrated> {
-  if (database.engine === 'sqlite') {
-    const { migrateSqlite } = await import('../store/sqlite/operator.ts');
-    return migrateSqlite(database.path, tellLogMoved);
-  }
-  const { migratePostgres } = await import('../store/postgres/operator.ts');
-  return migratePostgres(database.connectionString);
 }

@@ -3,34 +3,24 @@ import type { Failed } from '../files.ts';
 import { areHosts, quoteAddress } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
 
-interface Sqlite {
-  readonly engine: 'sqlite';
-  readonly path: string;
-}
-
-interface Postgres {
-  readonly engine: 'postgresql';
-  /** May hold a password: never for a log or a message. */
-  readonly connectionString: string;
-}
-
 /** Where the list is kept: a file of this process, or a server that several instances share. */
-export type Database = Sqlite | Postgres;
+export interface Database {
+  readonly engine: 'sqlite' | 'postgresql';
+  /** A path, or a connection string, which may hold a password: never for a log or a message. */
+  readonly address: string;
+}
 
 /** The same, and how a service works with it. */
-export type ServedDatabase =
-  | (Sqlite & {
-      /** Bytes of todos to keep at hand; 0 asks SQLite for every read. */
-      readonly cacheBytes: number;
-    })
-  | (Postgres & {
-      /** False: an older schema is refused instead of being brought up to date. */
-      readonly migrate: boolean;
-      /** For single todos; the list has one more. */
-      readonly connections: number;
-      /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
-      readonly prepare: boolean;
-    });
+export interface ServedDatabase extends Database {
+  /** SQLite: bytes of todos to keep at hand; 0 asks it for every read. */
+  readonly cacheBytes: number;
+  /** PostgreSQL. False: an older schema is refused instead of being brought up to date. */
+  readonly migrate: boolean;
+  /** PostgreSQL: for single todos; the list has one more. */
+  readonly connections: number;
+  /** PostgreSQL. False: no statement is prepared by name, for a pooler that is not recognized as one. */
+  readonly prepare: boolean;
+}
 
 /** Decides what the settings mean, and looks into the file of a password. Contacts nobody. */
 export async function readDatabase(settings: Settings, dataDir: string): Promise<Database> {
@@ -43,7 +33,7 @@ export async function readDatabase(settings: Settings, dataDir: string): Promise
       settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
     }
     await checkPasswordFile(settings, value);
-    return { engine: 'postgresql', connectionString: value };
+    return { engine: 'postgresql', address: value };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
   if (path === undefined) {
@@ -52,7 +42,7 @@ export async function readDatabase(settings: Settings, dataDir: string): Promise
       '"postgres://todo@localhost/todos"';
     settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
   }
-  return { engine: 'sqlite', path: path ?? '' };
+  return { engine: 'sqlite', address: path ?? '' };
 }
 
 /** The same for `serve`, whose other settings say nothing to a command that works on the database. */
@@ -61,14 +51,13 @@ export async function readServedDatabase(
   dataDir: string,
   migrate: boolean,
 ): Promise<ServedDatabase> {
-  const cacheMegabytes = settings.read('TODO_CACHE_MB');
+  const cacheBytes = settings.read('TODO_CACHE_MB') * 2 ** 20;
   const connections = settings.read('TODO_DATABASE_CONNECTIONS');
   const prepare = settings.read('TODO_DATABASE_PREPARE') === 'auto';
   const database = await readDatabase(settings, dataDir);
-  if (database.engine === 'postgresql') return { ...database, migrate, connections, prepare };
-  if (!migrate)
+  if (database.engine === 'sqlite' && !migrate)
     settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
-  return { ...database, cacheBytes: cacheMegabytes * 2 ** 20 };
+  return { ...database, cacheBytes, migrate, connections, prepare };
 }
 
 /** What the variable holds is never shown: somebody may have put the password itself there. */
