@@ -7,8 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../test/folder.ts';
 import { fitAndTest, fitLine, valueAt } from './capacity/fit.ts';
-import { mostPerSecond } from './capacity/instances.ts';
-import { formula } from './capacity/report.ts';
+import { formula, mostPerSecond } from './capacity/report.ts';
 
 const SIZES = [1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
 const rounded = (value: number) => Number(value.toFixed(6));
@@ -105,7 +104,7 @@ test('a run that is interrupted leaves neither a server nor a file', async () =>
   let said = '';
   for await (const text of child.stderr.setEncoding('utf8')) {
     said += text;
-    if (said.includes('instances on one PostgreSQL')) break;
+    if (said.includes('start with')) break;
   }
   const [made = ''] = await readdir(folder.path, { recursive: true }).then((names) =>
     names.filter((name) => name.endsWith('postmaster.pid')),

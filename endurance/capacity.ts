@@ -1,22 +1,20 @@
 // How much memory, disk and processor a service takes: npm run capacity -- --help
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lookBefore } from '../bench/machine.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { SQLITE, startPostgres } from './capacity/engines.ts';
-import { measureTogether, type Together } from './capacity/instances.ts';
-import { type Candidate, openCandidate, type Point } from './capacity/measure.ts';
-import { report } from './capacity/report.ts';
+import { type Candidate, openCandidate } from './capacity/measure.ts';
+import { type Found, report } from './capacity/report.ts';
 
 const HELP = `Usage: npm run capacity -- [flags]
 
 Measures on SQLite and on PostgreSQL what a service of 1,000 to 1,000,000 todos takes: memory, disk, start, and
 microseconds of processor for each operation, of the service, its main thread, and the database's server. Services of all
 sizes have their turns in each round, and the lower quartile of the rounds counts: what else the machine does only adds, and
-adds to all alike. Fits a line to two thirds of the sizes, and says by how much it misses the others. Asks 1, 2 and 3
-instances on one PostgreSQL too. Prints Markdown; progress is on standard error. On Linux. Takes 20 to 30 minutes, 2 GB of
-disk and 4 GB of memory.
+adds to all alike. Fits a line to two thirds of the sizes, and says by how much it misses the others. Prints Markdown;
+progress is on standard error. On Linux. Takes 20 to 30 minutes, 2 GB of disk and 4 GB of memory.
 
   --all            2 and 5 million todos too: some 40 minutes, 8 GB of disk and of memory
   --sizes A,B,C    other numbers of todos, ascending
@@ -32,19 +30,15 @@ const sizes = flags.sizes?.split(',').map(Number) ?? [
   ...[1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
   ...(flags.all ? [2_000_000, 5_000_000] : []),
 ];
-if (sizes.length < 3 || sizes.some((size) => !(size >= 1))) {
-  process.stderr.write(`--sizes must be at least three numbers above 0\n\n${HELP}`);
+if (sizes.length < 3 || sizes.some((size) => !(size >= 1)))
+  refuse('--sizes must be at least three numbers above 0');
+if (flags.from !== undefined && !existsSync(flags.from))
+  refuse(`--from must name a file, received "${flags.from}"`);
+
+function refuse(wrong: string): never {
+  process.stderr.write(`${wrong}\n\n${HELP}`);
   process.exit(2);
 }
-
-/** What a run found. */
-interface Found {
-  readonly about: Readonly<Record<string, string>>;
-  readonly points: readonly Point[];
-  readonly together: readonly Together[];
-}
-
-const out = flags.out ?? 'capacity.json';
 
 /** All that a run makes, gigabytes with `--all`, is in one folder, which goes with the process, however that ends. */
 function makeFolder(): void {
@@ -66,8 +60,6 @@ async function measure(): Promise<Found> {
   const command = ['npm run capacity', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
   const about = { date: new Date().toISOString(), command, ...facts };
   await using postgres = await startPostgres();
-  say('1, 2 and 3 instances on one PostgreSQL');
-  const together = await measureTogether(postgres, flags);
   await using parts = new AsyncDisposableStack();
   const candidates: Candidate[] = [];
   for (const todos of sizes) {
@@ -82,15 +74,16 @@ async function measure(): Promise<Found> {
       await candidate.measure(flags.seconds);
     }
   }
-  const points: Point[] = [];
+  const points = [];
   for (const candidate of candidates) points.push(await candidate.end());
   say('done');
-  return { about, points, together };
+  const found = { about, points };
+  writeFileSync(flags.out ?? 'capacity.json', `${JSON.stringify(found, undefined, 2)}\n`);
+  return found;
 }
 
 const found: Found =
   flags.from === undefined ? await measure() : JSON.parse(readFileSync(flags.from, 'utf8'));
-if (flags.from === undefined) writeFileSync(out, `${JSON.stringify(found, undefined, 2)}\n`);
 process.stdout.write(report(found));
 // The package that starts PostgreSQL sets `exitCode` back to 0.
 process.exit(0);

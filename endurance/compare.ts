@@ -1,12 +1,9 @@
 // What requests cost, beside another checkout: node endurance/compare.ts --help
-import { signer } from '../conformance/src/sign.ts';
-import { testAuth } from '../test/operations/list.ts';
 import { processorSeconds } from '../test/process-figures.ts';
 import { scriptFlags } from '../test/script-flags.ts';
-import { startService } from '../test/start.ts';
 import { quantile } from '../test/steadily.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
-import { type Ask, asking } from './asking.ts';
+import { type Clients, clientsOf, drive, startLoaded } from './load.ts';
 
 const HELP = `Usage: node endurance/compare.ts [flags]
 
@@ -33,41 +30,18 @@ const { before, clients, rounds, seconds, todos, postgresql, synced } = scriptFl
   ['before'],
 );
 
-interface Figures {
-  readonly microseconds: number;
-  readonly perSecond: number;
-}
-
-const auth = testAuth();
-const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
-process.setMaxListeners(0);
-let made = 0;
-
-/** Sends a request and sees to its answer. */
-async function send(ask: Ask, wanted: number, ...request: Parameters<Ask>): Promise<void> {
-  const { status } = await ask(...request);
-  if (status !== wanted) throw new Error(`${request[0]} ${request[1]} was answered ${status}`);
-}
-
-const todo = () => {
-  made += 1;
-  return { title: `Todo number ${made}`, categoryId: 1 };
-};
-const one = () => `/todos/${1 + Math.floor(Math.random() * todos)}`;
-const replace = (ask: Ask) => send(ask, 204, 'PUT', one(), todo());
-
-const KINDS: Readonly<Record<string, (ask: Ask) => Promise<void>>> = {
-  'one todo': (ask) => send(ask, 200, 'GET', one()),
-  replace,
-  'list after a replace': async (ask) => {
-    await replace(ask);
-    await send(ask, 200, 'GET', '/todos');
+const KINDS: Readonly<Record<string, (of: Clients) => Promise<void>>> = {
+  'one todo': (of) => of.readOne(),
+  replace: (of) => of.replace(),
+  'list after a replace': async (of) => {
+    await of.replace();
+    await of.list();
   },
-  create: (ask) => send(ask, 201, 'POST', '/todos', todo()),
-  'create with a key': (ask) =>
-    send(ask, 201, 'POST', '/todos', todo(), { 'idempotency-key': `key-${made}` }),
+  create: (of) => of.create(),
+  'create with a key': (of) => of.createOnce(),
 };
 
+process.setMaxListeners(0);
 const parts = new AsyncDisposableStack();
 const server = postgresql
   ? parts.use(await PostgresServer.start(`fsync=${synced ? 'on' : 'off'}`))
@@ -76,36 +50,25 @@ const server = postgresql
 /** A service of a checkout, with todos in it; runs one kind of request for a while. */
 async function start(checkout?: string) {
   const database = await server?.makeDatabase();
-  const service = parts.use(
-    await startService({
-      auth,
-      environment: 'production',
-      ...(database !== undefined && { args: ['--database', database] }),
-      ...(checkout !== undefined && { checkout }),
-    }),
-  );
-  const ask = parts.use(asking(service.baseUrl, authorization));
-  const together = (client: () => Promise<void>) => Promise.all(Array.from({ length: clients }, client));
-  let left = todos;
-  await together(async () => {
-    while (left-- > 0) await send(ask, 201, 'POST', '/todos', todo());
+  const { service, ask } = await startLoaded(parts, {
+    ...(database !== undefined && { args: ['--database', database] }),
+    ...(checkout !== undefined && { checkout }),
   });
-  return async (kind: (ask: Ask) => Promise<void>): Promise<Figures> => {
+  const own = clientsOf(ask, todos);
+  for (let made = 0; made < todos; made += 1) await own.create();
+  return async (kind: (of: Clients) => Promise<void>) => {
     const began = performance.now();
     const used = processorSeconds(service.pid);
-    let done = 0;
-    await together(async () => {
-      while (performance.now() - began < seconds * 1_000) {
-        await kind(ask);
-        done += 1;
-      }
-    });
+    const done = await drive(clients, seconds * 1_000, () => kind(own));
+    if (own.unavailable() > 0) throw new Error(`${own.unavailable()} answers were 503`);
     return {
       microseconds: ((processorSeconds(service.pid) - used) * 1e6) / done,
       perSecond: (done * 1_000) / (performance.now() - began),
     };
   };
 }
+
+type Figures = Awaited<ReturnType<Awaited<ReturnType<typeof start>>>>;
 
 try {
   const sides = { now: await start(), before: await start(before) };

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { parseExposition, valuesOf } from '../test/operations/prometheus.ts';
 import { scriptFlags } from '../test/script-flags.ts';
-import { startService } from '../test/start.ts';
+import { type Ask, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
 
 const HELP = `Usage: npm run soak -- [flags]
@@ -13,8 +11,7 @@ const HELP = `Usage: npm run soak -- [flags]
 16 clients ask for a mix (75 % one todo, 15 % replace, 5 % list, 5 % create and delete) with 5 % bad tokens and 5 %
 requests that are given up halfway, about 1,000 todos. Fails when memory after the first third grows by more than
 1 MB an hour, when file descriptors or database connections pile up, or when an answer is not what it should be.
-Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE, TODO_CACHE_MB and TODO_ADMIN_PORT are
-passed on.
+Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE and TODO_CACHE_MB are passed on.
 
   --minutes M  default 60
   --rate N     requests a second, all clients together; default as many as they can
@@ -30,85 +27,66 @@ const CLIENTS = 16;
 const TODOS = 1_000;
 const JUDGED_MINUTES = 30;
 
-const auth = testAuth();
-const good = signer(auth)({ role: 'editor', exp: Math.floor(Date.now() / 1000) + minutes * 60 + 600 });
-const bad = signer(testAuth())({ role: 'editor' });
-const { TODO_DATABASE, TODO_CACHE_MB, TODO_ADMIN_PORT = '0' } = process.env;
-await using service = await startService({
-  auth,
-  built: true,
-  environment: 'production',
-  env: {
-    TODO_ADMIN_PORT,
-    ...(TODO_DATABASE === undefined ? {} : { TODO_DATABASE }),
-    ...(TODO_CACHE_MB === undefined ? {} : { TODO_CACHE_MB }),
-  },
-});
-const { adminUrl } = JSON.parse(
-  service
-    .stdout()
-    .split('\n')
-    .find((line) => line.includes('adminUrl')) ?? '',
-);
-const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+const bad = { authorization: `Bearer ${signer(testAuth())({ role: 'editor' })}` };
+const { TODO_DATABASE, TODO_CACHE_MB } = process.env;
+await using parts = new AsyncDisposableStack();
+const env = {
+  TODO_ADMIN_PORT: '0',
+  ...(TODO_DATABASE === undefined ? {} : { TODO_DATABASE }),
+  ...(TODO_CACHE_MB === undefined ? {} : { TODO_CACHE_MB }),
+};
+const { service, ask } = await startLoaded(parts, { built: true, env }, minutes + 10);
 const until = performance.now() + minutes * 60_000;
 const counts = { answered: 0, aborted: 0, wrong: 0 };
-const ids: number[] = [];
+const places: string[] = [];
 
-interface Ask {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: object;
-  readonly wanted: readonly number[];
-}
-
-function send({ method, path, body }: Ask, token: string): ClientRequest {
-  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
-  const sent = request(service.baseUrl + path, { method, headers, agent });
-  sent.end(body === undefined ? undefined : JSON.stringify(body));
-  return sent;
-}
-
-async function ask(what: Ask, token = good): Promise<string> {
-  const sent = send(what, token);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.setEncoding('utf8');
-  let text = '';
-  response.on('data', (chunk: string) => {
-    text += chunk;
-  });
-  await once(response, 'end');
+/** Sends a request that must be answered with one of these statuses. Gives its place, when it has made something. */
+async function send(wanted: readonly number[], ...request: Parameters<Ask>): Promise<string> {
+  const { status, location } = await ask(...request);
   counts.answered += 1;
-  if (!what.wanted.includes(response.statusCode ?? 0)) {
+  if (!wanted.includes(status)) {
     counts.wrong += 1;
-    process.stdout.write(`${what.method} ${what.path} answered ${response.statusCode}: ${text}\n`);
+    process.stdout.write(`${request[0]} ${request[1]} answered ${status}\n`);
   }
-  return text;
+  return location;
 }
 
-async function abort(what: Ask): Promise<void> {
-  const sent = send(what, good);
-  sent.on('error', () => {});
-  await pause(Math.random() * 3);
-  sent.destroy();
+const oneOf = () => places[Math.floor(Math.random() * places.length)] ?? '/todos/1';
+const todo = () => ({ title: `Soak ${Math.random()}`, categoryId: 1, done: false });
+
+type Request = readonly [method: string, path: string, body?: object];
+
+function choose(): readonly [wanted: readonly number[], request: Request] {
+  const dice = Math.random();
+  if (dice < 0.75)
+    return [
+      [200, 404],
+      ['GET', oneOf()],
+    ];
+  if (dice < 0.9)
+    return [
+      [204, 404],
+      ['PUT', oneOf(), todo()],
+    ];
+  return [[200], ['GET', '/todos']];
+}
+
+async function refused(): Promise<void> {
+  const [, [method, path, body]] = choose();
+  await send([401], method, path, body, bad);
+}
+
+async function abort(): Promise<void> {
+  const [, [method, path, body]] = choose();
+  const signal = AbortSignal.timeout(Math.floor(Math.random() * 3));
+  await ask(method, path, body, {}, signal).catch(() => {});
   counts.aborted += 1;
 }
 
-const oneOf = () => ids[Math.floor(Math.random() * ids.length)] ?? 1;
-const todo = () => ({ title: `Soak ${Math.random()}`, categoryId: 1, done: false });
-
-function choose(): Ask {
-  const dice = Math.random();
-  if (dice < 0.75) return { method: 'GET', path: `/todos/${oneOf()}`, wanted: [200, 404] };
-  if (dice < 0.9) return { method: 'PUT', path: `/todos/${oneOf()}`, body: todo(), wanted: [204, 404] };
-  return { method: 'GET', path: '/todos', wanted: [200] };
-}
-
 async function create(): Promise<void> {
-  const text = await ask({ method: 'POST', path: '/todos', body: todo(), wanted: [201] });
-  ids.push(JSON.parse(text).id);
-  const oldest = ids.length > TODOS ? ids.shift() : undefined;
-  if (oldest !== undefined) await ask({ method: 'DELETE', path: `/todos/${oldest}`, wanted: [204] });
+  places.push(await send([201], 'POST', '/todos', todo()));
+  const oldest = places.length > TODOS ? places.shift() : undefined;
+  if (oldest !== undefined) await send([204], 'DELETE', oldest);
 }
 
 async function client(): Promise<void> {
@@ -118,10 +96,13 @@ async function client(): Promise<void> {
     turn = Math.max(turn + (CLIENTS * 1_000) / rate, now);
     if (turn > now) await pause(turn - now);
     const dice = Math.random();
-    if (dice < 0.05) await ask({ ...choose(), wanted: [401] }, bad);
-    else if (dice < 0.1) await abort(choose());
+    if (dice < 0.05) await refused();
+    else if (dice < 0.1) await abort();
     else if (dice < 0.15) await create();
-    else await ask(choose());
+    else {
+      const [wanted, request] = choose();
+      await send(wanted, ...request);
+    }
   }
 }
 
@@ -136,7 +117,7 @@ interface Sample {
 const SAMPLE_INTERVAL_MS = 5_000;
 
 async function sample(): Promise<Sample> {
-  const exposition = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
+  const exposition = parseExposition(await (await fetch(`${service.adminUrl}/metrics`)).text());
   const sum = (name: string) => valuesOf(exposition, name).reduce((total, value) => total + value, 0);
   return {
     minute: minutes - (until - performance.now()) / 60_000,
@@ -147,7 +128,7 @@ async function sample(): Promise<Sample> {
   };
 }
 
-while (ids.length < TODOS) await create();
+while (places.length < TODOS) await create();
 const samples: Sample[] = [];
 const clients = Promise.all(Array.from({ length: CLIENTS }, client));
 while (performance.now() < until) {
@@ -155,7 +136,6 @@ while (performance.now() < until) {
   await pause(Math.min(SAMPLE_INTERVAL_MS, minutes * 1_000));
 }
 await clients;
-agent.destroy();
 
 const settled = samples.filter(({ minute }) => minute > minutes / 3);
 const slope = (of: (one: Sample) => number) => slopePerHour(settled.map((one) => [one.minute, of(one)]));

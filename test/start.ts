@@ -48,6 +48,8 @@ export interface Running extends AsyncDisposable {
   readonly baseUrl: string;
   readonly pid: number;
   readonly dataDir: string;
+  /** Of the admin listener, where `TODO_ADMIN_PORT` is set; else empty. */
+  readonly adminUrl: string;
   /** Everything written so far. */
   stdout(): string;
   stderr(): string;
@@ -98,6 +100,9 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
       baseUrl,
       pid: child.pid ?? 0,
       dataDir,
+      get adminUrl() {
+        return /(?:"adminUrl":"|admin +)(http:\/\/[^"\s]+)/.exec(output.stdout)?.[1] ?? '';
+      },
       stdout: () => output.stdout,
       stderr: () => output.stderr,
       stop(signal) {

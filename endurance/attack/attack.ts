@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { signer } from '../../conformance/src/sign.ts';
 import { temporaryFolder } from '../../test/folder.ts';
-import { testAuth } from '../../test/operations/list.ts';
 import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
-import { startService } from '../../test/start.ts';
 import { steadily } from '../../test/steadily.ts';
-import { asking } from '../asking.ts';
+import { startLoaded } from '../load.ts';
 import { makeTodos } from '../make-todos.ts';
 import type { Orders, Outcome } from './attacker.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './scenarios.ts';
 
 /** Between two looks at the memory. */
 const LOOK_MS = 20;
@@ -34,13 +31,10 @@ export interface Figures extends Outcome {
 export async function attack(scenario: Scenario, seconds: number): Promise<Figures> {
   await using folder = await temporaryFolder();
   await makeTodos(folder.path, scenario.todos);
-  const auth = testAuth();
   // The other client's is one more.
   const env = { TODO_MAX_CONNECTIONS: String(scenario.connections + 10) };
-  const token = signer(auth)({ name: 'ada', role: 'editor' });
-  await using service = await startService({ dataDir: folder.path, auth, env });
   await using parts = new AsyncDisposableStack();
-  const other = parts.use(asking(service.baseUrl, `Bearer ${token}`));
+  const { service, token, ask: other } = await startLoaded(parts, { dataDir: folder.path, env });
   const ask = async () => {
     const began = performance.now();
     // 0 where the service closed the connection, or has ended.

@@ -1,5 +1,5 @@
 import type { Figures } from './attack.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './scenarios.ts';
 
 /** What took more than so many times its budget, a sentence each. Waits have no budget: they are the machine's, too. */
 export function overBudget(scenario: Scenario, figures: Figures, times: number): string[] {

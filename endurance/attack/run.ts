@@ -1,8 +1,7 @@
 import { scriptFlags } from '../../test/script-flags.ts';
 import { attack, type Figures } from './attack.ts';
 import { overBudget } from './budget.ts';
-import type { Scenario } from './scenario.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { SCENARIOS, type Scenario } from './scenarios.ts';
 
 const HELP = `Usage: npm run attack -- [flags]
 

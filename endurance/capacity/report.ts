@@ -1,13 +1,9 @@
 import { round, table } from '../../bench/report.ts';
-import { quantile } from '../../test/steadily.ts';
 import { fitAndTest, type Growth, isHeldOut, type Line, type Measured, valueAt } from './fit.ts';
-import { mostPerSecond, predictedPerSecond, type Together, USABLE } from './instances.ts';
-import { AMOUNTS, type Amount, type Point } from './measure.ts';
+import { AMOUNTS, type Amount, type Cost, type Point } from './measure.ts';
 
 /** Operations whose cost is the difference of two that were measured. */
 const DIFFERENCES = { 'list after a replace': ['replace, then list', 'replace, one client'] } as const;
-
-const MIX = 'mix: 4 of 5 read one, 1 replaces';
 
 /** Every figure of a point by its name, and those that follow from two. */
 export function figuresOf({ amounts, costs, engine }: Point): ReadonlyMap<string, number> {
@@ -104,53 +100,24 @@ function formulaTable(points: readonly Point[]): string {
   return table(['', 'SQLite', 'PostgreSQL', 'its server'], rows);
 }
 
-/** A mix of two operations by the formulas of its parts, against what was measured of it. */
-function mixTable(points: readonly Point[]): string {
-  const lineOf = (name: string) =>
-    fitAndTest(
-      points.map((point) => [point.todos, point.costs[name]?.service ?? Number.NaN]),
-      'depth',
-    ).line;
-  const [read, write] = [lineOf('one todo'), lineOf('replace')];
-  const rows = points.map(({ todos, costs }) => {
-    const predicted = 0.8 * valueAt(read, todos) + 0.2 * valueAt(write, todos);
-    const measured = costs[MIX]?.service ?? Number.NaN;
-    return [thousands(todos), round(predicted), round(measured), percent(predicted / measured - 1)];
-  });
-  return table(['todos', 'by the formula, µs', 'measured, µs', 'error'], rows);
-}
+/** The share of a station's time that may be taken: at 70 % a request waits for twice the time that it takes (M/M/1). */
+const USABLE = 0.7;
 
-/** The medians of the rounds of each operation, by instances. */
-function groupsOf(measured: readonly Together[]) {
-  const groups = Map.groupBy(measured, ({ operation, instances }) => `${operation}, ${instances}`);
-  return [...groups].map(([name, rows]) => ({
-    name,
-    rows,
-    median: (of: (row: Together) => number) => quantile(rows.map(of), 0.5),
-  }));
-}
-
-/** What several instances took, and what the law makes of what one took in the same round. */
-function togetherTable(measured: readonly Together[]): string {
-  const lawOf = ({ operation, round: of, cores }: Together) => {
-    const alone = measured.find((row) => {
-      return row.instances === 1 && row.operation === operation && row.round === of;
-    });
-    return alone === undefined ? Number.NaN : predictedPerSecond(alone, cores);
-  };
-  const rows = groupsOf(measured).map(({ name, median }) => [
-    name,
-    ...[
-      median(({ cost }) => cost.service),
-      median(({ cost }) => cost.server),
-      median(({ cores }) => cores),
-      median(({ perSecond }) => perSecond),
-      median(lawOf),
-    ].map(round),
-    percent(median((row) => lawOf(row) / row.perSecond - 1)),
-  ]);
-  const head = ['instance, µs', 'server, µs', 'cores', 'a second', 'by the law', 'error'];
-  return table(['operation, instances', ...head], rows);
+/**
+ * The utilisation law: a station is busy for the throughput times what one operation takes there. So the throughput ends where
+ * the first station has no time left: the main threads of the instances, or the cores of the server. It holds whatever the
+ * order and spread of requests, and what it needs is processor time, which a busy machine does not blur.
+ */
+export function mostPerSecond(
+  { main, server }: Pick<Cost, 'main' | 'server'>,
+  instances: number,
+  serverCores: number,
+): { readonly perSecond: number; readonly endsAt: 'instances' | 'server' } {
+  const ofInstances = (USABLE * instances * 1e6) / main;
+  const ofServer = (USABLE * serverCores * 1e6) / server;
+  return ofInstances < ofServer
+    ? { perSecond: ofInstances, endsAt: 'instances' }
+    : { perSecond: ofServer, endsAt: 'server' };
 }
 
 /** How many operations a second so many instances answer, by the cores of their server. */
@@ -176,26 +143,24 @@ function scaleTable(points: readonly Point[]): string {
   return table(['Instances', ...columns.map(({ name }) => name)], rows);
 }
 
-/** Everything that a run found, as Markdown. */
-export function report(run: {
+/** What a run found, and on which machine. */
+export interface Found {
   readonly about: Readonly<Record<string, string>>;
   readonly points: readonly Point[];
-  readonly together: readonly Together[];
-}): string {
+}
+
+/** Everything that a run found, as Markdown. */
+export function report(run: Found): string {
   const parts = [
     table(['', ''], Object.entries(run.about)),
     'T: thousands of todos. L: the decimal logarithm of T.',
   ];
   for (const name of ['SQLite', 'PostgreSQL']) {
     const points = run.points.filter(({ engine }) => engine === name);
-    parts.push(
-      `### ${name}\n\n${tableOf(points)}`,
-      `### ${name}: the mix, by the formulas of its parts\n\n${mixTable(points)}`,
-    );
+    parts.push(`### ${name}\n\n${tableOf(points)}`);
   }
   parts.push(
     `### The formulas\n\n${formulaTable(run.points)}`,
-    `### Several instances on one PostgreSQL, 10,000 todos\n\n${togetherTable(run.together)}`,
     `### Operations a second with ${thousands(SCALED)} todos, at ${USABLE * 100} % of what ends first\n\n${scaleTable(
       run.points.filter(({ engine }) => engine === 'PostgreSQL'),
     )}`,

@@ -153,7 +153,7 @@ async function compareIn(
     }
     if (options.env?.TODO_ADMIN_PORT !== undefined) {
       for (const [index, conversation] of adminConversations().entries()) {
-        note(index, conversation, await both(pair, conversation, adminUrl));
+        note(index, conversation, await both(pair, conversation, 'adminUrl'));
       }
     }
     const line = [...counts].sort().map(([status, times]) => `${status}: ${times}`);
@@ -258,18 +258,12 @@ function adminConversations(): readonly Conversation[] {
   return [...lines, ...odd].map((text) => ({ pieces: [text], ends: false }));
 }
 
-function adminUrl({ stdout }: Running): string {
-  const url = /(?:"adminUrl":"|admin +)(http:\/\/[^"\s]+)/.exec(stdout())?.[1];
-  if (url === undefined) throw new Error(`no address of the admin listener in ${stdout()}`);
-  return url;
-}
-
 async function both(
   { before, after }: Pair,
   conversation: Conversation,
-  urlOf: (side: Running) => string = ({ baseUrl }) => baseUrl,
+  listener: 'baseUrl' | 'adminUrl' = 'baseUrl',
 ): Promise<readonly [Outcome, Outcome]> {
-  return Promise.all([converse(urlOf(before), conversation), converse(urlOf(after), conversation)]);
+  return Promise.all([converse(before[listener], conversation), converse(after[listener], conversation)]);
 }
 
 /** Writes the pieces and reads until the service closes the connection, or has been silent for too long. */

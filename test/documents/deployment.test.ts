@@ -44,8 +44,7 @@ async function configOf(env: Readonly<Record<string, string>>): Promise<Config> 
 
 async function answersOf(paths: readonly string[]): Promise<readonly number[]> {
   await using service = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
-  const adminUrl = /"adminUrl":"([^"]*)"/.exec(service.stdout())?.[1];
-  return await Promise.all(paths.map(async (path) => (await fetch(`${adminUrl}${path}`)).status));
+  return await Promise.all(paths.map(async (path) => (await fetch(service.adminUrl + path)).status));
 }
 
 describe('docs/kubernetes.yaml', () => {
