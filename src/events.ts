@@ -105,6 +105,19 @@ export type Tell = (
   said?: { readonly level?: Level; readonly message?: string | undefined },
 ) => void;
 
+/** A step of a request that has ended. Times are those of `performance.now()`. */
+export type Step = { readonly from: number; readonly until: number; readonly error?: unknown } & (
+  | {
+      readonly name: 'authenticate' | 'list' | 'find' | 'add' | 'replace' | 'remove';
+      readonly code?: string | undefined;
+    }
+  /** One for all writes that shared a commit: `writes` of them changed something. */
+  | { readonly name: 'commit'; readonly writes: number }
+);
+
+/** Notes a step as soon as it has ended, which may be after its client has left. Nothing is decided by it. */
+export type Mark = (step: Step) => void;
+
 /** Code points of a subject or a name that a line shows. */
 const MAX_SHOWN = 200;
 

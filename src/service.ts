@@ -6,7 +6,6 @@ import { composeApp, type Parts } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
 import type { Tell } from './events.ts';
-import { crash } from './http/message/to-problem.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
 import { tellBy } from './observe/log.ts';
@@ -128,8 +127,6 @@ async function openAdmin(
   parts.defer(() => listeners.drain(0));
   const receive = openPipeline({
     routes: adminRoutes({ ready, metrics: metrics.read, version }),
-    admit: () => undefined,
-    fail: crash(tell),
     tell,
     listeners,
   });

@@ -1,7 +1,6 @@
 import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
-import type { Call } from '../http/message/call.ts';
-import { marked } from '../mark.ts';
+import type { Call } from '../http/message/routes.ts';
 import { andThen } from '../promises.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { Identity } from './identity.ts';
@@ -23,8 +22,7 @@ const MAX_LOGGED_KEY_ID = 100;
 export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
   return (call, access) => {
     if (access === 'open') return undefined;
-    const verdict = marked(
-      call.mark,
+    const verdict = call.step(
       'authenticate',
       () => authenticate(call.headers.authorization),
       ({ code }) => code,

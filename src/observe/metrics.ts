@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
+import type { Mark, Step } from '../events.ts';
 import type { SocketFigures } from '../http/transport/listeners.ts';
-import type { Mark, Step } from '../mark.ts';
 import type { TodoStore } from '../store/store.ts';
 import { LabelledHistogram, metricsIn } from './histogram.ts';
 import { type Ended, errorType } from './record.ts';

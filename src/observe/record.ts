@@ -1,5 +1,5 @@
 import type { Event, Tell } from '../events.ts';
-import type { Call } from '../http/message/call.ts';
+import type { Call } from '../http/message/routes.ts';
 import type { Environment } from '../settings.ts';
 import type { Metrics } from './metrics.ts';
 import type { Traces } from './traces.ts';

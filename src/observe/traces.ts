@@ -24,10 +24,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Tell } from '../events.ts';
-import type { Call } from '../http/message/call.ts';
-import type { Mark, Step } from '../mark.ts';
-import { newTraceId, type Parent, parseTraceparent } from '../problem/trace-id.ts';
+import type { Mark, Step, Tell } from '../events.ts';
+import type { Call } from '../http/message/routes.ts';
+import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/trace-id.ts';
 import { within } from '../promises.ts';
 import { type Ended, errorType } from './record.ts';
 import type { Sampling, TracingSettings } from './tracing.ts';
@@ -79,7 +78,7 @@ export function openTraces(
     begin(call, from) {
       const parent = parseTraceparent(call.headers.traceparent);
       if (isSampled(parent)) return openSpans(tracer, call, parent, from);
-      if (parent?.sampled) call.traceId = newTraceId({ ...parent, sampled: false });
+      if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
       return undefined;
     },
     async [Symbol.asyncDispose]() {
@@ -120,7 +119,7 @@ function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from:
     remoteContext(parent),
   );
   const { traceId, spanId } = span.spanContext();
-  call.traceId = `00-${traceId}-${spanId}-01`;
+  setTraceId(call.request, `00-${traceId}-${spanId}-01`);
 
   const below = (above: Span, name: string, step: Step, options: SpanOptions): Span => {
     const startTime = offset + step.from;

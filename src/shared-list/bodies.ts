@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { Parsed } from '../http/message/read-json.ts';
+import type { Parsed } from '../http/message/body.ts';
 import { readDocument } from '../openapi/documents.ts';
 import { MAX_ID, MEMBERS, type NewTodo, type Replacement, TITLE_MAX_LENGTH } from '../store/todo.ts';
 

@@ -1,4 +1,4 @@
-import type { Mark } from '../mark.ts';
+import type { Mark } from '../events.ts';
 import type { CreateKey } from './create-key.ts';
 import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';

@@ -5,7 +5,7 @@ import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { problemBody, reasonPhrase } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
-import { parseIdempotencyKey } from '../../src/shared-list/create-once.ts';
+import { parseIdempotencyKey } from '../../src/shared-list/request-headers.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
@@ -129,13 +129,13 @@ describe('The document of the shared list', () => {
 });
 
 /** What a route says of itself, as the document says it. */
-function stated({ method, path, access, parse }: Route) {
+function stated({ method, path, access, readsBody }: Route) {
   return {
     name: `${method} ${path.replace(':id', '{id}')}`,
     security: access === 'open' ? [] : [{ bearer: [] }],
     policy: access === 'CanWriteTodos' ? access : undefined,
     hasId: path.includes(':id'),
-    parses: parse !== undefined,
+    parses: readsBody === true,
   };
 }
 

@@ -7,7 +7,6 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino as openPino } from 'pino';
 import { adminRoutes, databaseAnswers } from '../../src/admin/routes.ts';
-import { crash } from '../../src/http/message/to-problem.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openPipeline } from '../../src/pipeline.ts';
@@ -73,7 +72,7 @@ describe('Admin listener', { concurrency: true }, () => {
     const listeners = openListeners();
     const metrics = () => Promise.reject(new Error('secret'));
     const routes = adminRoutes({ ready: async () => true, metrics, version: {} });
-    const parts = { routes, listeners, tell, admit: () => undefined, fail: crash(tell) };
+    const parts = { routes, listeners, tell };
     const server = await listeners.listen(openPipeline(parts), { host: '127.0.0.1', port: 0 });
     const { port } = server.address() as AddressInfo;
     const reply = await fetch(`http://127.0.0.1:${port}/metrics`);

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import type { Step } from '../../src/mark.ts';
+import type { Step } from '../../src/events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';

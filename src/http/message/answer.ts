@@ -1,4 +1,7 @@
-import type { Problem } from '../../problem/problem.ts';
+import { admitsProblem } from '../../problem/media-type.ts';
+import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
+import { endLast } from '../transport/refuse.ts';
+import type { Call } from './routes.ts';
 
 /** What a request gets. A problem is one as it is: a 4xx or 5xx without a body gets its body in `toProblem`. */
 export interface Answer extends Problem {
@@ -44,4 +47,114 @@ export function admitsGzip(acceptEncoding: string | string[] | undefined): boole
     if (coding !== undefined) weights.set(coding.toLowerCase(), Number(weight));
   }
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/**
+ * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
+ * type or a content length that is there already is never rewritten (specification, Errors, rule 2).
+ */
+export function toProblem(answer: Answer, call: Call): Answer {
+  const { status, body } = answer;
+  if (status < 400 || status > 599) return answer;
+  const headers: Record<string, string> = { ...answer.headers };
+  headers.vary ??= 'Accept';
+  headers['cache-control'] ??= 'no-store';
+  if (body !== undefined || 'content-type' in headers || 'content-length' in headers) {
+    return { ...answer, headers };
+  }
+  if (admitsProblem(call.headers.accept)) {
+    headers['content-type'] = PROBLEM_JSON;
+    return { status, headers, body: problemBody(answer, call.traceId) };
+  }
+  if (status === 500) {
+    headers['content-length'] = '0';
+    return { status, headers };
+  }
+  headers['content-type'] = 'text/plain';
+  const phrase = reasonPhrase(status);
+  return { status, headers, body: `Status Code: ${status}${phrase === undefined ? '' : `; ${phrase}`}` };
+}
+
+/**
+ * Bytes of a long body that the socket gets at a time. Whether a client reads is seen when the kernel has taken them
+ * (contract D10).
+ */
+const WINDOW_BYTES = 64 * 1024;
+
+/**
+ * Writes an answer: the one place that touches the socket of a request that was routed. Every answer has what contract
+ * D8 asks for.
+ *
+ * @param last Whether the connection closes after it.
+ */
+export function write(call: Call, answer: Answer, last: boolean): void {
+  const { response, method } = call;
+  const { status, headers = {}, body } = answer;
+  const head: string[] = [];
+  for (const name in headers) head.push(name, headers[name] ?? '');
+  head.push('x-content-type-options', 'nosniff');
+  if (last) head.push('connection', 'close');
+  const length = lengthOf(body);
+  if (!('content-length' in headers) && hasLength(status, method, body)) {
+    head.push('content-length', String(length));
+  }
+  response.writeHead(status, reasonPhrase(status) ?? '', head);
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+  if (body === undefined || method === 'HEAD') end(call, last, undefined);
+  else if (isWhole && length <= WINDOW_BYTES) end(call, last, body);
+  else writeWindows(call, windowsOf(body), last);
+}
+
+function end({ response, connection }: Call, last: boolean, rest: string | Buffer | undefined): void {
+  if (last || !response.shouldKeepAlive) endLast(response, connection, rest);
+  else response.end(rest);
+}
+
+/** Hands over a window whenever the one before it has been taken. */
+function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
+  const { response } = call;
+  for (;;) {
+    const { done, value: window } = windows.next();
+    if (done) {
+      end(call, last, undefined);
+      return;
+    }
+    response.cork();
+    let taken = true;
+    for (const piece of window) taken = response.write(piece);
+    response.uncork();
+    if (!taken) {
+      response.once('drain', () => writeWindows(call, windows, last));
+      return;
+    }
+  }
+}
+
+/** A long body in groups of pieces; nothing is copied. */
+function* windowsOf(body: Body): Generator<readonly Uint8Array[]> {
+  let window: Uint8Array[] = [];
+  let size = 0;
+  for (const whole of piecesOf(body)) {
+    for (let from = 0; from < whole.length; from += WINDOW_BYTES) {
+      const piece = whole.subarray(from, from + WINDOW_BYTES);
+      window.push(piece);
+      size += piece.length;
+      if (size < WINDOW_BYTES) continue;
+      yield window;
+      window = [];
+      size = 0;
+    }
+  }
+  if (window.length > 0) yield window;
+}
+
+/** RFC 9110 §8.6. */
+function hasLength(status: number, method: string, body: Body | undefined): boolean {
+  return body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
+}
+
+function lengthOf(body: Body | undefined): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body === undefined) return 0;
+  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,8 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { faultIn, type JsonFault, parseJson } from '../../parse-json.ts';
+import { isJson } from '../../problem/media-type.ts';
 import { MAX_FIELD_LINES } from '../transport/framing.ts';
+import type { Answer } from './answer.ts';
+import type { Call, Route } from './routes.ts';
 
 /** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;
+
+/** Deepest nesting of arrays and objects in a request body (contract B5). */
+const MAX_DEPTH = 64;
 
 /** How a body ended: whole, or with the status that refuses it: too large, or too many trailers. */
 export type BodyEnd = 'complete' | 413 | 431;
@@ -24,69 +31,65 @@ export class IncomingBody {
    */
   #kept: Buffer | undefined;
   #length = 0;
-  #state: 'unread' | 'awaits-100' | 'arriving' | BodyEnd = 'unread';
-  readonly #ended = Promise.withResolvers<BodyEnd>();
+  /** Undefined until somebody wants the body. */
+  #ended: Promise<BodyEnd> | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
-    if (Number(request.headers['content-length']) > BODY_MAX_BYTES) this.#end(413);
-    else if (expectsContinue(request)) this.#state = 'awaits-100';
   }
 
   /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
   async bytes(): Promise<Buffer | 413 | 431> {
     this.#kept = Buffer.alloc(0);
     const end = await this.end();
-    return end === 'complete' ? this.#kept.subarray(0, this.#length) : end;
+    const bytes = this.#kept.subarray(0, this.#length);
+    // The request, and with it this body, is kept for as long as its connection is idle.
+    this.#kept = undefined;
+    return end === 'complete' ? bytes : end;
   }
 
   /** The end, for an endpoint that ignores the bytes (contract B1). A client that waits for a 100 gets it. */
   end(): Promise<BodyEnd> {
-    if (this.#state === 'awaits-100') this.#response.writeContinue();
-    if (this.#state === 'awaits-100' || this.#state === 'unread') this.#read();
-    return this.#ended.promise;
+    this.#ended ??= this.#read();
+    return this.#ended;
   }
 
   /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
-  rest(): BodyEnd | 'awaits-100' | Promise<BodyEnd> {
-    this.#kept = undefined;
-    return this.#state === 'unread' || this.#state === 'arriving' ? this.end() : this.#state;
+  rest(): 'awaits-100' | Promise<BodyEnd> {
+    return this.#ended === undefined && expectsContinue(this.#request) ? 'awaits-100' : this.end();
   }
 
-  #read(): void {
-    this.#state = 'arriving';
+  #read(): Promise<BodyEnd> {
     const request = this.#request;
+    if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve(413);
+    if (expectsContinue(request)) this.#response.writeContinue();
+    const { promise, resolve } = Promise.withResolvers<BodyEnd>();
     const onData = (chunk: Buffer) => {
-      const length = this.#length + chunk.length;
-      if (length > BODY_MAX_BYTES) {
+      if (this.#length + chunk.length > BODY_MAX_BYTES) {
         request.off('data', onData).pause();
-        this.#end(413);
-        return;
-      }
-      this.#keep(chunk, length);
-      this.#length = length;
+        resolve(413);
+      } else this.#keep(chunk);
     };
     request.on('data', onData);
     request.once('end', () => {
-      this.#end(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
+      resolve(request.rawTrailers.length > 2 * MAX_FIELD_LINES ? 431 : 'complete');
     });
     request.on('error', () => {});
+    return promise;
   }
 
-  #keep(chunk: Buffer, length: number): void {
-    const kept = this.#kept;
+  #keep(chunk: Buffer): void {
+    const from = this.#length;
+    this.#length += chunk.length;
+    let kept = this.#kept;
     if (kept === undefined) return;
-    if (length > kept.length) {
-      this.#kept = Buffer.allocUnsafeSlow(Math.min(BODY_MAX_BYTES, Math.max(length, 2 * kept.length)));
-      kept.copy(this.#kept, 0, 0, this.#length);
+    if (this.#length > kept.length) {
+      this.#kept = Buffer.allocUnsafeSlow(Math.min(BODY_MAX_BYTES, Math.max(this.#length, 2 * kept.length)));
+      kept.copy(this.#kept, 0, 0, from);
+      kept = this.#kept;
     }
-    chunk.copy(this.#kept ?? kept, this.#length);
-  }
-
-  #end(end: BodyEnd): void {
-    this.#state = end;
-    this.#ended.resolve(end);
+    chunk.copy(kept, from);
   }
 }
 
@@ -96,4 +99,65 @@ export class IncomingBody {
  */
 function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersionMinor === 1;
+}
+
+/** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
+export type Parsed<T> =
+  | { readonly value: T }
+  | { readonly errors: Readonly<Record<string, readonly string[]>> };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A route whose handler gets what its parser made of the body (contract, Order of checks 4). Media type → 415, size →
+ * 413, not a JSON object → 400, a broken rule → 400 with `errors`.
+ */
+export function withBody<Body>(
+  route: Pick<Route, 'method' | 'path' | 'access'>,
+  parse: (body: object) => Parsed<Body>,
+  handle: (call: Call, body: Body) => Answer | Promise<Answer>,
+): Route {
+  return {
+    ...route,
+    readsBody: true,
+    async handle(call) {
+      if (!acceptsContent(call.headers)) return { status: 415 };
+      const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
+      if (typeof bytes === 'number') return { status: bytes };
+      const text = decode(bytes);
+      if (text === undefined) return { status: 400, detail: 'The body is not valid UTF-8.' };
+      const read = readJsonObject(text);
+      if ('fault' in read) {
+        const { line, column, problem } = read.fault;
+        const detail = `The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`;
+        return { status: 400, detail };
+      }
+      const parsed = parse(read.object);
+      if ('value' in parsed) return handle(call, parsed.value);
+      return { status: 400, title: 'One or more validation errors occurred.', errors: parsed.errors };
+    },
+  };
+}
+
+/** The object that a body must be (contract B4), or why and where the text is none. */
+export function readJsonObject(text: string): { readonly object: object } | { readonly fault: JsonFault } {
+  const parsed = parseJson(text, { maxDepth: MAX_DEPTH });
+  if ('fault' in parsed) return parsed;
+  const { value } = parsed;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value };
+  return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
+}
+
+/** JSON and not compressed (contract B2; RFC 9110 §8.4). */
+function acceptsContent(headers: IncomingHttpHeaders): boolean {
+  return isJson(headers['content-type']) && headers['content-encoding'] === undefined;
+}
+
+/** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Answer } from './answer.ts';
-import type { Call } from './call.ts';
+import type { Call } from './routes.ts';
 
 /** Request headers that a browser may send: those that the endpoints read beyond the ones that are always allowed. */
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, traceparent';

@@ -1,7 +1,12 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Access } from '../../auth/admit.ts';
+import type { Identity } from '../../auth/identity.ts';
+import type { Mark, Step } from '../../events.ts';
+import { traceIdOf } from '../../problem/trace-id.ts';
+import type { HttpConnection } from '../transport/connection.ts';
+import { announcesBody } from '../transport/framing.ts';
 import type { Answer } from './answer.ts';
-import type { Call } from './call.ts';
-import type { Parsed } from './read-json.ts';
+import { IncomingBody } from './body.ts';
 
 /** An endpoint. Who may call it is part of it: the method alone decides nothing (specification, Endpoints, rule 4). */
 export interface Route {
@@ -11,18 +16,8 @@ export interface Route {
   readonly path: string;
   readonly access: Access;
   /** Without it a body is ignored (contract B1). */
-  readonly parse?: (body: object) => Parsed<unknown>;
-  /** `body` is what `parse` made, undefined without it. */
-  handle(call: Call, body: unknown): Answer | Promise<Answer>;
-}
-
-/** A route whose handler gets what its parser made. */
-export function withBody<Body>(
-  route: Omit<Route, 'parse' | 'handle'>,
-  parse: (body: object) => Parsed<Body>,
-  handle: (call: Call, body: Body) => Answer | Promise<Answer>,
-): Route {
-  return { ...route, parse, handle: (call, body) => handle(call, body as Body) };
+  readonly readsBody?: true;
+  handle(call: Call): Answer | Promise<Answer>;
 }
 
 /** A path that some route has. */
@@ -37,8 +32,83 @@ export interface Found {
   readonly id: number | undefined;
 }
 
-/** Finds the route for a method and a decoded path; undefined when no route has the path (contract R2, R3). */
-export type Match = (method: string, path: string) => Found | undefined;
+/** A request on its way to its answer. */
+export class Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: HttpConnection;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined when the request announces none. */
+  readonly body: IncomingBody | undefined;
+  /** Undefined when no route has the path. */
+  readonly found: Found | undefined;
+  /** Undefined when nobody records what the request needs. */
+  mark: Mark | undefined = undefined;
+  #identity: Identity | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: HttpConnection,
+    found: Found | undefined,
+  ) {
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.method = request.method ?? '';
+    this.headers = request.headers;
+    this.body = announcesBody(request) ? new IncomingBody(request, response) : undefined;
+    this.found = found;
+  }
+
+  /** The id in the path of a route that has one. */
+  get id(): number {
+    if (this.found?.id === undefined) throw new Error('Cannot name the id: the route has none');
+    return this.found.id;
+  }
+
+  /** The caller of a route that is not open, once admitted. */
+  get identity(): Identity {
+    if (this.#identity === undefined) throw new Error('Cannot name the caller: nobody was admitted');
+    return this.#identity;
+  }
+
+  set identity(identity: Identity) {
+    this.#identity = identity;
+  }
+
+  /** The one of the request, also where it is refused on its way (contract P5). */
+  get traceId(): string {
+    return traceIdOf(this.request);
+  }
+
+  /**
+   * Runs a step, and marks its end.
+   *
+   * @param codeOf what came of it, in a word.
+   */
+  step<T>(
+    name: Exclude<Step['name'], 'commit'>,
+    run: () => T | Promise<T>,
+    codeOf?: (result: T) => string,
+  ): T | Promise<T> {
+    const { mark } = this;
+    if (mark === undefined) return run();
+    const from = performance.now();
+    const failed = (error: unknown) => mark({ name, from, until: performance.now(), error });
+    const done = (result: T) => mark({ name, from, until: performance.now(), code: codeOf?.(result) });
+    try {
+      const result = run();
+      if (result instanceof Promise) result.then(done, failed);
+      else done(result);
+      return result;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
+}
 
 /** The methods of one path. */
 interface Entry {
@@ -53,26 +123,28 @@ interface Entry {
 
 const ID = ':id';
 
-export function matchRoutes(routes: readonly Route[]): Match {
+/** Finds the route for a method and a decoded path; undefined when no route has the path (contract R2, R3). */
+export function matchRoutes(routes: readonly Route[]): (method: string, path: string) => Found | undefined {
   const entries = [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => entryOf(path, own));
   const withId = entries.filter(({ path }) => path.includes(ID));
   const fixed = new Map(entries.filter(({ path }) => !path.includes(ID)).map((entry) => [entry.path, entry]));
 
   const find = (method: string, path: string): Found | undefined => {
     for (const entry of withId) {
-      const id = idIn(path, entry);
+      const { prefix, suffix } = entry;
+      if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
+      const id = parseId(path, prefix.length, path.length - suffix.length);
       if (id !== undefined) return found(entry, method, id);
     }
     const entry = fixed.get(path);
     return entry && found(entry, method, undefined);
   };
-  return (method, path) => find(method, path) ?? findSpelledOtherwise(method, path);
+  return (method, path) => find(method, path) ?? find(method, plainly(path));
+}
 
-  /** One final slash and letter case do not matter (contract R3). */
-  function findSpelledOtherwise(method: string, path: string): Found | undefined {
-    const plain = (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
-    return plain === path ? undefined : find(method, plain);
-  }
+/** One final slash and letter case do not matter (contract R3). */
+function plainly(path: string): string {
+  return (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
 }
 
 function entryOf(path: string, routes: readonly Route[]): Entry {
@@ -85,12 +157,6 @@ function entryOf(path: string, routes: readonly Route[]): Entry {
 
 function found({ path, allow, routes }: Entry, method: string, id: number | undefined): Found {
   return { path, allow, route: routes.get(method), id };
-}
-
-/** What stands for `:id` in a path; undefined when the path is another. */
-function idIn(path: string, { prefix, suffix }: Entry): number | undefined {
-  if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined;
-  return parseId(path, prefix.length, path.length - suffix.length);
 }
 
 const MIN_INT32 = -2_147_483_648;

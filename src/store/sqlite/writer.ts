@@ -1,4 +1,4 @@
-import type { Mark } from '../../mark.ts';
+import type { Mark } from '../../events.ts';
 import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';

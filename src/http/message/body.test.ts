@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJsonObject } from './read-json.ts';
+import { readJsonObject } from './body.ts';
 
 function faultOf(text: string) {
   const read = readJsonObject(text);

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from '../http/message/answer.ts';
+import type { Call } from '../http/message/routes.ts';
+import { type CreateKey, createKey } from '../store/create-key.ts';
+import { type Preconditions, parseEntityTags } from '../store/entity-tag.ts';
+import type { NewTodo } from '../store/todo.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
+
+// A fault of these headers is a 400 at the end of step 4 in the contract's order.
+
+const NONE: Preconditions = {};
+
+/**
+ * The preconditions of a request (RFC 9110 §13.1); undefined when a header names no entity tags. `If-Modified-Since` and
+ * `If-Unmodified-Since` are ignored: no representation has a modification date.
+ */
+export function readPreconditions(headers: IncomingHttpHeaders): Preconditions | undefined {
+  const match = headers['if-match'];
+  const noneMatch = headers['if-none-match'];
+  if (match === undefined && noneMatch === undefined) return NONE;
+  const ifMatch = match === undefined ? undefined : parseEntityTags(match);
+  const ifNoneMatch = noneMatch === undefined ? undefined : parseEntityTags(noneMatch);
+  const malformed =
+    (match !== undefined && ifMatch === undefined) || (noneMatch !== undefined && ifNoneMatch === undefined);
+  return malformed ? undefined : { ifMatch, ifNoneMatch };
+}
+
+/** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */
+const KEY = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128}))$/;
+
+/**
+ * The key in a value of `Idempotency-Key`, or undefined when it is malformed (contract I5). Node.js joins the values
+ * of two lines with a comma, which no key has.
+ */
+export function parseIdempotencyKey(value: string): string | undefined {
+  const [, quoted, bare] = KEY.exec(value) ?? [];
+  return quoted ?? bare;
+}
+
+/** The key of a create, undefined without one, or the answer to a fault of it. */
+export function readCreateKey(
+  { headers, identity: { caller } }: Call,
+  todo: NewTodo,
+): CreateKey | Answer | undefined {
+  const value = headers['idempotency-key'];
+  if (value === undefined) return undefined;
+  const key = parseIdempotencyKey(String(value));
+  if (key === undefined) return KEY_MALFORMED;
+  return caller === null ? SUBJECT_MISSING : createKey(caller, key, todo);
+}
