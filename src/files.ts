@@ -13,45 +13,53 @@ import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
-/** A file, or keys, could not be had. The reason is words for people, without any of the content. */
-export interface Failed {
-  readonly outcome: 'failed';
-  readonly reason: string;
+/** A file, or a document of an issuer, cannot be used. The message is for people, without any of the content. */
+export class NotUsable extends Error {
+  override readonly name = 'NotUsable';
+  /** There is no such file or document. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, isMissing = false) {
+    super(message);
+    this.isMissing = isMissing;
+  }
 }
 
-export function failed(reason: string): Failed {
-  return { outcome: 'failed', reason };
+/** For a `catch`. Any other error is thrown again. */
+export function asNotUsable(error: unknown): NotUsable {
+  if (error instanceof NotUsable) return error;
+  throw error;
 }
 
 /** Bytes. Keys, secrets and passwords are far smaller. */
 const MAX_FILE_LENGTH = 64 * 1024;
 
-export type SmallFile =
-  | {
-      readonly outcome: 'read';
-      readonly bytes: Buffer;
-      /** The file's mode lets every user of the machine read it. */
-      readonly readableByOthers: boolean;
-    }
-  | { readonly outcome: 'missing'; readonly reason: string }
-  | Failed;
+export interface SmallFile {
+  readonly bytes: Buffer;
+  /** The file's mode lets every user of the machine read it. */
+  readonly readableByOthers: boolean;
+}
 
-/** Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. */
+/**
+ * Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm.
+ *
+ * @throws {NotUsable} when it is larger, is no regular file, or cannot be read.
+ */
 export async function readSmallFile(path: string): Promise<SmallFile> {
   try {
     // A pipe would be waited for, also one that takes the place of a file just now.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
-    if (!stats.isFile()) return failed('it is not a regular file');
+    if (!stats.isFile()) throw new NotUsable('it is not a regular file');
     const readableByOthers = (stats.mode & 0o004) !== 0;
     // `end` is the last byte that is read: one more than a file may have.
     const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
-    if (bytes.length > MAX_FILE_LENGTH) return failed('it is larger than 64 KiB');
-    return { outcome: 'read', bytes, readableByOthers };
+    if (bytes.length > MAX_FILE_LENGTH) throw new NotUsable('it is larger than 64 KiB');
+    return { bytes, readableByOthers };
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    return code === 'ENOENT' ? { outcome: 'missing', reason: 'there is no such file' } : failed(code);
+    throw code === 'ENOENT' ? new NotUsable('there is no such file', true) : new NotUsable(code);
   }
 }
 

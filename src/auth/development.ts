@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, type Failed, failed, makeFolder, readSmallFile } from '../files.ts';
+import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** With what a token is signed, HS256, and for whom. */
@@ -12,12 +12,6 @@ export interface Signer {
   /** Undefined: the token has no `kid`. */
   readonly keyId?: string;
 }
-
-/** What a key file of development holds. `failed`: it is no key, or cannot be made; the reason is a line for people. */
-export type DevelopmentKeyFile =
-  | { readonly outcome: 'read'; readonly key: Required<Signer> }
-  | { readonly outcome: 'missing' }
-  | Failed;
 
 /** Issuer and audience of development tokens; no provider can claim this name. */
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
@@ -43,46 +37,54 @@ export function isDevelopmentSecret(secret: Buffer): boolean {
   return secret.includes(SECRET_MARKER) || secret.includes(SECRET_MARKER.toString('base64'));
 }
 
-export async function readDevelopmentKey(path: string): Promise<DevelopmentKeyFile> {
-  const file = await readSmallFile(path);
-  if (file.outcome === 'missing') return file;
-  if (file.outcome === 'failed') return damaged(path, file.reason);
+/**
+ * The key that a file holds; undefined when there is no file.
+ *
+ * @throws {NotUsable} when it holds none, with a whole sentence.
+ */
+export async function readDevelopmentKey(path: string): Promise<Required<Signer> | undefined> {
+  const file = await readSmallFile(path).catch(asNotUsable);
+  if (file instanceof NotUsable) {
+    if (file.isMissing) return undefined;
+    throw damaged(path, file.message);
+  }
   const parsed = parseJson(file.bytes.toString('utf8'));
   const key = 'value' in parsed ? parseDevelopmentKey(parsed.value) : undefined;
-  if (key !== undefined) return { outcome: 'read', key };
-  return damaged(path, 'it is not a key that this program has made');
+  if (key === undefined) throw damaged(path, 'it is not a key that this program has made');
+  return key;
 }
 
 /**
  * The key of this data directory, made by whoever comes first of several processes: a finished file is linked
  * under the final name, which fails when one is there, and everybody uses the one that is there.
  * A damaged file stays as it is: replacing it would make every token worthless without a word.
+ *
+ * @throws {NotUsable} when it is damaged or cannot be made, with a whole sentence.
  */
-export async function openDevelopmentKey(
-  path: string,
-): Promise<Exclude<DevelopmentKeyFile, { outcome: 'missing' }>> {
+export async function openDevelopmentKey(path: string): Promise<Required<Signer>> {
   const existing = await readDevelopmentKey(path);
-  if (existing.outcome !== 'missing') return existing;
+  if (existing !== undefined) return existing;
   try {
     await makeDevelopmentKey(path);
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    return unmade(path, code);
+    throw unmade(path, code);
   }
   const made = await readDevelopmentKey(path);
-  return made.outcome === 'missing' ? unmade(path, 'it vanished again') : made;
+  if (made === undefined) throw unmade(path, 'it vanished again');
+  return made;
 }
 
-function damaged(path: string, reason: string): Failed {
-  return failed(
+function damaged(path: string, reason: string): NotUsable {
+  return new NotUsable(
     `The development key "${path}" cannot be used: ${reason}. Restore the file, or delete it: ` +
       'the next start then makes a new key, and tokens of the old one are refused',
   );
 }
 
-function unmade(path: string, reason: string): Failed {
-  return failed(`The development key "${path}" cannot be made: ${reason}`);
+function unmade(path: string, reason: string): NotUsable {
+  return new NotUsable(`The development key "${path}" cannot be made: ${reason}`);
 }
 
 async function makeDevelopmentKey(path: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { asNotUsable } from '../files.ts';
 import type { Settings } from '../read-settings.ts';
 import type { Environment } from '../settings.ts';
 import {
@@ -58,8 +59,7 @@ export type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
 
 async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<Trust> {
   const path = developmentKeyPath(dataDir);
-  const file = await readDevelopmentKey(path);
-  if (file.outcome === 'failed') settings.fault(file.reason);
+  await readDevelopmentKey(path).catch((error) => settings.fault(asNotUsable(error).message));
   return {
     issuer: DEVELOPMENT_ISSUER,
     audience: DEVELOPMENT_AUDIENCE,

@@ -1,4 +1,4 @@
-import { KeysNotOpened } from '../auth/keys/keys.ts';
+import { NotUsable } from '../files.ts';
 import { meant } from '../nearest.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { StoreNotOpened } from '../store/store.ts';
@@ -29,7 +29,7 @@ export function printUnknownVariables(env: NodeJS.ProcessEnv): void {
 export function printNotOpened(action: string, error: unknown): number {
   if (error instanceof StoreNotOpened)
     return printCannot(action, error.message, error.reason === 'owned' ? 75 : 69);
-  if (error instanceof KeysNotOpened) return printCannot(action, error.message, 78);
+  if (error instanceof NotUsable) return printCannot(action, error.message, 78);
   throw error;
 }
 

@@ -9,6 +9,7 @@ import {
 import { readSecretFile } from '../auth/keys/files.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { readSigningConfig, type SigningConfig } from '../config.ts';
+import { asNotUsable, NotUsable } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
 import { SETTINGS } from '../settings.ts';
 import { printCannot, printFaults } from './faults.ts';
@@ -71,8 +72,8 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
     return printCannot(ACTION, reason, 78);
   }
-  const signer = await signerOf(read);
-  if (typeof signer === 'string') return printCannot(ACTION, signer, 78);
+  const signer = await signerOf(read).catch(asNotUsable);
+  if (signer instanceof NotUsable) return printCannot(ACTION, signer.message, 78);
   const token = signToken(request.token, signer, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
@@ -90,18 +91,20 @@ export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEn
   return 0;
 }
 
-/** The development key, made when it is missing, or the first secret of the issuer; or why there is none. */
-async function signerOf({ dataDir, issuer: trust }: SigningConfig): Promise<Signer | string> {
-  if (typeof trust === 'object' && trust.source.kind === 'secret-file') {
-    const file = await readSecretFile(trust.source.path);
-    const [secret] = file.outcome === 'read' ? file.secrets : [];
-    const { issuer, audience } = trust;
-    return secret === undefined
-      ? `The secret file "${trust.source.path}" has changed`
-      : { issuer, audience, secret };
+/**
+ * The first secret of the issuer, or the development key, made when it is missing.
+ *
+ * @throws {NotUsable} when there is none.
+ */
+async function signerOf({ dataDir, issuer: trust }: SigningConfig): Promise<Signer> {
+  if (typeof trust !== 'object' || trust.source.kind !== 'secret-file') {
+    return openDevelopmentKey(developmentKeyPath(dataDir));
   }
-  const file = await openDevelopmentKey(developmentKeyPath(dataDir));
-  return file.outcome === 'read' ? file.key : file.reason;
+  const { issuer, audience, source } = trust;
+  const file = await readSecretFile(source.path).catch(asNotUsable);
+  const secret = file instanceof NotUsable ? undefined : file.secrets[0];
+  if (secret === undefined) throw new NotUsable(`The secret file "${source.path}" has changed`);
+  return { issuer, audience, secret };
 }
 
 /** What is asked for, or a sentence about wrong usage. */

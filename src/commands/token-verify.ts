@@ -70,7 +70,7 @@ async function readInput(): Promise<string> {
 /** Verifying a token is no reason to make a development key. */
 async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
   const { source } = settings;
-  if (source.kind === 'development' && (await readDevelopmentKey(source.path)).outcome === 'missing') {
+  if (source.kind === 'development' && (await readDevelopmentKey(source.path)) === undefined) {
     return fixedKeys([], `${source.path}, which is not there yet ("serve" or "token create" makes it)`);
   }
   const log = pino(

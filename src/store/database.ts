@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
-import type { Failed } from '../files.ts';
+import { asNotUsable, NotUsable, readSmallFile } from '../files.ts';
 import { areHosts, quoteAddress } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
 
@@ -69,35 +70,26 @@ async function checkPasswordFile(settings: Settings, connectionString: string): 
     const other = inString ? 'a password in TODO_DATABASE' : 'PGPASSWORD';
     settings.refuse('TODO_DATABASE_PASSWORD_FILE', `must not be set beside ${other}`, 'both');
   }
-  const file = await readPasswordFile(path);
-  if (file.outcome === 'failed') {
-    settings.refuse(
-      'TODO_DATABASE_PASSWORD_FILE',
-      'must name a file with a password',
-      `a name: ${file.reason}`,
-    );
-  }
+  await readPasswordFile(path).catch((error) => {
+    const received = `a name: ${asNotUsable(error).message}`;
+    settings.refuse('TODO_DATABASE_PASSWORD_FILE', 'must name a file with a password', received);
+  });
 }
 
-/** What a file holds as password now. The reason has nothing of its content, nor its name. */
-export async function readPasswordFile(
-  path: string,
-): Promise<{ readonly outcome: 'read'; readonly password: string } | Failed> {
-  const { failed, readSmallFile } = await import('../files.ts');
-  const file = await readSmallFile(path);
-  if (file.outcome !== 'read') return failed(file.reason);
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
-  } catch {
-    return failed('it is not UTF-8');
-  }
-  const password = text.replace(/\r?\n$/, '');
-  if (password === '') return failed('it is empty');
-  if (password.startsWith('\uFEFF')) return failed('it begins with a byte order mark');
+/**
+ * What a file holds as password now.
+ *
+ * @throws {NotUsable} when that is none. The message has nothing of its content, nor its name.
+ */
+export async function readPasswordFile(path: string): Promise<string> {
+  const { bytes } = await readSmallFile(path);
+  if (!isUtf8(bytes)) throw new NotUsable('it is not UTF-8');
+  const password = bytes.toString('utf8').replace(/\r?\n$/, '');
+  if (password === '') throw new NotUsable('it is empty');
+  if (password.startsWith('\uFEFF')) throw new NotUsable('it begins with a byte order mark');
   // The protocol would end the password there.
-  if (password.includes('\0')) return failed('it has a NUL');
-  return { outcome: 'read', password };
+  if (password.includes('\0')) throw new NotUsable('it has a NUL');
+  return password;
 }
 
 /**

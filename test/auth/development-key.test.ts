@@ -5,28 +5,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  type DevelopmentKeyFile,
-  isDevelopmentSecret,
-  openDevelopmentKey,
-  readDevelopmentKey,
-} from '../../src/auth/development.ts';
+import { isDevelopmentSecret, openDevelopmentKey, readDevelopmentKey } from '../../src/auth/development.ts';
 import { temporaryFolder } from '../folder.ts';
 
 const run = promisify(execFile);
 const maker = fileURLToPath(new URL('./make-development-key.ts', import.meta.url));
 
-function reasonOf(file: DevelopmentKeyFile): string {
-  return file.outcome === 'failed' ? file.reason : file.outcome;
-}
-
 test('the development key is made once, for its owner alone, with a kid of its own', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'data', 'development-key.json');
-  assert.equal((await readDevelopmentKey(path)).outcome, 'missing');
+  assert.equal(await readDevelopmentKey(path), undefined);
   const made = await openDevelopmentKey(path);
-  assert.ok(made.outcome === 'read');
-  assert.match(made.key.keyId, /^development-[0-9a-f]{16}$/);
+  assert.match(made.keyId, /^development-[0-9a-f]{16}$/);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   assert.equal((await stat(join(folder.path, 'data'))).mode & 0o777, 0o700);
   assert.deepEqual(await openDevelopmentKey(path), made);
@@ -56,7 +46,7 @@ for (const content of [
   test(`a key file that holds ${JSON.stringify(content)} is damaged and stays as it is`, async () => {
     await using folder = await temporaryFolder();
     const path = await folder.write('development-key.json', content);
-    assert.match(reasonOf(await openDevelopmentKey(path)), /cannot be used/);
+    await assert.rejects(openDevelopmentKey(path), { name: 'NotUsable', message: /cannot be used/ });
     assert.equal(await readFile(path, 'utf8'), content);
   });
 }
@@ -72,25 +62,27 @@ test('a key cut short, or with another kid, is damaged', async () => {
     { ...jwk, kty: 'RSA' },
   ]) {
     await writeFile(path, JSON.stringify(other));
-    assert.match(reasonOf(await readDevelopmentKey(path)), /cannot be used/);
+    await assert.rejects(readDevelopmentKey(path), { name: 'NotUsable', message: /cannot be used/ });
   }
 });
 
-test('a key that cannot be read or written is an outcome and no crash', async () => {
+test('a key that cannot be read or written is an error for people', async () => {
   await using folder = await temporaryFolder();
   const inTheWay = await folder.write('data', 'a file where the folder should be');
-  const unread = await openDevelopmentKey(join(inTheWay, 'development-key.json'));
-  assert.match(reasonOf(unread), /^The development key "[^"]+" cannot be used: ENOTDIR\. /);
-  const unwritten = await openDevelopmentKey(join(folder.path, 'new', 'x'.repeat(250)));
-  assert.match(reasonOf(unwritten), /^The development key "[^"]+" cannot be made: ENAMETOOLONG$/);
+  await assert.rejects(openDevelopmentKey(join(inTheWay, 'development-key.json')), {
+    name: 'NotUsable',
+    message: /^The development key "[^"]+" cannot be used: ENOTDIR\. /,
+  });
+  await assert.rejects(openDevelopmentKey(join(folder.path, 'new', 'x'.repeat(250))), {
+    name: 'NotUsable',
+    message: /^The development key "[^"]+" cannot be made: ENAMETOOLONG$/,
+  });
 });
 
 test('a development secret is known as one, as bytes and as base64, and a random one is not', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'development-key.json');
-  const made = await openDevelopmentKey(path);
-  assert.ok(made.outcome === 'read');
-  const { secret } = made.key;
+  const { secret } = await openDevelopmentKey(path);
   for (const spelling of [
     secret,
     Buffer.from(secret.toString('base64')),

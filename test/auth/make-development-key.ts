@@ -1,5 +1,5 @@
 import { openDevelopmentKey } from '../../src/auth/development.ts';
 
 /** A process of its own that opens the development key and prints its kid. */
-const file = await openDevelopmentKey(process.argv[2] ?? '');
-process.stdout.write(file.outcome === 'read' ? file.key.keyId : file.outcome);
+const { keyId } = await openDevelopmentKey(process.argv[2] ?? '');
+process.stdout.write(keyId);

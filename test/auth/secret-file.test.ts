@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { parseSecrets, readSecretFile } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
+import { asNotUsable } from '../../src/files.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { temporaryFolder } from '../folder.ts';
 import { publicKey } from './forge.ts';
@@ -61,7 +62,6 @@ for (const [what, content, secrets] of [
   test(`a secret file with ${what} is read as it says, in its order`, async () => {
     await using folder = await temporaryFolder();
     const file = await readSecretFile(await folder.write('secret', content));
-    assert.ok(file.outcome === 'read');
     assert.deepEqual(
       [file.secrets, file.keys.length, file.readableByOthers],
       [secrets, secrets.length, false],
@@ -75,7 +75,6 @@ test('the command of docs/identity-providers.md makes a file with one secret, wh
     /^```sh\n(.*openssl rand.*)$/m.exec(readFileSync('docs/identity-providers.md', 'utf8')) ?? [];
   execFileSync('sh', ['-c', command], { cwd: folder.path });
   const file = await readSecretFile(join(folder.path, 'secret'));
-  assert.ok(file.outcome === 'read');
   assert.deepEqual([file.secrets.map((secret) => secret.length), file.readableByOthers], [[64], false]);
 });
 
@@ -122,17 +121,17 @@ function lines(count: number): string {
 for (const [what, content, reason] of UNSOUND) {
   test(`a secret file with ${what} is a fault, which quotes nothing of it`, async () => {
     await using folder = await temporaryFolder();
-    const file = await readSecretFile(await folder.write('secret', content));
-    assert.equal(file.outcome, 'failed');
-    assert.match(file.reason, reason);
-    assert.ok(!file.reason.includes(second.slice(7, 15)) && !file.reason.includes(first.slice(7, 15)));
+    const path = await folder.write('secret', content);
+    const { message } = await readSecretFile(path).then(() => assert.fail('it was read'), asNotUsable);
+    assert.match(message, reason);
+    assert.ok(!message.includes(second.slice(7, 15)) && !message.includes(first.slice(7, 15)));
   });
 }
 
 test('five secrets are as many as a file may hold', async () => {
   await using folder = await temporaryFolder();
   const file = await readSecretFile(await folder.write('secret', lines(5)));
-  assert.ok(file.outcome === 'read' && file.secrets.length === 5);
+  assert.equal(file.secrets.length, 5);
 });
 
 for (const [what, make, reason] of [
@@ -148,7 +147,7 @@ for (const [what, make, reason] of [
     await using folder = await temporaryFolder();
     const path = join(folder.path, 'secret');
     await make(path);
-    assert.deepEqual(await readSecretFile(path), { outcome: 'failed', reason });
+    await assert.rejects(readSecretFile(path), { name: 'NotUsable', message: reason });
   });
 }
 
@@ -162,7 +161,7 @@ for (const content of [
 ]) {
   test(`${JSON.stringify(content)} is no base64 and no guess is made`, async () => {
     await using folder = await temporaryFolder();
-    assert.equal((await readSecretFile(await folder.write('secret', content))).outcome, 'failed');
+    await assert.rejects(readSecretFile(await folder.write('secret', content)), { name: 'NotUsable' });
   });
 }
 
@@ -194,22 +193,22 @@ test('a secret file that every user of the machine may read gets a line in the l
 
 test('a secret file that is not there is a fault', async () => {
   await using folder = await temporaryFolder();
-  const file = await readSecretFile(join(folder.path, 'x'));
-  assert.deepEqual(file, { outcome: 'failed', reason: 'there is no such file' });
+  const missing = { name: 'NotUsable', message: 'there is no such file' };
+  await assert.rejects(readSecretFile(join(folder.path, 'x')), missing);
 });
 
 test('a pipe in place of a secret file is a fault and not waited for', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);
-  assert.deepEqual(await readSecretFile(path), { outcome: 'failed', reason: 'it is not a regular file' });
+  await assert.rejects(readSecretFile(path), { name: 'NotUsable', message: 'it is not a regular file' });
 });
 
 test('a secret file that is gone when it is opened is no bug: the error is one for people', async () => {
   const source = { kind: 'secret-file', path: '/nonexistent/secret' } as const;
   const settings = { ...TRUST, source, keysCooldownMs: 30_000, keysRefreshMs: 600_000 };
   await assert.rejects(openKeys(settings, { tell: silent }), {
-    name: 'KeysNotOpened',
+    name: 'NotUsable',
     message: 'The secret file "/nonexistent/secret" has changed: there is no such file',
   });
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pino from 'pino';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
+import { openWatchedKeys } from '../../src/auth/keys/files.ts';
 import type { Keys } from '../../src/auth/keys/keys.ts';
-import { openWatchedKeys } from '../../src/auth/keys/watched-file.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { type Folder, temporaryFolder } from '../folder.ts';
 import { draft, forge, jwkOf, type KeyName, privateKey, publicKey } from './forge.ts';
@@ -116,7 +116,7 @@ test('a keys file that is gone when it is opened is no bug: the error is one for
   const source = { kind: 'keys-file', path: join(folder.path, 'gone.json') } as const;
   const opened = openWatchedKeys(source, { tell: silent });
   await assert.rejects(opened, {
-    name: 'KeysNotOpened',
+    name: 'NotUsable',
     message: /^The keys file ".*gone\.json" has changed: /,
   });
 });

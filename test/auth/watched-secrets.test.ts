@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { signToken } from '../../src/auth/development.ts';
-import { openWatchedKeys } from '../../src/auth/keys/watched-file.ts';
+import { openWatchedKeys } from '../../src/auth/keys/files.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { type Folder, temporaryFolder } from '../folder.ts';

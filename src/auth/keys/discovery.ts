@@ -1,4 +1,4 @@
-import { errorCode, type Failed, failed } from '../../files.ts';
+import { asNotUsable, errorCode, NotUsable } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
 import { quoteReceived } from '../../quote.ts';
 
@@ -20,12 +20,6 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || LOOPBACK_IPV4.test(hostname);
 }
 
-export type FetchedDocument =
-  | { readonly outcome: 'fetched'; readonly document: unknown }
-  /** The server answered, but not with 200. */
-  | { readonly outcome: 'absent'; readonly reason: string }
-  | Failed;
-
 /** Bytes, after content codings are undone. Discovery documents and key sets have a few thousand. */
 const MAX_LENGTH = 64 * 1024;
 
@@ -35,11 +29,13 @@ const HEADERS = { accept: 'application/json', connection: 'close' };
 /**
  * A JSON document from an issuer: over `https`, or `http` on loopback; without redirects, which would lead away
  * from the address that was checked. The caller bounds the time with `signal`.
+ *
+ * @throws {NotUsable} when it cannot be had; missing, when the server answers, but not with 200.
  */
-export async function fetchDocument(address: string, signal: AbortSignal): Promise<FetchedDocument> {
+export async function fetchDocument(address: string, signal: AbortSignal): Promise<unknown> {
   const url = parseTrustedAddress(address);
   if (url === undefined) {
-    return failed(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
+    throw new NotUsable(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
   }
   const name = withoutQuery(url);
   let text: string | undefined;
@@ -51,17 +47,17 @@ export async function fetchDocument(address: string, signal: AbortSignal): Promi
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      return { outcome: 'absent', reason: `${name} answered ${response.status}` };
+      throw new NotUsable(`${name} answered ${response.status}`, true);
     }
     text = await readBounded(response);
   } catch (error) {
-    return failed(`${name} did not answer: ${describeFailure(error)}`);
+    if (error instanceof NotUsable) throw error;
+    throw new NotUsable(`${name} did not answer: ${describeFailure(error)}`);
   }
-  if (text === undefined) return failed(`${name} answered more than 64 KiB`);
+  if (text === undefined) throw new NotUsable(`${name} answered more than 64 KiB`);
   const parsed = parseJson(text);
-  return 'value' in parsed
-    ? { outcome: 'fetched', document: parsed.value }
-    : failed(`${name} answered something that is not JSON`);
+  if ('fault' in parsed) throw new NotUsable(`${name} answered something that is not JSON`);
+  return parsed.value;
 }
 
 /** For messages: a query may hold what is not for everybody. */
@@ -95,23 +91,29 @@ const MAX_QUOTED = 200;
  * Where an issuer publishes its keys: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3 for one that has no
  * OpenID document. `issuer` is the setting as it stands, which the document must repeat (§4.3 and §3.3): else
  * one provider could answer for another (RFC 8725 §3.8).
+ *
+ * @throws {NotUsable} when neither document can be had, or what it says cannot be used.
  */
-export async function discoverKeys(issuer: string, signal: AbortSignal): Promise<string | Failed> {
-  const first = await fetchDocument(openIdAddress(issuer), signal);
-  const fetched = first.outcome === 'absent' ? await fetchDocument(oauthAddress(issuer), signal) : first;
-  if (fetched.outcome !== 'fetched') {
-    return failed(first.outcome === 'absent' ? `${first.reason}, ${fetched.reason}` : fetched.reason);
+export async function discoverKeys(issuer: string, signal: AbortSignal): Promise<string> {
+  const document = await fetchDocument(openIdAddress(issuer), signal).catch(async (error) => {
+    const first = asNotUsable(error);
+    if (!first.isMissing) throw first;
+    return fetchDocument(oauthAddress(issuer), signal).catch((second) => {
+      throw new NotUsable(`${first.message}, ${asNotUsable(second).message}`);
+    });
+  });
+  if (typeof document !== 'object' || document === null) {
+    throw new NotUsable('the discovery document is no object');
   }
-  const { document } = fetched;
-  if (typeof document !== 'object' || document === null) return failed('the discovery document is no object');
   const named = 'issuer' in document ? document.issuer : undefined;
   if (named !== issuer) {
-    return failed(
+    throw new NotUsable(
       `the discovery document must name the issuer ${JSON.stringify(issuer)}, received ${quoteIssuer(named)}`,
     );
   }
   const jwksUri = 'jwks_uri' in document ? document.jwks_uri : undefined;
-  return typeof jwksUri === 'string' ? jwksUri : failed('the discovery document must have a "jwks_uri"');
+  if (typeof jwksUri !== 'string') throw new NotUsable('the discovery document must have a "jwks_uri"');
+  return jwksUri;
 }
 
 /** Another value than a string may be nested too deeply for `JSON.stringify`. */

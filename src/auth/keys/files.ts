@@ -1,17 +1,19 @@
 import { createPublicKey } from 'node:crypto';
-import { type Failed, failed, readSmallFile } from '../../files.ts';
+import { stat } from 'node:fs/promises';
+import { asNotUsable, errorCode, NotUsable, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
 import {
+  currentKeys,
   describeSkipped,
   inOrder,
-  type KeySetResult,
+  type Keys,
+  type KeysOptions,
   type LoadedKeys,
   readKeySet,
-  unusable,
 } from './keys.ts';
 import { recognizeKey } from './recognize.ts';
-import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
+import { fromPublicKey, fromSecret, type KeyResult, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** A file that is read again when it changes. */
 export interface FileSource {
@@ -19,58 +21,130 @@ export interface FileSource {
   readonly path: string;
 }
 
-/** The keys of a file. */
-export interface FileKeys extends Extract<LoadedKeys, { outcome: 'read' }> {
+/** The keys of a file, at least one. */
+interface FileKeys extends LoadedKeys {
   /** For people, never secret. */
   readonly contents: string;
   /** Every user of the machine may read what nobody else should. */
   readonly readableByOthers: boolean;
 }
 
-export function readKeySourceFile({ kind, path }: FileSource): Promise<FileKeys | Failed> {
-  return kind === 'keys-file' ? readKeysFile(path) : readSecretFile(path);
+interface WatchedKeysOptions extends KeysOptions {
+  /** Between two polls of the file. */
+  readonly intervalMs?: number;
+}
+
+/** A key or a secret that was taken out is trusted for less than a second. */
+const INTERVAL_MS = 500;
+
+/**
+ * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
+ * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
+ *
+ * @throws {NotUsable} when the file has no usable key now; later faults leave the known keys in force.
+ */
+export async function openWatchedKeys(
+  { kind, path }: FileSource,
+  options: WatchedKeysOptions,
+): Promise<Keys> {
+  const read = kind === 'keys-file' ? readKeysFile : readSecretFile;
+  const { current, update } = currentKeys(`the file ${path}`, options);
+  let seen = await fingerprint(path);
+  const first = await read(path).catch((error) => {
+    const what = kind === 'keys-file' ? 'keys' : 'secret';
+    throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
+  });
+  if (first.readableByOthers) options.tell({ event: 'secret-file-readable', path });
+  let { contents } = first;
+  update(first);
+  let running: Promise<void> | undefined;
+
+  async function reread(): Promise<void> {
+    const now = await fingerprint(path);
+    if (now === seen) return;
+    const loaded = await read(path).catch(asNotUsable);
+    // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
+    if ((await fingerprint(path)) !== now) return;
+    seen = now;
+    update(loaded);
+    if (!(loaded instanceof NotUsable)) contents = loaded.contents;
+  }
+
+  function poll(): Promise<void> {
+    running ??= reread().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const timer = setInterval(poll, options.intervalMs ?? INTERVAL_MS).unref();
+  return {
+    current,
+    refresh: poll,
+    retryAfter: () => 1,
+    describe: () => contents,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Differs when the file was written, replaced, or has come or gone. */
+async function fingerprint(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code;
+  }
 }
 
 /**
- * A PEM public key, a JWK or a JWKS. Fails for secret material anywhere in it: the file is the wrong one. A reason has
- * none of the file's content but `kid`s.
+ * A PEM public key, a JWK or a JWKS.
+ *
+ * @throws {NotUsable} also for secret material anywhere in it: the file is the wrong one. The message has none of the
+ * file's content but `kid`s.
  */
-export async function readKeysFile(path: string): Promise<FileKeys | Failed> {
-  const file = await readSmallFile(path);
-  if (file.outcome !== 'read') return failed(file.reason);
-  const text = file.bytes.toString('utf8').trim();
+export async function readKeysFile(path: string): Promise<FileKeys> {
+  const { bytes } = await readSmallFile(path);
+  const text = bytes.toString('utf8').trim();
   const set = text.startsWith('{') ? readJson(text) : readPem(text);
-  if (set.outcome !== 'read') return failed([set.reason, ...set.skipped.map(describeSkipped)].join('; '));
+  if (set.fault !== undefined)
+    throw new NotUsable([set.fault, ...set.skipped.map(describeSkipped)].join('; '));
   const { length } = set.keys;
   const contents = `${length} public key${length === 1 ? '' : 's'} from TODO_AUTH_KEYS_FILE`;
   return { ...set, contents, readableByOthers: false };
 }
 
-function readJson(text: string): KeySetResult {
+function readJson(text: string): LoadedKeys {
   const parsed = parseJson(text);
-  if ('fault' in parsed) return unusable('it is not valid JSON');
+  if ('fault' in parsed) throw new NotUsable('it is not valid JSON');
   const set = readKeySet(parsed.value);
   const secrets = set.skipped.filter(({ outcome }) => outcome === 'secret');
-  return secrets.length > 0 ? unusable(secrets.map(describeSkipped).join('; ')) : set;
+  if (secrets.length > 0) throw new NotUsable(secrets.map(describeSkipped).join('; '));
+  return set;
 }
 
-function readPem(text: string): KeySetResult {
-  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) return unusable('it is a private key');
+function readPem(text: string): LoadedKeys {
+  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) throw new NotUsable('it is a private key');
   if (/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
-    return unusable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
+    throw new NotUsable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
   }
   const isOne = text.split('-----BEGIN ').length === 2;
+  let result: KeyResult | undefined;
   try {
-    const result = isOne ? fromPublicKey(createPublicKey(text)) : undefined;
-    if (result?.outcome === 'usable') return { outcome: 'read', keys: [result.key], skipped: [] };
-    if (result !== undefined) return unusable(result.reason);
+    result = isOne ? fromPublicKey(createPublicKey(text)) : undefined;
   } catch {
     // What OpenSSL says of it is not for people.
   }
-  return unusable('it is not a PEM public key, a JWK or a JWKS');
+  if (result?.outcome === 'usable') return { keys: [result.key], skipped: [] };
+  throw new NotUsable(result?.reason ?? 'it is not a PEM public key, a JWK or a JWKS');
 }
 
-export interface SecretFile extends FileKeys {
+interface SecretFile extends FileKeys {
   /** Up to 5, in the order of the file. */
   readonly secrets: readonly Buffer[];
 }
@@ -83,27 +157,27 @@ const PREFIX = 'base64:';
 /**
  * HMAC secrets. A line that begins with `base64:` begins one, lines without it continue it (RFC 4648 §4). A file that
  * begins otherwise is one secret: its bytes as they stand without one final line break. Never a guess: 64 hex digits are
- * valid base64 too. One secret that will not do fails the file, with a reason that has nothing of its content.
+ * valid base64 too.
+ *
+ * @throws {NotUsable} when one secret will not do. The message has nothing of the content.
  */
-export async function readSecretFile(path: string): Promise<SecretFile | Failed> {
-  const file = await readSmallFile(path);
-  if (file.outcome !== 'read') return failed(file.reason);
-  const secrets = parseSecrets(file.bytes);
+export async function readSecretFile(path: string): Promise<SecretFile> {
+  const { bytes, readableByOthers } = await readSmallFile(path);
+  const secrets = parseSecrets(bytes);
   if (secrets.length > MAX_SECRETS) {
-    return failed(`it must hold at most ${MAX_SECRETS} secrets, received ${secrets.length}`);
+    throw new NotUsable(`it must hold at most ${MAX_SECRETS} secrets, received ${secrets.length}`);
   }
   for (const [index, secret] of secrets.entries()) {
     const fault = secret === undefined ? NOT_BASE64 : secretFault(secret);
-    if (fault !== undefined)
-      return failed(secrets.length === 1 ? `it ${fault}` : `secret ${index + 1} ${fault}`);
+    const which = secrets.length === 1 ? 'it' : `secret ${index + 1}`;
+    if (fault !== undefined) throw new NotUsable(`${which} ${fault}`);
   }
   const sound = secrets.filter((secret) => secret !== undefined);
   const keys = inOrder(sound.map((secret) => fromSecret(secret)));
-  if (keys.length < sound.length) return failed('it must not hold the same secret twice');
+  if (keys.length < sound.length) throw new NotUsable('it must not hold the same secret twice');
   const lengths = sound.map((secret) => secret.length).join(', ');
   const contents = `HMAC secret${sound.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`;
-  const { readableByOthers } = file;
-  return { outcome: 'read', keys, skipped: [], contents, readableByOthers, secrets: sound };
+  return { keys, skipped: [], contents, readableByOthers, secrets: sound };
 }
 
 const NOT_BASE64 = 'must be base64 with its padding behind "base64:"';

@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import type { Failed } from '../../files.ts';
+import { NotUsable } from '../../files.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
@@ -29,13 +29,10 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
   };
 }
 
-/** What came of one attempt to get keys. */
-export type LoadedKeys = KeySetResult | Failed;
-
 export interface KeysOptions {
   readonly tell: Tell;
   /** Called after each attempt to get the keys of an issuer or of a file. */
-  readonly keysTaken?: ((outcome: LoadedKeys['outcome']) => void) | undefined;
+  readonly keysTaken?: ((outcome: 'read' | 'unusable' | 'failed') => void) | undefined;
 }
 
 /**
@@ -47,10 +44,8 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
   let failing = false;
   let reported = new Set<string>();
 
-  function report(loaded: KeySetResult): void {
-    const lines = new Set(
-      loaded.skipped.filter(({ outcome }) => outcome !== 'other-use').map(describeSkipped),
-    );
+  function report(skipped: readonly SkippedKey[]): void {
+    const lines = new Set(skipped.filter(({ outcome }) => outcome !== 'other-use').map(describeSkipped));
     for (const line of lines) {
       if (!reported.has(line)) tell({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
     }
@@ -68,10 +63,14 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
   return {
     current: (): KeySet | undefined => keys,
     /** Puts in force what an attempt brought; a failure leaves the known keys. True when it brought keys. */
-    update(loaded: LoadedKeys): boolean {
-      keysTaken?.(loaded.outcome);
-      if (loaded.outcome !== 'failed') report(loaded);
-      if (loaded.outcome !== 'read') return fail(loaded.reason);
+    update(loaded: LoadedKeys | NotUsable): boolean {
+      if (loaded instanceof NotUsable) {
+        keysTaken?.('failed');
+        return fail(loaded.message);
+      }
+      keysTaken?.(loaded.fault === undefined ? 'read' : 'unusable');
+      report(loaded.skipped);
+      if (loaded.fault !== undefined) return fail(loaded.fault);
       if (failing) tell({ event: 'keys-available', source });
       failing = false;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
@@ -83,17 +82,16 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
   };
 }
 
-/** A key file that cannot be used, or no longer. The message is one line for people, without any of its content. */
-export class KeysNotOpened extends Error {
-  override readonly name = 'KeysNotOpened';
-}
-
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
 export type KeySet = readonly VerificationKey[];
 
-export type KeySetResult =
-  | { readonly outcome: 'read'; readonly keys: KeySet; readonly skipped: readonly SkippedKey[] }
-  | { readonly outcome: 'unusable'; readonly reason: string; readonly skipped: readonly SkippedKey[] };
+/** What a document says about keys. */
+export interface LoadedKeys {
+  readonly keys: KeySet;
+  readonly skipped: readonly SkippedKey[];
+  /** Why it has no usable key; undefined when it has one. */
+  readonly fault?: string;
+}
 
 /** More than any issuer publishes; a longer list is a mistake or an attack. */
 const MAX_KEYS = 50;
@@ -101,12 +99,11 @@ const MAX_KEYS = 50;
 /** Signatures tried for one token (contract A7). */
 const MAX_TRIES = 5;
 
-/** A JWK Set (RFC 7517 §5) or a single JWK. Keys that cannot be used are skipped; a set without any is unusable. */
-export function readKeySet(document: unknown): KeySetResult {
+/** A JWK Set (RFC 7517 §5) or a single JWK. Keys that cannot be used are skipped; a set without any is a fault. */
+export function readKeySet(document: unknown): LoadedKeys {
   const list = listKeys(document);
-  if (list === undefined) return unusable('it must be a JWK or a JWK Set with "keys"');
-  if (list.length > MAX_KEYS)
-    return unusable(`it must have at most ${MAX_KEYS} keys, received ${list.length}`);
+  if (list === undefined) return noKeys('it must be a JWK or a JWK Set with "keys"');
+  if (list.length > MAX_KEYS) return noKeys(`it must have at most ${MAX_KEYS} keys, received ${list.length}`);
   const keys: VerificationKey[] = [];
   const skipped: SkippedKey[] = [];
   for (const jwk of list) {
@@ -114,8 +111,8 @@ export function readKeySet(document: unknown): KeySetResult {
     if (result.outcome === 'usable') keys.push(result.key);
     else skipped.push(result);
   }
-  if (keys.length === 0) return unusable('it must have a key that verifies signatures', skipped);
-  return { outcome: 'read', keys: inOrder(keys), skipped };
+  if (keys.length === 0) return noKeys('it must have a key that verifies signatures', skipped);
+  return { keys: inOrder(keys), skipped };
 }
 
 /** The order in which an issuer lists its keys means nothing and must not make two sets of one. */
@@ -155,6 +152,6 @@ function listKeys(document: unknown): readonly unknown[] | undefined {
   return Object.hasOwn(document, 'kty') ? [document] : undefined;
 }
 
-export function unusable(reason: string, skipped: readonly SkippedKey[] = []): KeySetResult {
-  return { outcome: 'unusable', reason, skipped };
+function noKeys(fault: string, skipped: readonly SkippedKey[] = []): LoadedKeys {
+  return { keys: [], skipped, fault };
 }

@@ -1,4 +1,4 @@
-import { failed } from '../../files.ts';
+import { asNotUsable } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
 import { currentKeys, type Keys, type KeysOptions, type LoadedKeys, readKeySet } from './keys.ts';
 import type { RemoteSource } from './source.ts';
@@ -34,7 +34,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
 
   async function load(): Promise<void> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
-    const loaded = await loadKeys(source, signal);
+    const loaded = await loadKeys(source, signal).catch(asNotUsable);
     if (closing.signal.aborted) return;
     failures = update(loaded) ? 0 : failures + 1;
     const waitMs =
@@ -76,7 +76,5 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
 
 async function loadKeys(source: RemoteSource, signal: AbortSignal): Promise<LoadedKeys> {
   const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, signal) : source.url.href;
-  if (typeof address !== 'string') return address;
-  const fetched = await fetchDocument(address, signal);
-  return fetched.outcome === 'fetched' ? readKeySet(fetched.document) : failed(fetched.reason);
+  return readKeySet(await fetchDocument(address, signal));
 }

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
+import { asNotUsable, NotUsable } from '../../files.ts';
 import { quoteAddress, quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Environment } from '../../settings.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
 import { parseTrustedAddress } from './discovery.ts';
-import { type FileSource, readKeysFile, readSecretFile } from './files.ts';
-import { fixedKeys, type Keys, KeysNotOpened, type KeysOptions } from './keys.ts';
+import { type FileSource, openWatchedKeys, readKeysFile, readSecretFile } from './files.ts';
+import { fixedKeys, type Keys, type KeysOptions } from './keys.ts';
 import { openRemoteKeys } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
-import { openWatchedKeys } from './watched-file.ts';
 
 /** Where keys come from: exactly one of these. */
 export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
@@ -79,18 +79,18 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
 }
 
 async function secretFileFault(path: string): Promise<string | undefined> {
-  const file = await readSecretFile(path);
-  if (file.outcome === 'read') return undefined;
+  const file = await readSecretFile(path).catch(asNotUsable);
+  if (!(file instanceof NotUsable)) return undefined;
   // What is no file may be the secret itself.
   const received = `received ${existsSync(path) ? JSON.stringify(path) : 'a name'}`;
-  return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.reason}`;
+  return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.message}`;
 }
 
 async function keysFileFault(path: string, environment: Environment): Promise<string | undefined> {
-  const file = await readKeysFile(path);
+  const file = await readKeysFile(path).catch(asNotUsable);
   const received = `received ${JSON.stringify(path)}`;
-  if (file.outcome !== 'read') {
-    return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.reason}`;
+  if (file instanceof NotUsable) {
+    return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.message}`;
   }
   const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   return environment === 'production' && development
@@ -101,16 +101,14 @@ async function keysFileFault(path: string, environment: Environment): Promise<st
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
- * @throws {KeysNotOpened} when a file that `readAuth` has found sound is so no longer, or the
+ * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the
  * development key cannot be made.
  */
 export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {
     case 'development': {
-      const file = await openDevelopmentKey(source.path);
-      if (file.outcome !== 'read') throw new KeysNotOpened(file.reason);
-      const { secret, keyId } = file.key;
+      const { secret, keyId } = await openDevelopmentKey(source.path);
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }
     case 'secret-file':

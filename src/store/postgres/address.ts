@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
+import { asNotUsable } from '../../files.ts';
 import { shellWord } from '../../quote.ts';
 import { readPasswordFile } from '../database.ts';
 import { invalid, type Parameters, readParameters } from './connection-string.ts';
@@ -72,11 +73,12 @@ export function addressOf(connectionString: string, env = process.env): Address 
 /** Reads a file at each call, and throws with why it cannot be. */
 function passwordFrom(path: string | undefined): (() => Promise<string>) | undefined {
   if (!path) return undefined;
-  return async () => {
-    const file = await readPasswordFile(path);
-    if (file.outcome === 'read') return file.password;
-    throw new Error(`the file of TODO_DATABASE_PASSWORD_FILE cannot be used: ${file.reason}`);
-  };
+  return () =>
+    readPasswordFile(path).catch((error) => {
+      throw new Error(
+        `the file of TODO_DATABASE_PASSWORD_FILE cannot be used: ${asNotUsable(error).message}`,
+      );
+    });
 }
 
 /** Called when the server asks. Without it the driver would look into `~/.pgpass`. */
