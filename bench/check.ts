@@ -1,8 +1,8 @@
 import { ok, strictEqual } from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { ask } from './ask.ts';
+import { header, json as jsonOf } from '../conformance/src/http.ts';
 import type { Prepared } from './kit.ts';
-import { create, readOne, type TodoRequest } from './requests.ts';
+import { ask, create, readOne, type TodoRequest } from './requests.ts';
 import type { Server } from './servers.ts';
 
 /**
@@ -41,16 +41,17 @@ async function checkAnswer(port: number, request: TodoRequest, anyTodo = false):
   const { method, path, expected } = request;
   const answer = await ask(port, request);
   const { status, body } = answer;
-  strictEqual(status, expected.status, `${method} ${path}: ${status} ${body.slice(0, 200)}`);
+  const about = `${method} ${path}: ${status}, ${body.length} bytes, ${body.toString().slice(0, 200)}`;
+  strictEqual(status, expected.status, about);
   if (expected.json === undefined) return;
-  const type = answer.header('content-type');
+  const type = header(answer, 'content-type') ?? '';
   ok(type.startsWith(expected.status === 404 ? 'application/problem+json' : 'application/json'), type);
-  const json: unknown = JSON.parse(body);
+  const json = jsonOf(answer);
   const wanted = Array.isArray(expected.json) ? expected.json : { ...Object(json), ...expected.json };
   const equal = anyTodo
     ? isDeepStrictEqual(Object.keys(Object(json)), Object.keys(expected.json))
     : isDeepStrictEqual(json, wanted);
   // Not `deepStrictEqual`, whose look for the difference of two long lists takes all memory there is.
-  ok(equal, `${method} ${path}: received ${body.length} characters, ${body.slice(0, 200)} …`);
-  if (expected.status === 201) strictEqual(answer.header('location'), `/todos/${Object(json).id}`);
+  ok(equal, about);
+  if (expected.status === 201) strictEqual(header(answer, 'location'), `/todos/${Object(json).id}`);
 }

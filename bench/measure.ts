@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { processorSeconds } from '../test/process-figures.ts';
 import { steadily } from '../test/steadily.ts';
-import { ask } from './ask.ts';
+import { randomFrom } from '../test/storage/random.ts';
 import { checkAnswers } from './check.ts';
 import { coreTimes, SERVER_CORE } from './cores.ts';
 import type { Kit, Prepared } from './kit.ts';
 import { memoryMegabytes, type Running, startServer } from './process.ts';
-import { create, pseudoRandom } from './requests.ts';
+import { ask, create } from './requests.ts';
 import { ONE, type Scenario } from './scenarios.ts';
 import { type Server, serverNamed } from './servers.ts';
 import type { Load, LoadResult } from './wrk.ts';
@@ -70,7 +70,7 @@ export async function measure(
   say: Say,
 ): Promise<readonly Measurement[]> {
   const measured = new Map(servers.map(({ name }) => [name, [] as Measurement[]]));
-  const random = pseudoRandom(Date.now());
+  const random = randomFrom(Date.now());
   const seconds = Math.max(flags.seconds, scenario.atLeastSeconds);
   for (let run = 0; run < flags.runs; run += 1) {
     const open = new Map<string, Candidate>();

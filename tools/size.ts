@@ -1,7 +1,11 @@
 /** `npm run size`: lines and files of the modules of `src`, of all TypeScript, the largest files of `src`, and words. */
 import { readFileSync } from 'node:fs';
 import { outputOf } from './command.ts';
+import { moduleOf } from './imports.ts';
 import { documentsToRead, MAX_WORDS, wordsIn } from './words.ts';
+
+// Who reads only the first lines, as `head` does, ends it.
+process.stdout.on('error', () => process.exit());
 
 interface Size {
   readonly path: string;
@@ -14,11 +18,6 @@ const files: readonly Size[] = (outputOf('git', 'ls-files', '*.ts', '*.sql') ?? 
   .map((path) => ({ path, lines: readFileSync(path, 'utf8').split('\n').length - 1 }));
 const source = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'));
 
-/** A folder of `src`, the adapters of `store` apart; a file directly in `src` is by itself. */
-function moduleOf({ path }: Size): string {
-  return /^src\/(store\/(?:sqlite|postgres)|[^/]+)/.exec(path)?.[1] ?? '';
-}
-
 function print(name: string, sizes: readonly Size[]): void {
   const lines = sizes.reduce((sum, size) => sum + size.lines, 0);
   process.stdout.write(
@@ -26,11 +25,13 @@ function print(name: string, sizes: readonly Size[]): void {
   );
 }
 
-const modules = [...Map.groupBy(source, moduleOf)].filter(([name]) => !name.endsWith('.ts'));
-for (const [name, sizes] of modules.sort(([a], [b]) => a.localeCompare(b))) print(`src/${name}`, sizes);
+const modules = [...Map.groupBy(source, ({ path }) => moduleOf(path))].filter(
+  ([name]) => !name.endsWith('.ts'),
+);
+for (const [name, sizes] of modules.sort(([a], [b]) => a.localeCompare(b))) print(name, sizes);
 print(
   'src/*.ts',
-  source.filter((size) => moduleOf(size).endsWith('.ts')),
+  source.filter((size) => moduleOf(size.path).endsWith('.ts')),
 );
 print('src, TypeScript and SQL without tests', source);
 print(
