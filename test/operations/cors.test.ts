@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { runProgram } from '../start.ts';
+import { readConfig } from '../../src/config.ts';
 import { startList } from './list.ts';
 
 const APP = 'https://app.example';
@@ -117,12 +117,10 @@ describe('CORS', { concurrency: true }, () => {
     'https://APP.example',
     'https://app.example:443',
   ]) {
-    test(`the origin ${value} keeps the service from starting`, async () => {
-      const env = { TODO_CORS_ORIGINS: value };
-      const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo', '--port', '0'], { env });
-      assert.equal(code, 78);
+    test(`the origin ${value} is a fault of the configuration`, async () => {
+      const read = await readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: value });
       const wanted = 'TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated';
-      assert.equal(stderr.split('\n')[1], `  ${wanted}, received "${value}"`);
+      assert.deepEqual(read, { faults: [`${wanted}, received "${value}"`] });
     });
   }
 });

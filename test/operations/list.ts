@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Reply } from '../../conformance/src/http.ts';
 import { signer } from '../../conformance/src/sign.ts';
+import { type Request, type SharedList, send } from '../../conformance/src/target.ts';
 import { readConfig } from '../../src/config.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
@@ -20,6 +22,12 @@ export interface List extends AsyncDisposable {
   readonly dataDir: string;
   /** The log so far, a JSON line each. */
   readonly log: readonly string[];
+  /** As the conformance suite asks it. */
+  readonly target: SharedList;
+  /** One request on a connection of its own; the editor's, unless it has another token. */
+  send(line: string, request?: Request): Promise<Reply>;
+  /** The lines of the log with such an event, parsed. */
+  lines(event: RegExp): Readonly<Record<string, unknown>>[];
 }
 
 export interface ListOptions {
@@ -45,13 +53,25 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     output: { dropped: 0 },
   });
   const sign = signer(auth);
+  const tokens = { editor: sign({ name: 'ada', role: 'editor' }), reader: sign({ name: 'bob' }) };
+  const target: SharedList = {
+    profile: 'shared-list',
+    baseUrl: new URL(service.url),
+    environment: 'production',
+    fresh: true,
+    tokens,
+    seen: [],
+    created: new Set(),
+  };
   return {
     url: service.url,
     dataDir,
     adminUrl: service.adminUrl ?? '',
-    editor: sign({ name: 'ada', role: 'editor' }),
-    reader: sign({ name: 'bob' }),
+    ...tokens,
     log,
+    target,
+    send: (line, request) => send(target, line, { token: tokens.editor, ...request }),
+    lines: (event) => log.map((line) => JSON.parse(line)).filter((line) => event.test(line.event)),
     async [Symbol.asyncDispose]() {
       leave(service.url);
       await service[Symbol.asyncDispose]();

@@ -52,6 +52,11 @@ function parseSample(line: string): Sample {
   return { name, labels, value: Number(value.replace('Inf', 'Infinity')) };
 }
 
+/** What an admin listener tells Prometheus. */
+export async function scrape(adminUrl: string): Promise<Exposition> {
+  return parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
+}
+
 /** The values of the samples of that name with at least these labels. */
 export function valuesOf(
   { samples }: Exposition,

@@ -143,3 +143,18 @@ test('a long key id is cut in the line of a refused token', async () => {
   const line = list.log.find((text) => text.includes('token-refused'));
   assert.equal(JSON.parse(line ?? '').kid, 'k'.repeat(100));
 });
+
+test('1,000 refused requests, and as many that are not HTTP, write no line at the default level', async () => {
+  await using list = await startList();
+  const before = list.log.length;
+  const head = `GET /todos HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.reader}x\r\n`;
+  const many = `${head}\r\n`.repeat(999);
+  const answers = await converse(list.url, `${many}${head}Connection: close\r\n\r\n`);
+  assert.equal(answers.length, 1_000);
+  assert.ok(answers.every(({ status }) => status === 401));
+  for (let round = 0; round < 20; round += 1) {
+    const all = await Promise.all(Array.from({ length: 50 }, () => converse(list.url, 'not http\r\n\r\n')));
+    assert.ok(all.every(([answer]) => answer?.status === 400));
+  }
+  assert.equal(list.log.length, before);
+});

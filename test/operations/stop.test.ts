@@ -69,19 +69,6 @@ describe('Stopping', { concurrency: 2 }, () => {
     assert.equal(connection.received(), '');
   });
 
-  test('with TODO_SHUTDOWN_DELAY_SECONDS it goes on serving at first', async () => {
-    await using service = await startService({
-      profile: 'error-demo',
-      env: { TODO_SHUTDOWN_DELAY_SECONDS: '1' },
-    });
-    const code = service.stop('SIGTERM');
-    await logged(service, 'stopping');
-    const reply = await fetch(`${service.baseUrl}/todos/1`);
-    assert.equal(reply.status, 200);
-    assert.equal(reply.headers.get('connection'), 'keep-alive');
-    assert.equal(await code, 0);
-  });
-
   for (const [origin, crash] of [
     ['uncaughtException', "throw new RangeError('a bug')"],
     ['unhandledRejection', "Promise.reject(new RangeError('a bug'))"],

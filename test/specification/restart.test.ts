@@ -30,6 +30,16 @@ test('What the service does 1 · the todos of the shared list survive a restart,
   assert.ok((await makeTodo(target)).id > deleted.id);
 });
 
+test('a todo whose creation was answered is there after kill -9, and the next start has the file at once', async () => {
+  await using folder = await temporaryFolder();
+  const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
+  const first = await start();
+  const made = await makeTodo(sharedListOf(first, 'production'));
+  await first.stop('SIGKILL');
+  await using second = await start();
+  assert.deepEqual(await readTodo(sharedListOf(second, 'production'), made.id), made);
+});
+
 test('D7 · a restart makes no further categories', async () => {
   await using folder = await temporaryFolder();
   for (let starts = 0; starts < 2; starts += 1) {

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { header, json, type Reply } from '../../conformance/src/http.ts';
+import { assertProblem } from '../../conformance/src/problem.ts';
+import { makeTodo, readTodo, type Todo } from '../../conformance/src/target.ts';
+import { startList } from '../operations/list.ts';
+
+const service = await startList();
+after(() => service[Symbol.asyncDispose]());
+const { target, editor: token } = service;
+
+const STALE = '"stale"';
+const MISSING = '/todos/2147483647';
+
+/** Sends this as the editor, with these header lines. */
+function send(line: string, headers: Readonly<Record<string, string>> = {}, body?: object): Promise<Reply> {
+  return service.send(line, { token, headers, ...(body && { json: body }) });
+}
+
+function tagOf(reply: Reply): string {
+  return header(reply, 'etag') ?? '';
+}
+
+/** A new todo: its path and its tag. */
+async function create(title = 'Buy milk') {
+  const reply = await send('POST /todos', {}, { title, categoryId: 1 });
+  return { path: header(reply, 'location') ?? '', etag: tagOf(reply) };
+}
+
+function assertNotModified(reply: Reply, etag: string): void {
+  assert.equal(reply.status, 304);
+  assert.equal(tagOf(reply), etag);
+  assert.equal(header(reply, 'cache-control'), 'private, no-cache');
+  assert.equal(header(reply, 'content-type'), undefined);
+  assert.equal(reply.body.length, 0);
+}
+
+test('RFC 9110 §8.8.3 · a new todo and the todo read carry the same strong tag', async () => {
+  const { path, etag } = await create();
+  const reply = await send(`GET ${path}`);
+  assert.match(etag, /^"[^"]+"$/);
+  assert.equal(tagOf(reply), etag);
+  assert.equal(header(reply, 'cache-control'), 'private, no-cache');
+});
+
+test('RFC 9110 §9.3.4 · a PUT carries no tag; the todo has another one afterwards', async () => {
+  const { path, etag } = await create();
+  const reply = await send(`PUT ${path}`, {}, { title: 'Buy oat milk', categoryId: 1 });
+  assert.equal(reply.status, 204);
+  assert.equal(tagOf(reply), '');
+  assert.notEqual(tagOf(await send(`GET ${path}`)), etag);
+});
+
+test('RFC 9110 §13.1.2 · If-None-Match with the current tag in any form is a 304, with another one a 200', async () => {
+  const { path, etag } = await create();
+  for (const value of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+    assertNotModified(await send(`GET ${path}`, { 'If-None-Match': value }), etag);
+  }
+  assert.equal((await send(`GET ${path}`, { 'If-None-Match': '"other"' })).status, 200);
+});
+
+test('RFC 9110 §13.1.1 · a read with another tag in If-Match is a 412', async () => {
+  const { path } = await create();
+  assertProblem(await send(`GET ${path}`, { 'If-Match': STALE }), 412);
+});
+
+for (const [method, body] of [
+  ['PUT', { title: 'Lost', categoryId: 1 }],
+  ['DELETE', undefined],
+] as const) {
+  test(`RFC 9110 §13.1.1 · ${method} with the current tag is done, with a stale one it is a 412 and nothing changes`, async () => {
+    const { path, etag } = await create();
+    await send(`PUT ${path}`, {}, { title: 'Changed meanwhile', categoryId: 2 });
+    assertProblem(await send(`${method} ${path}`, { 'If-Match': etag }, body), 412);
+    const current = await send(`GET ${path}`);
+    assert.equal((json(current) as Todo).title, 'Changed meanwhile');
+    assert.equal((await send(`${method} ${path}`, { 'If-Match': tagOf(current) }, body)).status, 204);
+  });
+
+  test(`RFC 9110 §13.1.1, RFC 9110 §13.1.2 · on ${method} a weak tag never matches, and a matching If-None-Match is a 412`, async () => {
+    const { path, etag } = await create();
+    assertProblem(await send(`${method} ${path}`, { 'If-Match': `W/${etag}` }, body), 412);
+    assertProblem(await send(`${method} ${path}`, { 'If-None-Match': etag }, body), 412);
+    assert.equal((await send(`GET ${path}`)).status, 200);
+  });
+
+  test(`Order 4, Order 5 · on ${method} a malformed precondition comes before a missing todo, and that before a failed one`, async () => {
+    assertProblem(await send(`${method} ${MISSING}`, { 'If-Match': 'abc' }, body), 400, { detail: 'any' });
+    assertProblem(await send(`${method} ${MISSING}`, { 'If-Match': STALE }, body), 404);
+  });
+}
+
+test('Order 5 · on PUT a missing category comes before a failed precondition', async () => {
+  const { path } = await create();
+  const reply = await send(`PUT ${path}`, { 'If-Match': STALE }, { title: 'x', categoryId: 99 });
+  assertProblem(reply, 400, { title: 'Category not found' });
+});
+
+test('RFC 9110 §13.1.1 · sixteen clients that read, add one and write back with If-Match lose no update', async () => {
+  const { id } = await makeTodo(target, '0');
+  const increment = async (): Promise<void> => {
+    const current = await send(`GET /todos/${id}`);
+    const title = String(Number((json(current) as Todo).title) + 1);
+    const reply = await send(`PUT /todos/${id}`, { 'If-Match': tagOf(current) }, { title, categoryId: 1 });
+    if (reply.status === 412) return increment();
+    assert.equal(reply.status, 204);
+  };
+  const client = async () => {
+    for (let i = 0; i < 5; i += 1) await increment();
+  };
+  await Promise.all(Array.from({ length: 16 }, client));
+  assert.equal((await readTodo(target, id))?.title, '80');
+});
+
+test('RFC 9110 §8.8.3 · the list has a strong tag and varies by coding; a change of the data gives it another tag', async () => {
+  const before = await send('GET /todos');
+  assert.match(tagOf(before), /^"[^"]+"$/);
+  assert.equal(header(before, 'cache-control'), 'private, no-cache');
+  assert.equal(header(before, 'vary'), 'Accept-Encoding');
+  await create();
+  assert.notEqual(tagOf(await send('GET /todos')), tagOf(before));
+});
+
+test('RFC 9110 §13.1.2 · the list that a client has already is a 304 without a body', async () => {
+  const etag = tagOf(await send('GET /todos'));
+  const reply = await send('GET /todos', { 'If-None-Match': etag });
+  assertNotModified(reply, etag);
+  assert.equal(header(reply, 'vary'), 'Accept-Encoding');
+});
+
+test('RFC 9110 §12.5.3 · a list above 1 KiB that is asked for again comes compressed, with a tag of its own', async () => {
+  for (let i = 0; i < 20; i += 1) await create('x'.repeat(100));
+  const plain = await send('GET /todos');
+  await send('GET /todos', { 'Accept-Encoding': 'gzip' });
+  const reply = await send('GET /todos', { 'Accept-Encoding': 'gzip' });
+  assert.equal(header(reply, 'content-encoding'), 'gzip');
+  assert.equal(header(reply, 'vary'), 'Accept-Encoding');
+  assert.notEqual(tagOf(reply), tagOf(plain));
+  assert.deepEqual(gunzipSync(reply.body), plain.body);
+});
+
+test('RFC 9110 §13.1.2 · the tag of either coding is a 304, whichever coding the client admits now', async () => {
+  for (const headers of [{}, { 'Accept-Encoding': 'gzip' }]) {
+    const etag = tagOf(await send('GET /todos', headers));
+    const again = { 'Accept-Encoding': 'gzip', 'If-None-Match': etag };
+    assertNotModified(await send('GET /todos', again), etag);
+  }
+});
+
+test('RFC 9110 §12.5.3 · a client that does not admit gzip gets the list as it is', async () => {
+  const reply = await send('GET /todos', { 'Accept-Encoding': 'gzip;q=0' });
+  assert.equal(header(reply, 'content-encoding'), undefined);
+  assert.ok(Array.isArray(json(reply)));
+});
+
+test('RFC 9110 §13.1.1 · another tag of the list in If-Match is a 412', async () => {
+  assertProblem(await send('GET /todos', { 'If-Match': STALE }), 412);
+});
+
+test('R7 · a list of several pieces comes whole, with its length; HEAD has the same head', async () => {
+  using database = new DatabaseSync(join(service.dataDir, 'todos.db'));
+  database.exec(`INSERT INTO todos (title, category_id)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT printf('%0100d', i), 1 FROM n`);
+  await create('the last');
+  const [get, head] = [await send('GET /todos'), await send('HEAD /todos')];
+  const titles = (json(get) as Todo[]).map(({ title }) => title);
+  assert.deepEqual(titles.slice(-2), ['3000'.padStart(100, '0'), 'the last']);
+  assert.equal(header(get, 'content-length'), String(get.body.length));
+  assert.equal(header(get, 'transfer-encoding'), undefined);
+  assert.equal(header(get, 'content-type'), 'application/json; charset=utf-8');
+  assert.equal(head.body.length, 0);
+  const withoutDate = ({ headers }: Reply) => headers.filter(([name]) => name !== 'date');
+  assert.deepEqual(withoutDate(head), withoutDate(get));
+});
+
+test('I6 · a create that failed without a change leaves its key free', async () => {
+  using other = new DatabaseSync(join(service.dataDir, 'todos.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const key = { 'Idempotency-Key': 'a' };
+  const failed = await send('POST /todos', key, { title: 'Buy milk', categoryId: 1 });
+  assertProblem(failed, 503, { headers: { 'retry-after': '1' } });
+  other.exec('ROLLBACK');
+  const made = await send('POST /todos', key, { title: 'Buy bread', categoryId: 2 });
+  assert.equal(made.status, 201);
+  const { id, ...todo } = json(made) as Todo;
+  assert.deepEqual(todo, { title: 'Buy bread', done: false, categoryId: 2 });
+  assert.equal(header(made, 'location'), `/todos/${id}`);
+});
