@@ -159,8 +159,12 @@ function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): Connec
  * @returns undefined when it is no connection string. Why is not told: the driver's message may quote it.
  */
 export function dumpCommand(connectionString: string, file: string): string | undefined {
-  const address = addressFrom(connectionString);
-  if (address === undefined) return undefined;
+  let address: Address;
+  try {
+    address = addressOf(connectionString);
+  } catch {
+    return undefined;
+  }
   const { hosts, config } = address;
   const settings = Object.entries({
     host: hosts.map(({ host }) => host).join(','),
@@ -170,12 +174,4 @@ export function dumpCommand(connectionString: string, file: string): string | un
     file,
   });
   return `pg_dump --format=custom${settings.map(([name, value]) => ` --${name}=${shellWord(value)}`).join('')}`;
-}
-
-function addressFrom(connectionString: string): Address | undefined {
-  try {
-    return addressOf(connectionString);
-  } catch {
-    return undefined;
-  }
 }

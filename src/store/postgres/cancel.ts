@@ -1,14 +1,10 @@
 import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
-/** A server process, and what it must be told to give up what it does. */
-export interface Key {
+/** A server process, what it must be told to give up what it does, and how it is reached. */
+export interface ServerProcess {
   readonly processID: number;
   readonly secretKey: number;
-}
-
-/** A server process, and what it takes to speak to it. */
-interface Cancellable extends Key {
   /** The address that the connection itself reached: a name may mean another server by now. */
   readonly target: NetConnectOpts;
   /** What the certificate must be for. */
@@ -30,7 +26,7 @@ const CANCEL_REQUEST_CODE = 80_877_102;
  * @returns `delivered`: the server has read it, and its signal is sent. `unreachable`: no connection could be made.
  * `unanswered`: there is a connection, and the server does not react.
  */
-export function cancel(process: Cancellable): Promise<'delivered' | 'unreachable' | 'unanswered'> {
+export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachable' | 'unanswered'> {
   return new Promise((resolve) => {
     let reached = false;
     let delivered = false;
@@ -74,7 +70,7 @@ export function cancel(process: Cancellable): Promise<'delivered' | 'unreachable
   });
 }
 
-function requestOf({ processID, secretKey }: Key): Buffer {
+function requestOf({ processID, secretKey }: ServerProcess): Buffer {
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(CANCEL_REQUEST_CODE, 4);

@@ -1,6 +1,6 @@
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
-import type { Cluster, ConnectionRequirements } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
 import { messageOf, noConnection } from './error.ts';
 
@@ -38,7 +38,6 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
 export class ConnectionPool implements AsyncDisposable {
   protected readonly cluster: Cluster;
   protected readonly limits: Limits;
-  readonly #requirements: ConnectionRequirements;
   readonly #onLost: (error: Error) => void;
   /** In use or idle, and when its life is over. */
   readonly #connections = new Map<ServerConnection, number>();
@@ -59,7 +58,6 @@ export class ConnectionPool implements AsyncDisposable {
   constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
     this.cluster = cluster;
     this.limits = limits;
-    this.#requirements = { statementMs: limits.statementMs, strict: true, withinMs: OPEN_MS };
     this.#onLost = onLost;
   }
 
@@ -147,8 +145,9 @@ export class ConnectionPool implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.#opening += 1;
+    const requirements = { statementMs: this.limits.statementMs, strict: true, withinMs: OPEN_MS };
     try {
-      const connection = await this.cluster.open(this.#requirements, (opening) => this.#hold(opening));
+      const connection = await this.cluster.open(requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;
       this.#failure = undefined;
       const life = this.limits.lifetimeMs * (0.8 + 0.2 * Math.random());

@@ -1,8 +1,8 @@
-import { type NetConnectOpts, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import type { Address, Host } from './address.ts';
-import { cancel, type Key } from './cancel.ts';
-import { CommitNotReplicated, ConnectionLost, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
+import { cancel, type ServerProcess } from './cancel.ts';
+import { CommitNotReplicated, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
 /** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
 const FAREWELL_MS = 1_000;
@@ -41,9 +41,8 @@ export class ServerConnection {
   /** When the server said last that it is ready for a statement. */
   readyAt = this.openedAt;
   readonly #client: Client;
-  readonly #config: Address['config'];
   /** The process that serves it, once the server has named it. */
-  #process: (Key & { readonly target: NetConnectOpts }) | undefined;
+  #process: ServerProcess | undefined;
   /** A statement was sent, and the server has not said that it is ready for another. */
   #working = false;
   /** Hears what follows an error of the server: that it is ready for another statement, or the end. */
@@ -61,15 +60,15 @@ export class ServerConnection {
   constructor(client: Client, host: Host, config: Address['config']) {
     this.#client = client;
     this.host = host;
-    this.#config = config;
     const { connection } = client;
-    connection.once('backendKeyData', (key: Key) => {
+    connection.once('backendKeyData', (key: Pick<ServerProcess, 'processID' | 'secretKey'>) => {
       const { stream } = connection;
+      const server = { ...key, host: host.host, tls: config.ssl, negotiation: config.sslnegotiation };
       // The address that was reached: a name may lead elsewhere by the time of a request to cancel.
       if (host.host.startsWith('/')) {
-        this.#process = { ...key, target: { path: `${host.host}/.s.PGSQL.${host.port}` } };
+        this.#process = { ...server, target: { path: `${host.host}/.s.PGSQL.${host.port}` } };
       } else if (stream instanceof Socket && stream.remoteAddress !== undefined) {
-        this.#process = { ...key, target: { host: stream.remoteAddress, port: host.port } };
+        this.#process = { ...server, target: { host: stream.remoteAddress, port: host.port } };
       }
     });
     // Before the driver's own listener, which may send the next statement at once.
@@ -129,7 +128,7 @@ export class ServerConnection {
       onRows(error, rows);
     };
     const lose = (why: string, cause?: unknown): void => {
-      this.#lost ??= new ConnectionLost(why, { cause });
+      this.#lost ??= new Error(why, { cause });
       settle(this.#lost);
     };
     const timer = setTimeout(() => lose(`no answer in ${withinMs} ms`), withinMs);
@@ -202,7 +201,7 @@ export class ServerConnection {
     const isOver = () => this.#ended && !this.#working;
     for (let farewell = false; !isOver(); ) {
       if (this.#working || farewell) {
-        const outcome = await this.#cancel();
+        const outcome = this.#process === undefined ? 'unreachable' : await cancel(this.#process);
         if (outcome === 'unreachable' || (this.#ended && outcome === 'delivered')) break;
       }
       if (!this.#working && !farewell) {
@@ -238,11 +237,5 @@ export class ServerConnection {
     this.#afterError = undefined;
     hear?.(ready);
     this.#changed();
-  }
-
-  async #cancel(): Promise<Awaited<ReturnType<typeof cancel>>> {
-    if (this.#process === undefined) return 'unreachable';
-    const { ssl, sslnegotiation } = this.#config;
-    return cancel({ ...this.#process, host: this.host.host, tls: ssl, negotiation: sslnegotiation });
   }
 }

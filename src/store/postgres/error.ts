@@ -59,11 +59,6 @@ export function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof DatabaseError && codes.includes(error.code ?? '');
 }
 
-/** A statement was sent, and no answer came that says what became of it. */
-export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
-}
-
 /** The server made a change and gave up waiting for its standby: a failover may lose it. */
 export class CommitNotReplicated extends Error {
   override readonly name = 'CommitNotReplicated';
@@ -136,14 +131,16 @@ export function isLockTimeout(error: unknown): boolean {
 
 /** A pooler's answer to what it does not let through: settings in the startup packet, a transaction. */
 export function isProtocolViolation(error: unknown): boolean {
-  return hasCode(error instanceof ConnectionLost ? error.cause : error, PROTOCOL_VIOLATION);
+  return (
+    hasCode(error, PROTOCOL_VIOLATION) || (error instanceof Error && hasCode(error.cause, PROTOCOL_VIOLATION))
+  );
 }
 
 /** What the store rejects with when there is no connection for a statement, and why (contract D9). */
 export function noConnection(why: string, cause?: unknown): StoreUnavailable {
   const message = `No connection to the database: ${why}`;
-  if (cause instanceof NoServer && cause.readOnly) return new StoreNotWritable(message, { cause });
-  return new StoreUnavailable(message, cause === undefined ? {} : { cause });
+  const Unavailable = cause instanceof NoServer && cause.readOnly ? StoreNotWritable : StoreUnavailable;
+  return new Unavailable(message, { cause });
 }
 
 /** What the store rejects with when a statement was sent and this came back (contract D5, D9). */
@@ -151,8 +148,8 @@ export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   if (error instanceof CommitNotReplicated) return new OutcomeUnknown(error.message, { cause: error });
   if (!(error instanceof DatabaseError)) {
     const message = `The connection to the database was lost: ${messageOf(error)}`;
-    if (kind === 'read') return new StoreUnavailable(message, { cause: error });
-    return new OutcomeUnknown(message, { cause: error });
+    const Lost = kind === 'read' ? StoreUnavailable : OutcomeUnknown;
+    return new Lost(message, { cause: error });
   }
   const { code = '' } = error;
   if (code === SEQUENCE_GENERATOR_LIMIT_EXCEEDED) return new IdsExhausted();

@@ -20,18 +20,18 @@ interface Found extends Need {
   readonly role: string;
   /** As SQL writes it; null when there is none, and for all that is no sequence. */
   readonly sequence: string | null;
-  readonly missing: boolean;
+  /** That it is not there, for people, or null. */
+  readonly missing: string | null;
   readonly denied: boolean;
 }
 
 /** A sequence that would give out ids again (contract D12). */
 interface Behind {
-  /** Whose ids it gives out. */
-  readonly table: string;
+  /** For people. */
+  readonly fault: string;
   /** As SQL writes it. */
   readonly sequence: string;
-  /** The id to come, and the highest that is known. */
-  readonly next: number;
+  /** The highest id that is known. */
   readonly highest: number;
 }
 
@@ -91,9 +91,6 @@ export const EVER = {
     (SELECT max(todo_id) FROM idempotency_keys))`,
 };
 
-/** The name of the sequence that gives out the ids of a table, as SQL writes it. */
-export const SEQUENCE_OF = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
-
 // A statement that spells a name fails when that is missing, so this one looks names up. A function of rights says null
 // where there is nothing to have a right on, or no right is needed.
 const FIND = `WITH needed AS (
@@ -107,14 +104,17 @@ const FIND = `WITH needed AS (
     FROM ROWS FROM (json_to_recordset($1) AS (kind text, name text, part text, by text))
       WITH ORDINALITY AS need (kind, name, part, by, place)
   ), found AS (
-    SELECT *, CASE kind
-        WHEN 'table' THEN part IS NULL AND object IS NULL
-        WHEN 'function' THEN object IS NULL
-        WHEN 'sequence' THEN object IS NOT NULL AND sequence IS NULL
-        WHEN 'trigger' THEN object IS NOT NULL AND NOT EXISTS (
-          SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
-        ELSE object IS NOT NULL AND NOT EXISTS (
-          SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
+    SELECT *, CASE
+        WHEN kind = 'function' AND object IS NULL THEN format('its function %s is missing', name)
+        WHEN kind = 'table' AND part IS NULL AND object IS NULL THEN format('its table "%s" is missing', name)
+        WHEN object IS NULL THEN NULL
+        WHEN kind = 'column' AND NOT EXISTS (
+            SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
+          THEN format('the column "%s" of "%s" is missing', part, name)
+        WHEN kind = 'sequence' AND sequence IS NULL THEN format('no sequence gives out the ids of "%s"', name)
+        WHEN kind = 'trigger' AND NOT EXISTS (
+            SELECT FROM pg_trigger WHERE tgrelid = object AND tgname = part AND tgenabled IN ('A', 'O'))
+          THEN format('its trigger "%2$s" is missing or off: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
       END AS missing,
       coalesce(CASE kind
         WHEN 'table' THEN NOT has_table_privilege(role, object, part)
@@ -124,20 +124,21 @@ const FIND = `WITH needed AS (
     FROM needed
   )
   SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, denied
-  FROM found WHERE missing OR denied OR kind = 'sequence' ORDER BY place`;
+  FROM found WHERE missing IS NOT NULL OR denied OR kind = 'sequence' ORDER BY place`;
 
 /** @param taken What sequences must be above; without it none is looked at. */
 export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenIds = {}): Promise<Lacks> {
   const found = await ask<Found>({ text: FIND, values: [JSON.stringify(needs)] });
-  const missing = found.filter((each) => each.missing).map(whatIsMissing);
+  const missing = found.flatMap((each) => each.missing ?? []);
   const denied = grants(found.filter((each) => each.denied));
   const behind: Behind[] = [];
   const whole = missing.length === 0 && denied === '';
   for (const { name: table, sequence } of whole ? found : []) {
     // What a sequence is at can be read by its name alone.
-    const text = `SELECT $1 AS table, $2 AS sequence, * FROM (
-        SELECT (last_value + is_called::int)::float8 AS next, (${taken[table]})::float8 AS highest FROM ${sequence}
-      ) AS at WHERE next <= highest`;
+    const text = `SELECT $2 AS sequence, highest::float8, format('the next id of "%s" is %s, and ids up to %s '
+        'are taken: run "todo-service migrate"', $1::text, next, highest) AS fault
+      FROM (SELECT last_value + is_called::int AS next, (${taken[table]}) AS highest FROM ${sequence}) AS at
+      WHERE next <= highest`;
     if (table in taken) behind.push(...(await ask<Behind>({ text, values: [table, sequence] })));
   }
   return { missing, denied: denied === '' ? undefined : `its role lacks rights: ${denied}`, behind };
@@ -145,11 +146,7 @@ export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenId
 
 /** What is wrong, for people, one line each. */
 export function faultsOf({ missing, behind, denied }: Lacks): readonly string[] {
-  const behindFaults = behind.map(
-    ({ table, next, highest }) =>
-      `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`,
-  );
-  return [...missing, ...behindFaults, ...(denied === undefined ? [] : [denied])];
+  return [...missing, ...behind.map(({ fault }) => fault), ...(denied === undefined ? [] : [denied])];
 }
 
 /** The same in one line, or undefined. */
@@ -200,21 +197,6 @@ export function grants(needs: readonly (Need & Partial<Found>)[], otherwise = ''
 function objectOf({ kind, name, sequence }: Need & Partial<Found>): string {
   if (kind === 'sequence') return `SEQUENCE ${sequence ?? `${name}_id_seq`}`;
   return kind === 'function' ? `FUNCTION ${name}` : name;
-}
-
-function whatIsMissing({ kind, name, part }: Need): string {
-  switch (kind) {
-    case 'table':
-      return `its table "${name}" is missing`;
-    case 'column':
-      return `the column "${part}" of "${name}" is missing`;
-    case 'sequence':
-      return `no sequence gives out the ids of "${name}"`;
-    case 'trigger':
-      return `its trigger "${part}" is missing or off: ALTER TABLE ${name} ENABLE ALWAYS TRIGGER ${part}`;
-    case 'function':
-      return `its function ${name} is missing`;
-  }
 }
 
 function ofTable(table: string, columns: readonly string[], rights: readonly string[]): readonly Need[] {

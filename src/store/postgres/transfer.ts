@@ -15,7 +15,7 @@ import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { Ask, ServerConnection } from './connection.ts';
 import { READ_PART } from './list.ts';
-import { EVER, raiseAbove, SEQUENCE_OF } from './needs.ts';
+import { EVER, raiseAbove } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
 import { checkLogged, checkReadableSchema, checkSchema, migrate } from './schema.ts';
 
@@ -61,7 +61,7 @@ const RESTORE = `WITH made AS (
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
   const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-  return begin(connectionString, checkReadableSchema, mode, async ({ ask }) => {
+  return begin(connectionString, checkReadableSchema, mode, async (ask) => {
     const [counts] = await ask<Counts>(COUNT);
     const categories = await ask<Category>(LIST_CATEGORIES);
     // A sequence belongs to no snapshot: read after it, it is above all of its rows.
@@ -92,7 +92,7 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
     await migrate(opened);
     await checkLogged(opened);
   };
-  return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async ({ ask, commit }) => {
+  return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async (ask, commit) => {
     await assertEmpty(ask);
     await ask(LOCK_TABLES);
     // An instance that is up may have created one since.
@@ -130,7 +130,7 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
  */
 export function openRestore(connectionString: string, skipExisting: boolean): Promise<ImportTarget> {
   const mode = 'ISOLATION LEVEL READ COMMITTED';
-  return begin(connectionString, checkSchema, mode, async ({ ask, commit }) => {
+  return begin(connectionString, checkSchema, mode, async (ask, commit) => {
     await ask(STAGE);
     return {
       add: ({ todos }) => addRows(ask, ADD_STAGED, todos, TODO_MEMBERS),
@@ -150,24 +150,18 @@ export function openRestore(connectionString: string, skipExisting: boolean): Pr
   });
 }
 
-/** A transaction on a connection of its own. */
-interface Session {
-  /** Rejects with `StoreUnavailable`: without a commit, nothing is changed. */
-  readonly ask: Ask;
-  /** Rejects with `OutcomeUnknown` when no answer came. */
-  readonly commit: () => Promise<void>;
-}
-
 /**
- * Begins a transaction that no limit of the server or the role ends: the lines may come or go slowly.
+ * Begins a transaction that no limit of the server or the role ends, on a connection of its own: the lines may come or
+ * go slowly.
  *
- * @param work Makes what works in it. Disposing of that ends the transaction.
+ * @param work Makes what works in it. Disposing of that ends the transaction. `ask` rejects with `StoreUnavailable`:
+ * without a commit, nothing is changed. `commit` rejects with `OutcomeUnknown` when no answer came.
  */
 async function begin<T extends object>(
   connectionString: string,
   prepare: Parameters<typeof connect>[1],
   mode: string,
-  work: (session: Session) => Promise<T>,
+  work: (ask: Ask, commit: () => Promise<void>) => Promise<T>,
 ): Promise<T & AsyncDisposable> {
   const connection = await connect(new Cluster(addressOf(connectionString)), prepare);
   const ask: Ask = (statement) => asStoreError('read', connection.run(statement));
@@ -179,7 +173,7 @@ async function begin<T extends object>(
   };
   try {
     await ask(connection.beginOf(0, mode));
-    const working = await work({ ask, commit });
+    const working = await work(ask, commit);
     return { ...working, [Symbol.asyncDispose]: () => connection.leave() };
   } catch (error) {
     await connection.leave();
@@ -194,7 +188,8 @@ async function assertEmpty(ask: Ask): Promise<void> {
 
 /** What gives out the ids of a table, as SQL writes it. */
 async function sequenceOf(table: string, ask: Ask): Promise<string> {
-  const [row] = await ask<{ name: string }>({ text: SEQUENCE_OF, values: [table] });
+  const text = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
+  const [row] = await ask<{ name: string }>({ text, values: [table] });
   return row?.name ?? '';
 }
 
