@@ -2,15 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
-import { composeApp, type Parts } from './app.ts';
+import { composeApp } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
 import type { Tell } from './events.ts';
+import { errorCode } from './files.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
 import { tellBy } from './observe/log.ts';
-import type { Metrics } from './observe/metrics.ts';
-import { openTraces } from './observe/tracing.ts';
+import type { Metrics, MetricsParts } from './observe/metrics.ts';
+import type { Traces } from './observe/traces.ts';
+import type { TracingSettings } from './observe/tracing.ts';
 import { openPipeline } from './pipeline.ts';
 
 /**
@@ -28,41 +30,49 @@ export interface Service extends AsyncDisposable {
   readonly keys: string | undefined;
 }
 
-/** A port cannot be listened on. The message is one line for people (exit code 69). */
-export class PortNotOpened extends Error {
-  override readonly name = 'PortNotOpened';
-}
-
-/** The log, and what counts the lines that it dropped. */
-interface ServiceLog {
-  readonly log: Logger;
-  readonly output: { readonly dropped: number };
+/**
+ * A port cannot be listened on, or traces are wanted and their packages are not installed. The message is one line for
+ * people (exit code 69).
+ */
+export class ServiceNotOpened extends Error {
+  override readonly name = 'ServiceNotOpened';
 }
 
 /**
  * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
  * other way round at the end.
  *
- * @throws {StoreNotOpened} when the database cannot be used, {PortNotOpened} when a port cannot, {TracesNotOpened}
- * when their packages are missing.
+ * @param output counts the lines that the log dropped.
+ * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port cannot, or traces.
  */
-export async function openService(config: Config, { log, output }: ServiceLog): Promise<Service> {
+export async function openService(
+  config: Config,
+  { log, output }: { readonly log: Logger; readonly output: MetricsParts['output'] },
+): Promise<Service> {
   await using parts = new AsyncDisposableStack();
   const tell = tellBy(log, config.audit);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
-  const { admin } = config;
-  const metrics = admin && (await openMetrics(config, parts));
-  metrics?.watchLog(output);
-  const traces =
-    config.tracing && parts.use(await openTraces(config.tracing, { version: readVersion(), tell }));
-  const adminUrl = admin && metrics && (await openAdmin(admin, config, metrics, conditions, tell, parts));
+  const ready = watchReadiness(conditions, tell);
+  const listening: Listeners[] = [];
+  const { admin, tracing } = config;
+  const metrics =
+    admin && parts.use(await openMetrics(config.profile, { listeners: listening, output, ready }));
+  const traces = tracing && parts.use(await openTraces(tracing, tell));
+  let adminUrl: string | undefined;
+  if (admin !== undefined && metrics !== undefined) {
+    const listeners = openListeners({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
+    listening.push(listeners);
+    parts.defer(() => listeners.drain(0));
+    const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
+    adminUrl = await listen(listeners, openPipeline({ routes, tell, listeners }), admin, 'TODO_ADMIN_PORT');
+  }
 
   const opened = await openProfile(config.profile, metrics, tell, parts);
   conditions.push(...opened.conditions);
   const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
-  const listeners = openListeners({ tell, limits: { maxConnections }, refused: metrics?.refused });
-  metrics?.watchListener('public', () => listeners.figures);
+  const listeners = openListeners({ tell, limits: { maxConnections } });
+  listening.push(listeners);
   const receive = await composeApp({
     environment: config.environment,
     tell,
@@ -88,8 +98,26 @@ export async function openService(config: Config, { log, output }: ServiceLog): 
   };
 }
 
+/** Operators, probes and Prometheus need few connections. */
+const ADMIN_CONNECTIONS = 100;
+
+/** What is running, for operators. */
+function versionOf({ profile, environment }: Config) {
+  return {
+    name: 'todo-service',
+    version: readVersion(),
+    commit: readCommit(),
+    node: process.version,
+    profile: profile.name,
+    environment,
+  };
+}
+
 /** Imports what only a service with an admin listener needs. */
-async function openMetrics({ profile }: Config, parts: AsyncDisposableStack): Promise<Metrics> {
+async function openMetrics(
+  profile: Config['profile'],
+  watched: Pick<MetricsParts, 'listeners' | 'output' | 'ready'>,
+): Promise<Metrics> {
   const metrics = await import('./observe/metrics.ts');
   const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
   const build = {
@@ -98,46 +126,20 @@ async function openMetrics({ profile }: Config, parts: AsyncDisposableStack): Pr
     profile: profile.name,
     schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).latestVersion(),
   };
-  return parts.use(metrics.openMetrics({ ...build, databaseSystem }));
+  return metrics.openMetrics({ ...watched, build, databaseSystem });
 }
 
-/** Operators, probes and Prometheus need few connections. */
-const ADMIN_CONNECTIONS = 100;
-
-async function openAdmin(
-  address: Address,
-  { profile, environment }: Config,
-  metrics: Metrics,
-  conditions: readonly Condition[],
-  tell: Tell,
-  parts: AsyncDisposableStack,
-): Promise<string> {
-  const ready = watchReadiness(conditions, tell);
-  metrics.watchReadiness(ready);
-  const version = {
-    name: 'todo-service',
-    version: readVersion(),
-    commit: readCommit(),
-    node: process.version,
-    profile: profile.name,
-    environment,
-  };
-  const listeners = openListeners({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
-  metrics.watchListener('admin', () => listeners.figures);
-  parts.defer(() => listeners.drain(0));
-  const receive = openPipeline({
-    routes: adminRoutes({ ready, metrics: metrics.read, version }),
-    tell,
-    listeners,
+/** Imports what only a service with traces needs: the packages are optional peers. */
+async function openTraces(settings: TracingSettings, tell: Tell): Promise<Traces> {
+  const traces = await import('./observe/traces.ts').catch((cause: unknown) => {
+    if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new ServiceNotOpened(
+      'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
+        '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
+      { cause },
+    );
   });
-  return listen(listeners, receive, address, 'TODO_ADMIN_PORT');
-}
-
-/** What a profile works with. */
-interface OpenProfile extends Pick<Service, 'database' | 'keys'> {
-  readonly profile: Parts['profile'];
-  /** What must hold before requests can be answered. */
-  readonly conditions: readonly Condition[];
+  return traces.openTraces(settings, { version: readVersion(), tell });
 }
 
 /** Opens store and keys, which end with `parts`. Imports what the error demo does not need. */
@@ -146,7 +148,7 @@ async function openProfile(
   metrics: Metrics | undefined,
   tell: Tell,
   parts: AsyncDisposableStack,
-): Promise<OpenProfile> {
+) {
   if (config.name === 'error-demo') {
     return { profile: config, database: undefined, keys: undefined, conditions: [] };
   }
@@ -177,7 +179,7 @@ async function listen(
   const server = await listeners.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
     const taken = `another program has that port: choose another one with ${setting}`;
     const reason = cause.code === 'EADDRINUSE' ? taken : cause.message;
-    throw new PortNotOpened(`cannot listen on ${host} port ${port}: ${reason}`, { cause });
+    throw new ServiceNotOpened(`cannot listen on ${host} port ${port}: ${reason}`, { cause });
   });
   const address = server.address();
   if (address === null || typeof address === 'string')

@@ -3,10 +3,9 @@ import type { Tell } from '../events.ts';
 import { meant } from '../nearest.ts';
 import { openLog, tellBy } from '../observe/log.ts';
 import type { Output } from '../observe/standard-output.ts';
-import { TracesNotOpened } from '../observe/tracing.ts';
 import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
-import { openService, PortNotOpened, type Service } from '../service.ts';
+import { openService, type Service, ServiceNotOpened } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
 import { printCannot, printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
@@ -89,9 +88,7 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
 
 /** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */
 function printNotStarted(error: unknown): number {
-  if (error instanceof PortNotOpened || error instanceof TracesNotOpened) {
-    return printCannot('start', error.message, 69);
-  }
+  if (error instanceof ServiceNotOpened) return printCannot('start', error.message, 69);
   return printNotOpened('start', error);
 }
 

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import type { Mark, Step } from '../events.ts';
-import type { SocketFigures } from '../http/transport/listeners.ts';
+import type { Listeners } from '../http/transport/listeners.ts';
 import type { TodoStore } from '../store/store.ts';
 import { LabelledHistogram, metricsIn } from './histogram.ts';
 import { type Ended, errorType } from './record.ts';
-import { type Build, registerBuild, registerRuntime } from './runtime-metrics.ts';
+import { type Build, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
@@ -19,6 +19,16 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /** Methods that OpenTelemetry names; any other is `_OTHER`. */
 const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH'.split(' '));
 
+/** Whose figures are read when somebody asks for the metrics. */
+export interface MetricsParts {
+  readonly build: Build;
+  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
+  /** Those that listen, now and later. */
+  readonly listeners: readonly Pick<Listeners, 'name' | 'figures'>[];
+  readonly output: { readonly dropped: number };
+  readonly ready: () => Promise<true | string>;
+}
+
 /**
  * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
  * label is ever taken from a request's own text: methods and routes are those that the service knows.
@@ -28,25 +38,18 @@ export interface Metrics extends Disposable {
   begun(method: string): void;
   readonly mark: Mark;
   ended(request: Ended): void;
-  /** A request was answered with a problem before it was routed. */
-  refused(status: number): void;
   /** Keys were read or fetched, or could not be. */
   keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
-  /** @param figures read when somebody asks for the metrics. */
-  watchListener(listener: 'public' | 'admin', figures: () => SocketFigures): void;
-  watchLog(output: { readonly dropped: number }): void;
-  watchReadiness(ready: () => Promise<true | string>): void;
   watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void;
   /** The text that Prometheus reads, and its content type. */
   read(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
-export function openMetrics(build: Build): Metrics {
-  const { databaseSystem = 'sqlite' } = build;
+export function openMetrics(parts: MetricsParts): Metrics {
+  const { build, databaseSystem = 'sqlite', listeners, output, ready } = parts;
   const registry = new Registry();
   const { gauge, counter } = metricsIn(registry);
-  const runtime = registerRuntime(registry);
-  registerBuild(registry, build);
+  const runtime = registerRuntime(registry, build);
   const duration = new LabelledHistogram(
     'http_server_request_duration_seconds',
     'Time from the head of a request to the end of its answer.',
@@ -56,17 +59,15 @@ export function openMetrics(build: Build): Metrics {
   const underWay = new Map<string, number>();
   const verdicts = new Map<string, number>();
   const keyFetches = new Map<string, number>();
-  const refused = new Map<number, number>();
-  const listeners = new Map<string, () => SocketFigures>();
-  const ofListeners = (figure: keyof SocketFigures) => () =>
-    Array.from(listeners, ([listener, figures]) => [listener, figures()[figure]] as const);
+  const ofListeners = (figure: 'open' | 'limit' | 'dropped') => () =>
+    listeners.map(({ name, figures }) => [name, figures[figure]] as const);
   let aborted = 0;
   gauge('http_server_active_requests', 'Requests under way.', () => underWay, 'http_request_method');
   counter('todo_aborted_requests_total', 'Requests whose client went away before the answer.', () => aborted);
   counter(
     'todo_refused_requests_total',
     'Requests refused before routing: not HTTP, too slow, too large a head.',
-    () => refused,
+    () => listeners.find(({ name }) => name === 'public')?.figures.refused ?? [],
     'http_response_status_code',
   );
   counter(
@@ -107,6 +108,12 @@ export function openMetrics(build: Build): Metrics {
     [],
     DATABASE_BUCKETS,
   );
+  counter(
+    'todo_log_lines_dropped_total',
+    'Lines of the log that could not be written.',
+    () => output.dropped,
+  );
+  gauge('todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true));
   /** Writes that shared a commit mark it one after the other. */
   let lastCommit: Step | undefined;
 
@@ -134,20 +141,7 @@ export function openMetrics(build: Build): Metrics {
       if (status === undefined) aborted += 1;
       else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
-    refused: (status) => count(refused, status),
     keysTaken: (outcome) => count(keyFetches, outcome),
-    watchListener: (listener, figures) => listeners.set(listener, figures),
-    watchLog: (output) =>
-      counter(
-        'todo_log_lines_dropped_total',
-        'Lines of the log that could not be written.',
-        () => output.dropped,
-      ),
-    watchReadiness(ready) {
-      gauge('todo_ready', '1 when the service is ready, else 0.', async () =>
-        Number((await ready()) === true),
-      );
-    },
     watchStore(store) {
       gauge(
         'todo_database_size_bytes',

@@ -15,31 +15,13 @@ export interface Build {
   readonly profile: string;
   /** Of the database; undefined without one. */
   readonly schemaVersion: number | undefined;
-  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
-}
-
-export function registerBuild(registry: Registry, build: Build): void {
-  const labels = {
-    service_name: 'todo-service',
-    service_version: build.version,
-    vcs_ref_head_revision: build.commit ?? '',
-    schema_version: build.schemaVersion ?? '',
-    process_runtime_version: process.version,
-    profile: build.profile,
-  };
-  new Gauge({
-    name: 'build_info',
-    help: 'Always 1: what is running.',
-    labelNames: Object.keys(labels),
-    registers: [registry],
-  }).set(labels, 1);
 }
 
 /**
- * Gauges of the process, read when somebody asks: OpenTelemetry's `process.*`, `nodejs.*` and `v8js.*`. Delays
- * are those since the last time somebody asked.
+ * What is running, and gauges of the process, read when somebody asks: OpenTelemetry's `process.*`, `nodejs.*` and
+ * `v8js.*`. Delays are those since the last time somebody asked.
  */
-export function registerRuntime(registry: Registry): Disposable {
+export function registerRuntime(registry: Registry, build: Build): Disposable {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
   let utilization = performance.eventLoopUtilization();
@@ -81,5 +63,19 @@ export function registerRuntime(registry: Registry): Disposable {
   const spaces = () =>
     getHeapSpaceStatistics().map((space) => [space.space_name, space.space_used_size] as const);
   gauge('v8js_memory_heap_used_bytes', 'Heap in use, by space.', spaces, 'v8js_heap_space_name');
+  const labels = {
+    service_name: 'todo-service',
+    service_version: build.version,
+    vcs_ref_head_revision: build.commit ?? '',
+    schema_version: build.schemaVersion ?? '',
+    process_runtime_version: process.version,
+    profile: build.profile,
+  };
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1: what is running.',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  }).set(labels, 1);
   return { [Symbol.dispose]: () => delay.disable() };
 }

@@ -498,8 +498,8 @@ describe('The budget of a connection', { concurrency: true }, () => {
     ['the beginning of a head', LAST.slice(0, 20), LAST.slice(20)],
   ] as const) {
     test(`a connection is not idle: ${name}`, async () => {
-      const parts = { limits: LIMITS, refused: () => {}, dropped: () => {} };
-      const { server, connections } = createHttpServer((_, response) => response.end(), parts);
+      const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
+      const { server, connections } = createHttpServer(answer, LIMITS, () => {});
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const accepted = once(server, 'connection');
       const { port } = server.address() as AddressInfo;

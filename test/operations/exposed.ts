@@ -1,16 +1,16 @@
-import { openMetrics } from '../../src/observe/metrics.ts';
+import { type MetricsParts, openMetrics } from '../../src/observe/metrics.ts';
 import { startList } from './list.ts';
 import { parseExposition } from './prometheus.ts';
 import { converse } from './raw.ts';
 
 /** A service on PostgreSQL. */
-export const OF_POOL = {
-  version: '0',
-  commit: 'c0ffee',
-  profile: 'shared-list',
-  schemaVersion: 3,
+export const OF_POOL: MetricsParts = {
+  build: { version: '0', commit: 'c0ffee', profile: 'shared-list', schemaVersion: 3 },
   databaseSystem: 'postgresql',
-} as const;
+  listeners: [],
+  output: { dropped: 0 },
+  ready: async () => true,
+};
 
 export const STORE = {
   connections: () => ({ used: 1, idle: 0, waiting: 0 }),
@@ -46,8 +46,6 @@ async function textOfList(): Promise<string> {
 
 async function textOfPool(): Promise<string> {
   using metrics = openMetrics(OF_POOL);
-  metrics.watchLog({ dropped: 0 });
-  metrics.watchReadiness(async () => true);
   metrics.watchStore(STORE);
   metrics.keysTaken('read');
   return (await metrics.read()).text;

@@ -26,83 +26,66 @@ export interface Address {
   readonly port: number;
 }
 
-/** Sockets of all addresses together. */
-export interface SocketFigures {
-  readonly open: number;
-  readonly limit: number;
-  /** So many have been closed at once since the start, because the limit was reached (contract D13). */
-  readonly dropped: number;
-}
-
-/** The listeners of one port, from the first connection to the last. */
-export interface Listeners {
-  /**
-   * Opens servers for `receive`: one, or one for each address of `localhost`. The result is the first.
-   *
-   * @throws the error of `listen` or of the look-up of the host.
-   */
-  listen(receive: Receive, address: Address): Promise<Server>;
-  readonly figures: SocketFigures;
-  /** True from the first call of `drain`. */
-  readonly draining: boolean;
-  /**
-   * Accepts no new connection and answers every request that has been received. Idle connections close after
-   * 2 s, or when no client is still reading its answer, all others at the latest after `deadlineMs`. Never
-   * rejects; a second call waits for the first.
-   */
-  drain(deadlineMs: number): Promise<void>;
-}
-
 export interface ListenersOptions {
   /** As log and metrics name them; `public` by default. */
   readonly name?: 'public' | 'admin';
   /** Hears of requests that are refused before routing, and of connections beyond the limit; nobody by default. */
   readonly tell?: Tell;
   readonly limits?: Partial<Limits>;
-  /** Counts requests that are refused before routing. */
-  readonly refused?: ((status: number) => void) | undefined;
 }
 
-export function openListeners(options: ListenersOptions = {}): Listeners {
-  const { name: listener = 'public', tell = () => {} } = options;
+/** The listeners of one port, from the first connection to the last. */
+export type Listeners = ReturnType<typeof openListeners>;
+
+export function openListeners(options: ListenersOptions = {}) {
+  const { name = 'public', tell = () => {} } = options;
   const limits = { ...LIMITS, ...options.limits };
   const open: HttpServer[] = [];
+  const refused = new Map<number, number>();
   let dropped = 0;
   /** Of the episode that is under way. */
   let droppedNow = 0;
   let ending: NodeJS.Timeout | undefined;
-  const parts = {
-    limits,
-    refused({ status }: Problem, traceId: string) {
-      options.refused?.(status);
-      tell({ event: 'request-refused', status, traceId });
-    },
-    dropped() {
-      if (droppedNow === 0) tell({ event: 'connections-full', listener });
-      dropped += 1;
-      droppedNow += 1;
-      clearTimeout(ending);
-      ending = setTimeout(endEpisode, EPISODE_MS).unref();
-    },
-  };
   let drained: Promise<void> | undefined;
+
+  function refuse({ status }: Problem, traceId: string): void {
+    refused.set(status, (refused.get(status) ?? 0) + 1);
+    tell({ event: 'request-refused', status, traceId });
+  }
+
+  function drop(): void {
+    if (droppedNow === 0) tell({ event: 'connections-full', listener: name });
+    dropped += 1;
+    droppedNow += 1;
+    clearTimeout(ending);
+    ending = setTimeout(endEpisode, EPISODE_MS).unref();
+  }
 
   function endEpisode(message?: string): void {
     clearTimeout(ending);
-    if (droppedNow > 0) tell({ event: 'connections-free', listener, refused: droppedNow }, { message });
+    if (droppedNow > 0) tell({ event: 'connections-free', listener: name, refused: droppedNow }, { message });
     droppedNow = 0;
   }
 
   async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
-    const opened = createHttpServer(receive, parts);
-    opened.server.listen(port, host);
+    const opened = createHttpServer(receive, limits, refuse);
+    opened.server.on('drop', drop).listen(port, host);
     await once(opened.server, 'listening');
     open.push(opened);
     return opened.server;
   }
 
-  return {
-    async listen(receive, { host, port }) {
+  const listeners = {
+    name,
+    /** True from the first call of `drain`. */
+    draining: false,
+
+    /**
+     * Opens servers for `receive`: one, or one for each address of `localhost`. The result is the first.
+     *
+     * @throws the error of `listen` or of the look-up of the host.
+     */
+    async listen(receive: Receive, { host, port }: Address): Promise<Server> {
       if (host !== 'localhost') return listenOn(receive, host, port);
       const [first, ...others] = await lookup(host, { all: true });
       const server = await listenOn(receive, first?.address ?? host, port);
@@ -111,23 +94,33 @@ export function openListeners(options: ListenersOptions = {}): Listeners {
       await Promise.allSettled(others.map(({ address }) => listenOn(receive, address, chosen)));
       return server;
     },
+
+    /** Of all addresses together, since the start. */
     get figures() {
       return {
         open: open.reduce((sum, { connections }) => sum + connections.size, 0),
         limit: open.length * limits.maxConnections,
+        /** Connections that were closed at once, because the limit was reached (contract D13). */
         dropped,
+        /** Requests that were answered with a problem before they were routed, by its status. */
+        refused,
       };
     },
-    get draining() {
-      return drained !== undefined;
-    },
-    drain(deadlineMs) {
+
+    /**
+     * Accepts no new connection and answers every request that has been received. Idle connections close after
+     * 2 s, or when no client is still reading its answer, all others at the latest after `deadlineMs`. Never
+     * rejects; a second call waits for the first.
+     */
+    drain(deadlineMs: number): Promise<void> {
+      listeners.draining = true;
       drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {
         endEpisode('the listener has closed');
       });
       return drained;
     },
   };
+  return listeners;
 }
 
 async function empty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {

@@ -9,31 +9,26 @@ import { MAX_FIELD_LINES } from './framing.ts';
 import { refuse, refuseOnSocket } from './refuse.ts';
 import { faultOf, NOT_HTTP } from './validation.ts';
 
-/** How long and how many: what keeps slow, silent and numerous clients from holding the service. */
-export interface Limits {
+/**
+ * How long and how many: what keeps slow, silent and numerous clients from holding the service. A slow head ends within
+ * 6 s, a slow body within 11 s, an answer that nobody takes within 61 s.
+ */
+export const LIMITS = {
   /** Milliseconds until a head must be there, a silent socket's too; then 408. */
-  readonly headersTimeout: number;
-  /** Milliseconds until head and body must be there; then 408. */
-  readonly requestTimeout: number;
-  /** Milliseconds between two checks of the clocks above: what may be added to them. */
-  readonly connectionsCheckingInterval: number;
-  /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
-  readonly keepAliveTimeout: number;
-  /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
-  readonly answerTimeout: number;
-  /** Sockets at a time; one more is closed at once. */
-  readonly maxConnections: number;
-}
-
-/** A slow head ends within 6 s, a slow body within 11 s, an answer that nobody takes within 61 s. */
-export const LIMITS: Limits = {
   headersTimeout: 5_000,
+  /** Milliseconds until head and body must be there; then 408. */
   requestTimeout: 10_000,
+  /** Milliseconds between two checks of the clocks above: what may be added to them. */
   connectionsCheckingInterval: 500,
+  /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
   keepAliveTimeout: 75_000,
+  /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
   answerTimeout: 60_000,
+  /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
   maxConnections: SETTINGS.TODO_MAX_CONNECTIONS.default,
 };
+
+export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
 
 /** Milliseconds. After an answer on the bare socket the client has so long to read it. */
 const CLOSING_MS = 1_000;
@@ -48,18 +43,6 @@ export type Receive = (
   connection: HttpConnection,
 ) => void;
 
-/** Hears what is refused by the transport, with the `traceId` of its answer (contract P5). */
-export type Refused = (problem: Problem, traceId: string) => void;
-
-/** What a server tells and asks its owner. */
-export interface ServerParts {
-  readonly limits: Limits;
-  /** Called for each problem that is answered before `receive` would see it. */
-  readonly refused: Refused;
-  /** Called for each connection beyond `maxConnections`: it was closed at once (contract D13). */
-  readonly dropped: () => void;
-}
-
 /** A server and the connections that are open. */
 export interface HttpServer {
   readonly server: Server;
@@ -69,8 +52,15 @@ export interface HttpServer {
 /**
  * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
  * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
+ *
+ * @param refused called for each problem that is answered before `receive` would see it, with the `traceId` of its answer
+ * (contract P5).
  */
-export function createHttpServer(receive: Receive, { limits, refused, dropped }: ServerParts): HttpServer {
+export function createHttpServer(
+  receive: Receive,
+  limits: Limits,
+  refused: (problem: Problem, traceId: string) => void,
+): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
   const givenUp = new WeakSet<Duplex>();
 
@@ -127,7 +117,6 @@ export function createHttpServer(receive: Receive, { limits, refused, dropped }:
   const { maxConnections, answerTimeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = maxConnections;
-  server.on('drop', dropped);
   // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
