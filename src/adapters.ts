@@ -6,7 +6,7 @@ import type { Database } from './store/database.ts';
  */
 export const ADAPTERS = {
   sqlite: {
-    openStore: async () => (await import('./store/sqlite/open.ts')).openSqliteStore,
+    openStore: async () => (await import('./store/sqlite/store.ts')).openSqliteStore,
     openOperator: async () => (await import('./store/sqlite/operator.ts')).openSqliteOperator,
     migrate: async () => (await import('./store/sqlite/operator.ts')).migrateSqlite,
     transfer: () => import('./store/sqlite/transfer.ts'),

@@ -7,7 +7,7 @@ import { problemBody, reasonPhrase } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
 import { parseIdempotencyKey } from '../../src/shared-list/request-headers.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';

@@ -14,7 +14,7 @@ import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { type DemoOptions, get, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';

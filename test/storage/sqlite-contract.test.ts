@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { describeTodoStore } from './contract.ts';
 import { SCHEMA_VERSION } from './todos.ts';

@@ -3,8 +3,8 @@ import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { addedTo, addMany, listed, SCHEMA_VERSION } from './todos.ts';

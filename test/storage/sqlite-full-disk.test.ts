@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/store/sqlite/backup.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { serveFile } from './served-file.ts';

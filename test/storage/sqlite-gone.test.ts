@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event, Tell } from '../../src/events.ts';
 import { knownFile } from '../../src/store/sqlite/file.ts';
 import { FileHealth } from '../../src/store/sqlite/health.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { serveFile } from './served-file.ts';

@@ -8,7 +8,7 @@ import { piecesOf } from '../../src/http/message/answer.ts';
 import { knownFile } from '../../src/store/sqlite/file.ts';
 import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { SqliteList } from '../../src/store/sqlite/list.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { addedTo, bytesOf, listed, newTodo, replacement } from './todos.ts';

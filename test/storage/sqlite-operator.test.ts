@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupSqlite } from '../../src/store/sqlite/backup.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openExport } from '../../src/store/sqlite/transfer.ts';
 import { temporaryFolder } from '../folder.ts';
 import { addedTo, listed, SCHEMA_VERSION } from './todos.ts';
@@ -100,7 +100,7 @@ test('an operator does not make a database, nor change its schema', async () => 
 /** In a process of its own: the name is relative, and threads have no other working folder than their process. */
 const OPEN_BY_NAME = `
   import { backupSqlite } from '${new URL('../../src/store/sqlite/backup.ts', import.meta.url)}';
-  import { openSqliteStore } from '${new URL('../../src/store/sqlite/open.ts', import.meta.url)}';
+  import { openSqliteStore } from '${new URL('../../src/store/sqlite/store.ts', import.meta.url)}';
   import { openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
   const name = 'file:todos.db?mode=memory';
   {

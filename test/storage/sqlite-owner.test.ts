@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { start } from './sqlite-starter.ts';
 import { addedTo, listed, newTodo } from './todos.ts';

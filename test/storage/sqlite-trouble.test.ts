@@ -7,7 +7,7 @@ import { mock, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';

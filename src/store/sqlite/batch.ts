@@ -40,8 +40,10 @@ export interface Outcomes {
   readonly probe: 'written';
 }
 
+export type Decided = Outcomes[keyof Outcomes];
+
 /** A failure is that of one write alone. */
-export type Outcome = Outcomes[keyof Outcomes] | Failure;
+export type Outcome = Decided | Failure;
 
 export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
 
@@ -82,7 +84,7 @@ export function prepareBatches(
     }
   }
 
-  function decide(write: Write): Outcomes[keyof Outcomes] {
+  function decide(write: Write): Decided {
     switch (write.kind) {
       case 'add':
         return addOne(write);

@@ -4,7 +4,7 @@ import type { Write } from './batch.ts';
 import type { Watcher } from './writer.ts';
 
 /** What is known of a todo. */
-export type Known = TodoRepresentation | 'missing';
+type Known = TodoRepresentation | 'missing';
 
 /** Bytes that an entry costs beside its text: its objects, its tag, its place in the map. Rounded up. */
 const OVERHEAD = 256;
@@ -20,16 +20,19 @@ const weigh = (_id: number, known: Known): number =>
  * change are asked of SQLite meanwhile.
  */
 export class TodoCache implements Watcher {
-  readonly #enabled: boolean;
+  readonly #readHighest: (() => number) | undefined;
   readonly #todos: RecentCache<number, Known>;
   readonly #underWay = new Set<number>();
   #addsUnderWay = false;
   /** No higher id was given out; undefined while that is not known. */
   #highest: number | undefined;
 
-  /** @param limit Bytes; 0 switches the cache off. */
-  constructor(limit: number) {
-    this.#enabled = limit > 0;
+  /**
+   * @param limit Bytes; 0 switches the cache off.
+   * @param readHighest Asks SQLite for the highest id that was given out, 0 before the first.
+   */
+  constructor(limit: number, readHighest: () => number) {
+    this.#readHighest = limit > 0 ? readHighest : undefined;
     this.#todos = new RecentCache(limit, weigh);
   }
 
@@ -47,18 +50,9 @@ export class TodoCache implements Watcher {
     return highest !== undefined && (id > highest || id < 1) ? 'missing' : undefined;
   }
 
-  /** Whether the highest id would be remembered if it were told. */
-  get wantsHighest(): boolean {
-    return this.#enabled && this.#highest === undefined;
-  }
-
-  /** @param id The highest id that was given out, 0 before the first. */
-  setHighest(id: number): void {
-    this.#highest = id;
-  }
-
   /** What SQLite said of a todo. */
   set(id: number, known: Known): void {
+    this.#highest ??= this.#readHighest?.();
     if (!this.#underWay.has(id)) this.#todos.set(id, known);
   }
 

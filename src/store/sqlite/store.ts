@@ -1,46 +1,37 @@
 import { statSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import { resolve } from 'node:path';
+import { SETTINGS } from '../../settings.ts';
 import type { ListWish } from '../list/version.ts';
 import { IdsExhausted, type StoreSizes, type TodoStore } from '../store.ts';
 import { represent } from '../todo.ts';
-import type { Outcomes } from './batch.ts';
-import type { Known, TodoCache } from './cache.ts';
-import { errorOf, failureBy } from './error.ts';
-import type { KnownFile } from './file.ts';
-import type { FileHealth } from './health.ts';
-import type { SqliteList } from './list.ts';
+import { TodoCache } from './cache.ts';
+import { errorOf, failureBy, notOpened } from './error.ts';
+import { knownFile } from './file.ts';
+import { FileHealth } from './health.ts';
+import { SqliteList } from './list.ts';
+import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
-import type { Writer } from './writer.ts';
+import { latestVersion } from './schema.ts';
+import { Writer } from './writer.ts';
 
 /** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
 const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
   coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
 
-/** For a write whose outcome is that of the store. */
-const unchanged = <T>(outcome: T): T => outcome;
-
-/** What a store is made of. */
-interface Resources {
-  readonly file: KnownFile;
-  /** Reads one todo. */
-  readonly reader: DatabaseSync;
-  readonly cache: TodoCache;
-  readonly list: SqliteList;
-  readonly writer: Writer;
-  readonly health: FileHealth;
+export interface SqliteOptions extends OwnedOptions {
+  /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
+  readonly cacheBytes?: number;
 }
 
 /**
- * The list in one SQLite file: reads on this thread, writes on another.
+ * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
+ * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads on this
+ * thread, and writes on another.
  *
- * @param dispose Ends what the store is made of.
+ * @throws {StoreNotOpened} with one line for people.
  */
-export function sqliteStore(
-  { file, reader, cache, list, writer, health }: Resources,
-  dispose: () => Promise<void>,
-): TodoStore {
-  const findRow = prepareFind(reader);
-  const highestId = reader.prepare(HIGHEST_ID);
+export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
+  const { file, findRow, highestId, cache, list, writer, health, opened } = await openParts(path, options);
 
   function read<T>(statement: () => T): T {
     try {
@@ -52,8 +43,7 @@ export function sqliteStore(
     }
   }
 
-  function readRow(id: number): Known {
-    if (cache.wantsHighest) cache.setHighest(Number(highestId.get()?.highest));
+  function readRow(id: number) {
     const todo = findRow(id);
     const known = todo === undefined ? 'missing' : represent(todo);
     cache.set(id, known);
@@ -74,26 +64,23 @@ export function sqliteStore(
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    add(todo, once, mark) {
-      const represented = (outcome: Outcomes['add']) => {
-        if (outcome === 'ids-exhausted') throw new IdsExhausted();
-        if (typeof outcome === 'string') return outcome;
-        if (typeof outcome === 'object')
-          return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-        return represent({ id: outcome, done: false, ...todo });
-      };
-      return writer.write({ kind: 'add', once, ...todo }, represented, mark);
+    async add(todo, once, mark) {
+      const outcome = await writer.write({ kind: 'add', once, ...todo }, mark);
+      if (outcome === 'ids-exhausted') throw new IdsExhausted();
+      if (typeof outcome === 'string') return outcome;
+      if (typeof outcome === 'object')
+        return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
+      return represent({ id: outcome, done: false, ...todo });
     },
 
     replace: (id, replacement, preconditions = {}, mark) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged, mark),
+      writer.write({ kind: 'replace', id, preconditions, ...replacement }, mark),
 
-    remove: (id, preconditions = {}, mark) =>
-      writer.write({ kind: 'remove', id, preconditions }, unchanged, mark),
+    remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
 
     async check() {
       health.assertUsable();
-      read(() => highestId.get());
+      read(highestId);
       await writer.probe();
     },
 
@@ -109,8 +96,35 @@ export function sqliteStore(
       },
     },
 
-    [Symbol.asyncDispose]: dispose,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** What a store is made of, which ends with `opened`. */
+async function openParts(path: string, options: SqliteOptions) {
+  const { tell = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
+  await using parts = new AsyncDisposableStack();
+  try {
+    const owned = parts.use(await openOwned(path, options));
+    const { database: reader, versions } = owned;
+    if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+    const own = latestVersion();
+    if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
+    // It reads on the main thread, so it never waits for a lock; in a write-ahead log a read has none to wait for. The
+    // first read makes that log.
+    reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
+    const findRow = prepareFind(reader);
+    const findHighest = reader.prepare(HIGHEST_ID);
+    const highestId = () => Number(findHighest.get()?.highest);
+    const file = knownFile(resolve(path), owned.path);
+    const health = parts.use(new FileHealth(file, path, tell));
+    const cache = new TodoCache(cacheBytes, highestId);
+    const list = parts.use(new SqliteList(file, health));
+    const writer = parts.use(new Writer(file, [cache, list], health));
+    return { file, findRow, highestId, cache, list, writer, health, opened: parts.move() };
+  } catch (error) {
+    throw notOpened(path, error);
+  }
 }
 
 /** What is not known, for whatever reason, is missing: `check` says why. */

@@ -1,5 +1,5 @@
 import type { Mark } from '../../events.ts';
-import type { BatchResult, Outcome, Outcomes, Write } from './batch.ts';
+import type { BatchResult, Decided, Outcome, Outcomes, Write } from './batch.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
@@ -18,7 +18,7 @@ export interface Watcher {
 interface Waiting {
   readonly write: Write;
   readonly mark: Mark | undefined;
-  settle(outcome: Outcomes[keyof Outcomes]): void;
+  resolve(outcome: Decided | PromiseLike<Decided>): void;
   reject(error: unknown): void;
 }
 
@@ -64,37 +64,24 @@ export class Writer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. All `onOutcome` of a batch
-   * are called in the order of its writes, before anybody else runs. Nothing is written once the writer is closed.
+   * Resolves when what was decided is on disk, the writes of a batch in their order. Nothing is written once the writer is
+   * closed.
    *
    * @param mark Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write, T>(
-    write: W,
-    onOutcome: (outcome: Outcomes[W['kind']]) => T,
-    mark?: Mark,
-  ): Promise<T> {
+  write<W extends Write>(write: W, mark?: Mark): Promise<Outcomes[W['kind']]> {
     if (!this.#busy) {
       this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
       setImmediate(() => this.#send());
     }
-    return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcomes[W['kind']]): void => {
-        try {
-          resolve(onOutcome(outcome));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#next.push({ write, mark, settle, reject });
-    });
+    return new Promise((resolve, reject) => this.#next.push({ write, mark, resolve, reject }));
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
-    await this.write({ kind: 'probe' }, () => {});
+    await this.write({ kind: 'probe' });
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -137,7 +124,7 @@ export class Writer implements AsyncDisposable {
     this.#send();
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
-      else batch[index]?.settle(outcome);
+      else batch[index]?.resolve(outcome);
     }
     if (changed.length === 0) return;
     const commit = { name: 'commit', writes: changed.length, from, until } as const;
