@@ -8,7 +8,7 @@ import { Call, matchRoutes, type Route } from './http/message/routes.ts';
 import type { Listeners } from './http/transport/listeners.ts';
 import { refuse } from './http/transport/refuse.ts';
 import type { Receive } from './http/transport/server.ts';
-import { traceIdOf } from './problem/trace-id.ts';
+import { traceIdOf } from './problem/problem.ts';
 import { andThen } from './promises.ts';
 
 /** What differs between listeners. */

@@ -26,7 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Mark, Step, Tell } from '../events.ts';
 import type { Call } from '../http/message/routes.ts';
-import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/trace-id.ts';
+import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/problem.ts';
 import { within } from '../promises.ts';
 import { type Ended, errorType } from './record.ts';
 import type { Sampling, TracingSettings } from './tracing.ts';

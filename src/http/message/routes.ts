@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Access } from '../../auth/admit.ts';
 import type { Identity } from '../../auth/identity.ts';
 import type { Mark, Step } from '../../events.ts';
-import { traceIdOf } from '../../problem/trace-id.ts';
+import { traceIdOf } from '../../problem/problem.ts';
 import type { HttpConnection } from '../transport/connection.ts';
 import { announcesBody } from '../transport/framing.ts';
 import type { Answer } from './answer.ts';

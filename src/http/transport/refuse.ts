@@ -1,7 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
-import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
+import {
+  newTraceId,
+  PROBLEM_JSON,
+  type Problem,
+  problemBody,
+  reasonPhrase,
+  traceIdOf,
+} from '../../problem/problem.ts';
 import type { HttpConnection } from './connection.ts';
 
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
