@@ -6,8 +6,7 @@ import type { BodyEnd } from './http/message/body.ts';
 import type { Cors } from './http/message/cors.ts';
 import { Call, matchRoutes, type Route } from './http/message/routes.ts';
 import type { Listeners } from './http/transport/listeners.ts';
-import { refuse } from './http/transport/refuse.ts';
-import type { Receive } from './http/transport/server.ts';
+import { type Receive, refuse } from './http/transport/server.ts';
 import { traceIdOf } from './problem/problem.ts';
 import { andThen } from './promises.ts';
 

@@ -1,6 +1,5 @@
 import { admitsProblem } from '../../problem/media-type.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
-import { endLast } from '../transport/refuse.ts';
 import type { Call } from './routes.ts';
 
 /** What a request gets. A problem is one as it is: a 4xx or 5xx without a body gets its body in `toProblem`. */
@@ -106,7 +105,7 @@ export function write(call: Call, answer: Answer, last: boolean): void {
 }
 
 function end({ response, connection }: Call, last: boolean, rest: string | Buffer | undefined): void {
-  if (last || !response.shouldKeepAlive) endLast(response, connection, rest);
+  if (last || !response.shouldKeepAlive) connection.endLast(response, rest);
   else response.end(rest);
 }
 

@@ -51,7 +51,7 @@ export class HttpConnection {
     this.#socket = socket;
     this.#parse = (slice) => parse.call(socket, slice);
     this.#parseEnd = () => parseEnd.call(socket);
-    socket.on('data', (bytes: Bytes) => this.#take(bytes));
+    socket.on('data', this.#take);
     socket.off('data', parse as () => void).off('end', parseEnd as () => void);
     socket.on('end', () => this.#end());
     socket.on('drain', this.#pump);
@@ -62,17 +62,16 @@ export class HttpConnection {
     return this.#latest;
   }
 
-  /** Whether the line of the latest request names HTTP (contract, Order of checks 1). */
-  get isHttp(): boolean {
-    return this.#framing.isHttp;
-  }
-
-  /** The parser has made a request. */
-  received(response: ServerResponse): void {
+  /**
+   * The parser has made a request.
+   *
+   * @returns whether its line names HTTP (contract, Order of checks 1).
+   */
+  received(response: ServerResponse): boolean {
     this.#latest = response;
-    this.#framing.received(response.req);
     response.on('close', this.#pump);
     if (announcesBody(response.req)) response.req.on('resume', this.#wantBody);
+    return this.#framing.received(response.req);
   }
 
   /**
@@ -89,13 +88,6 @@ export class HttpConnection {
     );
   }
 
-  /** Whether something may come that belongs to the latest request, or follows it and is no empty line (RFC 9112 §2.2). */
-  get expectsMore(): boolean {
-    const { req } = this.#latest ?? {};
-    if (req !== undefined && !req.complete && announcesBody(req)) return true;
-    return this.#unparsed !== undefined && !this.#unparsed.equals(CRLF);
-  }
-
   /** Parses nothing any more: what comes is thrown away. */
   stop(): void {
     this.#stopped = true;
@@ -106,13 +98,20 @@ export class HttpConnection {
   }
 
   /**
-   * Stops, and goes on reading to the end of the body, for at most 1 s or 1 MiB: a connection that is closed on unread
-   * bytes is reset, and the reset destroys the answer (RFC 9112 §9.6).
+   * Ends the answer to the latest request, which is the last. What the client is still sending is read on and thrown away,
+   * to the end of the body, for at most 1 s or 1 MiB: a connection that is closed on unread bytes is reset, and the reset
+   * destroys the answer (RFC 9112 §9.6; contract B5).
    */
-  linger(): Promise<void> {
+  endLast(response: ServerResponse, body: string | Buffer | undefined): void {
+    if (!this.#expectsMore(response)) {
+      response.end(body);
+      return;
+    }
+    if (body === undefined) response.flushHeaders();
+    else response.write(body);
     this.stop();
     this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
-    return within(LINGER_MS, this.#enough.promise, undefined);
+    within(LINGER_MS, this.#enough.promise, undefined).then(() => response.end());
   }
 
   /** Closes a connection on which nothing is under way, begun or waiting. */
@@ -135,7 +134,7 @@ export class HttpConnection {
     } else if (now - this.#takenAt >= patienceMs) this.#socket.destroy();
   }
 
-  #take(bytes: Bytes): void {
+  readonly #take = (bytes: Bytes): void => {
     if (this.#stopped) this.#throwAway(bytes);
     else if (this.#unparsed === undefined) {
       this.#unparsed = bytes;
@@ -147,7 +146,7 @@ export class HttpConnection {
       this.#socket.pause();
       this.#socket.unshift(bytes);
     }
-  }
+  };
 
   /** Parses what may be parsed now. To be called after whatever may change what `#mayParse` says. */
   readonly #pump = (): void => {
@@ -208,6 +207,12 @@ export class HttpConnection {
   /** Node.js takes the socket from an answer when all of it is out. */
   #isAnswered(): boolean {
     return this.#latest === undefined || this.#latest.socket === null;
+  }
+
+  /** Whether something may come that belongs to the latest request, or follows it and is no empty line (RFC 9112 §2.2). */
+  #expectsMore({ req }: ServerResponse): boolean {
+    if (!req.complete && announcesBody(req)) return true;
+    return this.#unparsed !== undefined && !this.#unparsed.equals(CRLF);
   }
 
   #throwAway({ length }: Buffer): void {

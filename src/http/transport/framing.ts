@@ -36,14 +36,6 @@ export class Framing {
   #line = '';
   #isHttp: boolean | undefined;
 
-  /**
-   * Whether the latest request line names HTTP. The parser of Node.js takes RTSP and ICE too, and tells neither
-   * (contract, Order of checks 1).
-   */
-  get isHttp(): boolean {
-    return this.#isHttp === true;
-  }
-
   /** Bytes of a body that are still to come, when its head told the length; else 0. */
   get bodyLeft(): number {
     return this.#bodyLeft;
@@ -65,11 +57,17 @@ export class Framing {
     return slice;
   }
 
-  /** The parser has found a head at the end of the slice that it was given. */
-  received(message: IncomingMessage): void {
+  /**
+   * The parser has found a head at the end of the slice that it was given.
+   *
+   * @returns whether its request line names HTTP. The parser of Node.js takes RTSP and ICE too, and tells neither
+   * (contract, Order of checks 1).
+   */
+  received(message: IncomingMessage): boolean {
     this.#message = message;
     const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
     this.#bodyLeft = coding === undefined ? Number(length ?? 0) : 0;
+    return this.#isHttp === true;
   }
 
   #next(): void {

@@ -2,11 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../node-http.ts';
-import type { Problem } from '../../problem/problem.ts';
+import {
+  newTraceId,
+  PROBLEM_JSON,
+  type Problem,
+  problemBody,
+  reasonPhrase,
+  traceIdOf,
+} from '../../problem/problem.ts';
 import { SETTINGS } from '../../settings.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { refuse, refuseOnSocket } from './refuse.ts';
 import { faultOf, NOT_HTTP } from './validation.ts';
 
 /**
@@ -67,10 +73,10 @@ export function createHttpServer(
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Problem) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
-    connection.received(response);
+    const isHttp = connection.received(response);
     // Node.js ignores the upgrade, and with it some of what came behind it: the rest would begin anywhere.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    const problem = connection.isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
+    const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
     if (problem === undefined) receive(request, response, connection);
     else refused(problem, refuse(response, connection, problem));
   };
@@ -159,4 +165,48 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   }
   if (error.code?.startsWith('HPE_')) return { status: 400, detail: 'The request is not valid HTTP/1.1.' };
   return undefined;
+}
+
+/** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
+function headersOf(body: string) {
+  return {
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept',
+    'Cache-Control': 'no-store',
+    'Content-Type': PROBLEM_JSON,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+}
+
+/**
+ * Answers a request whose head was parsed but is refused before routing.
+ *
+ * @returns the `traceId` of the answer.
+ */
+export function refuse(response: ServerResponse, connection: HttpConnection, problem: Problem): string {
+  const traceId = traceIdOf(response.req);
+  const body = problemBody(problem, traceId);
+  response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
+  // A client that is too slow is not read on.
+  if (problem.status === 408) response.end(body);
+  else connection.endLast(response, body);
+  return traceId;
+}
+
+/**
+ * Answers on the bare socket, for what Node.js could not parse into a request.
+ *
+ * @returns the `traceId` of the answer.
+ */
+function refuseOnSocket(socket: Duplex, problem: Problem): string {
+  const traceId = newTraceId(undefined);
+  const body = problemBody(problem, traceId);
+  const lines = Object.entries({ ...headersOf(body), Date: new Date().toUTCString() });
+  const head = [
+    `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return traceId;
 }
