@@ -16,6 +16,11 @@ export function holdsToContract(): boolean {
   return law === 'contract';
 }
 
+/** What the contract asks for, or the part of it that the specification does. */
+export function byLaw<T>(contract: T, specification: T): T {
+  return holdsToContract() ? contract : specification;
+}
+
 /** The media type of the body: all that matters of it to a client, to the specification too. */
 export function mediaType(reply: Reply): string | undefined {
   return header(reply, 'content-type')?.split(';')[0]?.trim().toLowerCase();

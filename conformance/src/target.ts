@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { exchange, header, json, type Reply } from './http.ts';
 import type { OpenApi } from './open-api.ts';
+import { assertProblem, type Expected } from './problem.ts';
 import type { Sign } from './sign.ts';
 
 interface AnyTarget {
@@ -71,6 +72,21 @@ export async function send(target: Target, line: string, request: Request = {}):
   assert.deepEqual(more, [], `more than one answer to ${line}`);
   remember(target, { method, path, reply });
   return reply;
+}
+
+/** Requests to a service that state what must come back. */
+export function expecting(target: Target) {
+  return {
+    /** The answer is this error, in its whole shape: `assertProblem`. */
+    fails: async (status: number, line: string, request: Request = {}, expected: Expected = {}) =>
+      assertProblem(await send(target, line, request), status, expected),
+    /** The answer has this status. @param about What is special about the request, for a failure. */
+    async succeeds(status: number, line: string, request: Request = {}, about = line): Promise<Reply> {
+      const reply = await send(target, line, request);
+      assert.equal(reply.status, status, `${about}: ${reply.body}`);
+      return reply;
+    },
+  };
 }
 
 /** The bytes of one request that asks for the connection to be closed. */

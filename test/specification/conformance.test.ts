@@ -159,12 +159,12 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
 
 const FAULTS: readonly (readonly [Fault, 'shared-list' | 'error-demo', RegExp])[] = [
   ['bare 404', 'shared-list', /✖ Errors 1 · /],
-  ['one traceId for all', 'shared-list', /✖ What the service does 5, Problem Details body · /],
+  ['one traceId for all', 'shared-list', /✖ What the service does 5, Problem Details body, /],
   ['PUT looks at the category first', 'shared-list', /✖ Order 5, Endpoints A, rule 2 · /],
   ['role in other letters', 'shared-list', /✖ Authentication 3 · /],
   ['todo without done', 'shared-list', /✖ Resources, TodoResponse · /],
-  ['no errors', 'shared-list', /✖ Limits · a title that is empty/],
-  ['HTML gets JSON', 'error-demo', /✖ Errors 4 · a client that asks for text\/html/],
+  ['no errors', 'shared-list', /✖ Limits, B10 · a title that is empty/],
+  ['HTML gets JSON', 'error-demo', /✖ Errors 4, N3 · a client that does not admit JSON/],
   ['stack in the 500', 'error-demo', /✖ Errors 3 · neither the message/],
   ['completed twice', 'error-demo', /✖ Errors 5, States B · /],
 ];

@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { test } from '../check.ts';
-import { assertBody, assertProblem } from '../problem.ts';
-import { send, type Target } from '../target.ts';
+import { assertBody } from '../problem.ts';
+import { expecting, send, type Target } from '../target.ts';
 
 /** A service that nobody has used yet: register it before all other suites. */
 export function firstStart(target: Target): void {
+  const { fails, succeeds } = expecting(target);
   if (target.profile === 'error-demo') return;
   const { editor, reader } = target.tokens;
 
@@ -18,10 +18,10 @@ export function firstStart(target: Target): void {
     test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
       for (const categoryId of [1, 2]) {
         const request = { token: editor, json: { title: 'Buy milk', categoryId } };
-        assert.equal((await send(target, 'POST /todos', request)).status, 201);
+        await succeeds(201, 'POST /todos', request);
       }
       const request = { token: editor, json: { title: 'Buy milk', categoryId: 3 } };
-      assertProblem(await send(target, 'POST /todos', request), 400, { title: 'Category not found' });
+      await fails(400, 'POST /todos', request, { title: 'Category not found' });
     });
   });
 }

@@ -3,10 +3,11 @@ import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from '../check.ts';
 import { assertProblem } from '../problem.ts';
-import { send, type Target } from '../target.ts';
+import { expecting, send, type Target } from '../target.ts';
 
 /** What the service's own log says about requests: contract P5 and 500, specification, Errors 3. */
 export function log(target: Target, read: () => string): void {
+  const { fails } = expecting(target);
   /** The entries about a request, once there are any: a line each, with the stack of an error below it. */
   async function entriesOf(traceId: string): Promise<readonly string[]> {
     for (let attempts = 0; attempts < 500; attempts += 1) {
@@ -40,7 +41,7 @@ export function log(target: Target, read: () => string): void {
 
     if (target.environment === 'development') {
       test('P5 · the traceId of an error is in the log line of its request', async () => {
-        const { traceId } = assertProblem(await send(target, 'GET /nope'), 404);
+        const { traceId } = await fails(404, 'GET /nope');
         const entries = await entriesOf(traceId);
         assert.equal(entries.length, 1, read());
         assert.match(entries[0] ?? '', /GET\b.*\b404\b/);
@@ -62,7 +63,7 @@ export function log(target: Target, read: () => string): void {
       for (const line of [...lines, ...(target.profile === 'error-demo' ? ['GET /crash'] : [])]) {
         await send(target, `${line}?token=${secret}`, { token, headers, json: { title: secret } });
       }
-      const last = assertProblem(await send(target, 'GET /nope'), 404).traceId;
+      const last = (await fails(404, 'GET /nope')).traceId;
       const written = target.environment === 'development' || target.profile === 'error-demo';
       if (written)
         assert.notEqual((await entriesOf(target.environment === 'development' ? last : id)).length, 0);

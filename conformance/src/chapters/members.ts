@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { json } from '../http.ts';
-import { assertProblem } from '../problem.ts';
-import { makeTodo, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
+import { assertProblem, byLaw } from '../problem.ts';
+import { expecting, makeTodo, milk, readTodo, type SharedList, type Todo } from '../target.ts';
 
 /** JSON texts that are no integer from 1 to 2147483647. */
 const notCategoryIds = [
@@ -20,16 +20,43 @@ const notTitles = [
   JSON.stringify(' '.repeat(101)),
 ];
 
+/** Of 1 to 100 code points. */
+const titles = [
+  ...[
+    'a',
+    '0',
+    ' a ',
+    '\ta\n',
+    'a'.repeat(100),
+    '😀'.repeat(100),
+    `${' '.repeat(99)}a`,
+    'Café',
+    'Cafe\u0301',
+  ],
+  ...[
+    '買い物',
+    'مهمة',
+    '👩‍👩‍👧',
+    '\u{10ffff}',
+    '\ufeffa',
+    'a\u2028\u2029',
+    '\u007f\u0085a',
+    '\u0001',
+    'null',
+  ],
+  ...['"\\/\b\f', "<script>&'</script>", "'; DROP TABLE todos; --", '%00', '{{a}}'],
+];
+
 /** The rules of `CreateTodo` and `ReplaceTodo`, member by member: contract B8 to B12; specification, Limits. */
 export function members(target: SharedList): void {
+  const { fails, succeeds } = expecting(target);
   const { editor } = target.tokens;
 
   /** Puts a body to POST and to PUT of an existing todo: each must name exactly these members. */
   async function assertRefused(body: string, errors: readonly string[]): Promise<void> {
     const todo = await makeTodo(target);
     for (const line of ['POST /todos', `PUT /todos/${todo.id}`]) {
-      const reply = await send(target, line, { token: editor, body });
-      assert.equal(reply.status, 400, `${line} ${body}`);
+      const reply = await succeeds(400, line, { token: editor, body }, `${line} ${body}`);
       assertProblem(reply, 400, { title: 'One or more validation errors occurred.', errors });
     }
     assert.deepEqual(await readTodo(target, todo.id), todo);
@@ -37,11 +64,9 @@ export function members(target: SharedList): void {
 
   /** Sends a body to POST and to PUT of an existing todo: gives what each of them stored. */
   async function store(body: string): Promise<Todo[]> {
-    const made = await send(target, 'POST /todos', { token: editor, body });
-    assert.equal(made.status, 201, `${body}: ${made.body}`);
+    const made = await succeeds(201, 'POST /todos', { token: editor, body });
     const { id } = await makeTodo(target, 'Before');
-    const replaced = await send(target, `PUT /todos/${id}`, { token: editor, body });
-    assert.equal(replaced.status, 204, `${body}: ${replaced.body}`);
+    await succeeds(204, `PUT /todos/${id}`, { token: editor, body });
     const stored = [await readTodo(target, (json(made) as Todo).id), await readTodo(target, id)];
     return stored.filter((todo) => todo !== undefined);
   }
@@ -49,11 +74,8 @@ export function members(target: SharedList): void {
   describe('Members of a body', () => {
     test('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
       await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
-      const reply = await send(target, 'POST /todos', {
-        token: editor,
-        body: '{"Title":"a","CategoryID":1}',
-      });
-      const { errors } = assertProblem(reply, 400, { errors: ['title', 'categoryId'] });
+      const request = { token: editor, body: '{"Title":"a","CategoryID":1}' };
+      const { errors } = await fails(400, 'POST /todos', request, { errors: ['title', 'categoryId'] });
       assert.match(String(errors?.title), /"?Title"?/);
       assert.match(String(errors?.categoryId), /"?CategoryID"?/);
     });
@@ -74,63 +96,27 @@ export function members(target: SharedList): void {
       }
     });
 
-    test('Limits · a categoryId below 1 or above 2147483647, or none, is a validation failure', async () => {
-      for (const value of ['0', '-1', '2147483648']) {
-        await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
-      }
+    test('Limits, B9 · a categoryId that is missing, or no integer from 1 to 2147483647, is a validation failure', async () => {
       await assertRefused('{"title":"Buy milk"}', ['categoryId']);
-    });
-
-    test('B9 · a categoryId that is no integer from 1 to 2147483647 is a validation failure', async () => {
-      for (const value of notCategoryIds) {
+      for (const value of byLaw(notCategoryIds, ['0', '-1', '2147483648'])) {
         await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
       }
     });
 
     test('Limits · 2147483647 is a valid categoryId, which happens to name no category', async () => {
       const body = '{"title":"Buy milk","categoryId":2147483647}';
-      const reply = await send(target, 'POST /todos', { token: editor, body });
-      assertProblem(reply, 400, { title: 'Category not found' });
+      await fails(400, 'POST /todos', { token: editor, body }, { title: 'Category not found' });
     });
 
-    test('Limits · a title that is empty, missing or longer than 100 characters is a validation failure', async () => {
-      for (const title of ['""', JSON.stringify('a'.repeat(101))]) {
+    test('Limits, B10 · a title that is empty, missing, white, too long, ill-formed or no string is a validation failure', async () => {
+      await assertRefused('{"categoryId":1}', ['title']);
+      for (const title of byLaw(notTitles, ['""', JSON.stringify('a'.repeat(101))])) {
         await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
       }
-      await assertRefused('{"categoryId":1}', ['title']);
     });
 
-    test('Limits · a title of 1 to 100 characters is stored', async () => {
-      for (const title of ['a', 'a'.repeat(100), 'Käse kaufen']) {
-        const todos = await store(JSON.stringify({ title, categoryId: 1 }));
-        assert.deepEqual(
-          todos.map((todo) => todo.title),
-          [title, title],
-        );
-      }
-    });
-
-    test('B10 · a title that is empty, white, too long, ill-formed or no string is a validation failure', async () => {
-      for (const title of notTitles) await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
-    });
-
-    test('B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
-      const titles = [
-        ...['a', '0', ' a ', '\ta\n', 'a'.repeat(100), '😀'.repeat(100), `${' '.repeat(99)}a`],
-        ...[
-          'Café',
-          'Cafe\u0301',
-          '買い物',
-          'مهمة',
-          '👩‍👩‍👧',
-          '\u{10ffff}',
-          '\ufeffa',
-          'a\u2028\u2029',
-          '\u007f\u0085a',
-        ],
-        ...['"\\/\b\f', "<script>&'</script>", "'; DROP TABLE todos; --", '%00', '{{a}}', 'null', '\u0001'],
-      ];
-      for (const title of titles) {
+    test('Limits, B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
+      for (const title of byLaw(titles, ['a', 'a'.repeat(100), 'Käse kaufen'])) {
         const escaped = JSON.stringify(title).replace(/[^ -~]/g, (unit) => {
           return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
         });
@@ -154,7 +140,7 @@ export function members(target: SharedList): void {
       ] as const;
       for (const [member, done] of cases) {
         const body = `{"title":"Buy milk",${member}"categoryId":1}`;
-        assert.equal((await send(target, `PUT /todos/${id}`, { token: editor, body })).status, 204);
+        await succeeds(204, `PUT /todos/${id}`, { token: editor, body });
         assert.deepEqual(await readTodo(target, id), { id, title: 'Buy milk', done, categoryId: 1 });
       }
     });
@@ -163,8 +149,7 @@ export function members(target: SharedList): void {
       const todo = await makeTodo(target);
       for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
         const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
-        const reply = await send(target, `PUT /todos/${todo.id}`, { token: editor, body });
-        assertProblem(reply, 400, { errors: ['done'] });
+        await fails(400, `PUT /todos/${todo.id}`, { token: editor, body }, { errors: ['done'] });
       }
       assert.deepEqual(await readTodo(target, todo.id), todo);
     });
@@ -175,8 +160,12 @@ export function members(target: SharedList): void {
       await assertRefused('{"title":"Buy milk"}', ['categoryId']);
       await assertRefused('{"categoryId":1}', ['title']);
       const { id } = await makeTodo(target);
-      const reply = await send(target, `PUT /todos/${id}`, { token: editor, body: '{"done":1,"id":"x"}' });
-      assertProblem(reply, 400, { errors: ['title', 'done', 'categoryId'] });
+      await fails(
+        400,
+        `PUT /todos/${id}`,
+        { token: editor, body: '{"done":1,"id":"x"}' },
+        { errors: ['title', 'done', 'categoryId'] },
+      );
     });
 
     test('B12 · a validation failure comes before the missing category', async () => {

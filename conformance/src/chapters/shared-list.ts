@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, json } from '../http.ts';
-import { assertBody, assertJson, assertProblem, holdsToContract } from '../problem.ts';
-import { makeTodo, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
+import { assertBody, assertJson, holdsToContract } from '../problem.ts';
+import { expecting, makeTodo, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
 /** Profile A endpoint by endpoint: specification, Resources, States and transitions, Endpoints. */
 export function sharedList(target: SharedList): void {
+  const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;
   const missing = '/todos/-1';
 
@@ -62,7 +63,7 @@ export function sharedList(target: SharedList): void {
 
     test('Endpoints A, GET /todos/{id} · a todo that does not exist is a 404', async () => {
       for (const id of ['2147483647', '0', '-1', '-2147483648']) {
-        assertProblem(await send(target, `GET /todos/${id}`, { token: reader }), 404, { title: 'Not Found' });
+        await fails(404, `GET /todos/${id}`, { token: reader }, { title: 'Not Found' });
       }
     });
 
@@ -81,72 +82,68 @@ export function sharedList(target: SharedList): void {
     test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
       const before = await idsNow(target);
       const body = { title: 'Never made', categoryId: 2147483647 };
-      const reply = await send(target, 'POST /todos', { token: editor, json: body });
-      assertProblem(reply, 400, { title: 'Category not found', headers: { location: undefined } });
+      await fails(
+        400,
+        'POST /todos',
+        { token: editor, json: body },
+        { title: 'Category not found', headers: { location: undefined } },
+      );
       await assertNoneCalled(target, 'Never made', before);
     });
 
-    test('Endpoints A, PUT /todos/{id} · replaces title, done and categoryId and answers 204', async () => {
-      const { id } = await makeTodo(target);
-      const body = { title: 'Buy bread', done: true, categoryId: 2 };
-      const reply = await send(target, `PUT /todos/${id}`, { token: editor, json: body });
-      assert.equal(reply.status, 204);
-      assert.deepEqual(await readTodo(target, id), { id, ...body });
-    });
-
-    test('Endpoints A, PUT /todos/{id} · the same replacement again gives the same todo', async () => {
+    test('Endpoints A, PUT /todos/{id} · replaces title, done and categoryId and answers 204, again as well', async () => {
       const { id } = await makeTodo(target);
       const body = { title: 'Buy bread', done: true, categoryId: 2 };
       for (let times = 0; times < 2; times += 1) {
-        assert.equal((await send(target, `PUT /todos/${id}`, { token: editor, json: body })).status, 204);
+        await succeeds(204, `PUT /todos/${id}`, { token: editor, json: body });
         assert.deepEqual(await readTodo(target, id), { id, ...body });
       }
     });
 
     test('Endpoints A, PUT /todos/{id} · never makes a todo: one that does not exist is a 404', async () => {
       const body = { title: 'Never made', categoryId: 1 };
-      assertProblem(await send(target, `PUT ${missing}`, { token: editor, json: body }), 404, {
-        title: 'Not Found',
-      });
+      await fails(404, `PUT ${missing}`, { token: editor, json: body }, { title: 'Not Found' });
       assert.equal(await readTodo(target, -1), undefined);
     });
 
     test('Endpoints A, DELETE /todos/{id} · removes the todo and answers 204, then 404', async () => {
       const { id } = await makeTodo(target);
       const other = await makeTodo(target);
-      assert.equal((await send(target, `DELETE /todos/${id}`, { token: editor })).status, 204);
+      await succeeds(204, `DELETE /todos/${id}`, { token: editor });
       assert.equal(await readTodo(target, id), undefined);
       assert.ok(!(await idsNow(target)).includes(id));
-      assertProblem(await send(target, `DELETE /todos/${id}`, { token: editor }), 404);
+      await fails(404, `DELETE /todos/${id}`, { token: editor });
       const body = { title: 'Buy milk', categoryId: 1 };
-      assertProblem(await send(target, `PUT /todos/${id}`, { token: editor, json: body }), 404);
+      await fails(404, `PUT /todos/${id}`, { token: editor, json: body });
       assert.deepEqual(await readTodo(target, other.id), other);
     });
 
-    test('Endpoints A, rule 1 · without the role no create, update or delete takes place', async () => {
+    test('A3, Authentication 3, 5, Endpoints A, rule 1 · without the role a write is a 403 that names insufficient_scope, and nothing takes place', async () => {
       const todo = await makeTodo(target);
       const before = await idsNow(target);
-      const body = { title: 'Never made', done: true, categoryId: 2 };
-      assertProblem(await send(target, 'POST /todos', { token: reader, json: body }), 403);
-      assertProblem(await send(target, `PUT /todos/${todo.id}`, { token: reader, json: body }), 403);
-      assertProblem(await send(target, `DELETE /todos/${todo.id}`, { token: reader }), 403);
+      const json = { title: 'Never made', done: true, categoryId: 2 };
+      const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
+      for (const line of ['POST /todos', `PUT /todos/${todo.id}`, `DELETE /todos/${todo.id}`]) {
+        const headers = { 'www-authenticate': challenge };
+        await fails(403, line, { token: reader, json }, { title: 'Forbidden', headers });
+      }
       assert.deepEqual(await readTodo(target, todo.id), todo);
       await assertNoneCalled(target, 'Never made', before);
     });
 
     test('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
-      assert.equal((await send(target, 'HEAD /todos', { token: reader })).status, 200);
+      await succeeds(200, 'HEAD /todos', { token: reader });
     });
 
     test('States · deletion is the only way out, done the only state: no endpoint completes a todo', async () => {
       const { id } = await makeTodo(target);
-      assertProblem(await send(target, `POST /todos/${id}/complete`, { token: editor }), 404);
+      await fails(404, `POST /todos/${id}/complete`, { token: editor });
       assert.equal((await readTodo(target, id))?.done, false);
     });
 
     test('D5 · an id is never given out again', async () => {
       const first = await makeTodo(target);
-      assert.equal((await send(target, `DELETE /todos/${first.id}`, { token: editor })).status, 204);
+      await succeeds(204, `DELETE /todos/${first.id}`, { token: editor });
       const second = await makeTodo(target);
       assert.ok(second.id > first.id, `${second.id} after ${first.id}`);
     });

@@ -4,7 +4,7 @@ import { test } from '../check.ts';
 import { json } from '../http.ts';
 import { assertProblem } from '../problem.ts';
 import type { Sign } from '../sign.ts';
-import { makeTodo, readTodo, type SharedList, send } from '../target.ts';
+import { expecting, makeTodo, readTodo, type SharedList, send } from '../target.ts';
 import { assertRefused } from './authentication.ts';
 
 /**
@@ -12,15 +12,12 @@ import { assertRefused } from './authentication.ts';
  * HMAC secret of at least 64 bytes without `kid` or `alg`; keys of other kinds are tested beside the code.
  */
 export function tokens(target: SharedList, sign: Sign): void {
-  async function assertAccepted(token: string, why: string): Promise<void> {
-    const reply = await send(target, 'GET /todos', { token });
-    assert.equal(reply.status, 200, `${why}: ${JSON.stringify(reply.headers)}`);
-  }
+  const { succeeds } = expecting(target);
+  const assertAccepted = (token: string, why: string) => succeeds(200, 'GET /todos', { token }, why);
 
   /** Gives the description of the refusal. */
   async function refused(token: string, why: string): Promise<string> {
-    const reply = await send(target, 'GET /todos', { token });
-    assert.equal(reply.status, 401, why);
+    const reply = await succeeds(401, 'GET /todos', { token }, why);
     return String(/error_description="([^"]+)"/.exec(assertRefused(reply))?.[1]);
   }
 
@@ -224,8 +221,7 @@ export function tokens(target: SharedList, sign: Sign): void {
         [{ name: null }, null],
       ];
       for (const [claims, name] of cases) {
-        const reply = await send(target, 'GET /me', { token: sign(claims) });
-        assert.equal(reply.status, 200);
+        const reply = await succeeds(200, 'GET /me', { token: sign(claims) });
         assert.deepEqual(json(reply), { name }, JSON.stringify(claims));
       }
     });
