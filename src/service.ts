@@ -2,18 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
-import { composeApp } from './app.ts';
 import { readCommit, readVersion } from './assets.ts';
+import { admitWith } from './auth/admit.ts';
 import type { Config } from './config.ts';
+import { errorDemoRoutes } from './error-demo/routes.ts';
 import type { Tell } from './events.ts';
 import { errorCode } from './files.ts';
+import { openCors } from './http/message/cors.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
 import { tellBy } from './observe/log.ts';
 import type { Metrics, MetricsParts } from './observe/metrics.ts';
+import { openRecords } from './observe/record.ts';
 import type { Traces } from './observe/traces.ts';
 import type { TracingSettings } from './observe/tracing.ts';
-import { openPipeline } from './pipeline.ts';
+import { openPipeline, type PipelineParts } from './pipeline.ts';
+import { answerStoreFault, sharedListRoutes } from './shared-list/routes.ts';
 
 /**
  * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
@@ -55,9 +59,8 @@ export async function openService(
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const ready = watchReadiness(conditions, tell);
   const listening: Listeners[] = [];
-  const { admin, tracing } = config;
-  const metrics =
-    admin && parts.use(await openMetrics(config.profile, { listeners: listening, output, ready }));
+  const { admin, corsOrigins, environment, profile, tracing } = config;
+  const metrics = admin && parts.use(await openMetrics(profile, { listeners: listening, output, ready }));
   const traces = tracing && parts.use(await openTraces(tracing, tell));
   let adminUrl: string | undefined;
   if (admin !== undefined && metrics !== undefined) {
@@ -68,32 +71,37 @@ export async function openService(
     adminUrl = await listen(listeners, openPipeline({ routes, tell, listeners }), admin, 'TODO_ADMIN_PORT');
   }
 
-  const opened = await openProfile(config.profile, metrics, tell, parts);
-  conditions.push(...opened.conditions);
-  const { maxConnections, shutdownSeconds, shutdownDelaySeconds } = config;
-  const listeners = openListeners({ tell, limits: { maxConnections } });
+  const opened = await openProfile(profile, metrics, tell, parts);
+  const { database, keys, conditions: ofProfile, ...endpoints } = opened;
+  conditions.push(...ofProfile);
+  const listeners = openListeners({ tell, limits: { maxConnections: config.maxConnections } });
   listening.push(listeners);
-  const receive = await composeApp({
-    environment: config.environment,
+  const documented =
+    environment === 'development'
+      ? (await import('./openapi/routes.ts')).documentRoutes(profile.name, tell)
+      : [];
+  const lines = log.isLevelEnabled('debug') ? tell : undefined;
+  const receive = openPipeline({
+    ...endpoints,
+    routes: [...endpoints.routes, ...documented],
     tell,
-    profile: opened.profile,
     listeners,
-    recorders: { metrics, traces, tell: log.isLevelEnabled('debug') ? tell : undefined },
-    corsOrigins: config.corsOrigins,
+    cors: corsOrigins.length === 0 ? undefined : openCors(corsOrigins),
+    record: openRecords({ metrics, traces, tell: lines }, environment),
   });
   const url = await listen(listeners, receive, config, '--port or TODO_PORT');
   phase = 'serving';
-  parts.defer(() => listeners.drain(shutdownSeconds * 1_000));
+  parts.defer(() => listeners.drain(config.shutdownSeconds * 1_000));
   parts.defer(() => {
     phase = 'stopping';
-    return pause(shutdownDelaySeconds * 1_000);
+    return pause(config.shutdownDelaySeconds * 1_000);
   });
   const owned = parts.move();
   return {
     url,
     adminUrl,
-    database: opened.database,
-    keys: opened.keys,
+    database,
+    keys,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -142,16 +150,22 @@ async function openTraces(settings: TracingSettings, tell: Tell): Promise<Traces
   return traces.openTraces(settings, { version: readVersion(), tell });
 }
 
+/** What a profile adds to a service. */
+interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFault'> {
+  readonly database?: string;
+  readonly keys?: string;
+  /** What must hold before requests can be answered. */
+  readonly conditions: readonly Condition[];
+}
+
 /** Opens store and keys, which end with `parts`. Imports what the error demo does not need. */
 async function openProfile(
   config: Config['profile'],
   metrics: Metrics | undefined,
   tell: Tell,
   parts: AsyncDisposableStack,
-) {
-  if (config.name === 'error-demo') {
-    return { profile: config, database: undefined, keys: undefined, conditions: [] };
-  }
+): Promise<OpenProfile> {
+  if (config.name === 'error-demo') return { routes: errorDemoRoutes(tell), conditions: [] };
   const { authenticateWith } = await import('./auth/authenticate.ts');
   const { openKeys } = await import('./auth/keys/source.ts');
   const { database } = config;
@@ -162,7 +176,9 @@ async function openProfile(
   const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
   const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
   return {
-    profile: { name: config.name, store, authenticate },
+    routes: sharedListRoutes(store, tell),
+    admit: admitWith(authenticate, tell),
+    answerFault: answerStoreFault(tell),
     database: await nameOf(database),
     keys: keys.describe(),
     conditions: [keysAreThere, databaseAnswers(() => store.check())],

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** As `src/app.ts`. */
+  /** As `src/pipeline.ts`. */
   readonly file: string;
   /** Whether it leaves nothing in the program: `import type`. */
   readonly isType: boolean;

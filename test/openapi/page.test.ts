@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { documentRoutes } from '../../src/openapi/routes.ts';
 import { startDemo } from '../operations/demo.ts';
 
-const demo = await startDemo({ environment: 'development' });
+const demo = await startDemo({ routes: documentRoutes('error-demo', () => {}) });
 after(() => demo[Symbol.asyncDispose]());
 
 const types = {

@@ -8,12 +8,14 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { composeApp } from '../../src/app.ts';
+import { admitWith } from '../../src/auth/admit.ts';
 import type { Authenticate, Authentication } from '../../src/auth/authenticate.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { openListeners } from '../../src/http/transport/listeners.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
+import { openPipeline } from '../../src/pipeline.ts';
+import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { type DemoOptions, get, startDemo } from './demo.ts';
@@ -57,12 +59,9 @@ async function startListWith(authenticate: Authenticate, limits: Partial<Limits>
   const folder = await temporaryFolder();
   const store = await openSqliteStore(join(folder.path, 'todos.db'));
   const listeners = openListeners({ limits });
-  const receive = await composeApp({
-    environment: 'production',
-    tell: tellBy(pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }), false),
-    profile: { name: 'shared-list', store, authenticate },
-    listeners,
-  });
+  const tell = tellBy(pino({}, { write: (line: string) => log.push(JSON.parse(line)) }), false);
+  const routes = sharedListRoutes(store, tell);
+  const receive = openPipeline({ routes, admit: admitWith(authenticate, tell), tell, listeners });
   const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
   const { port } = server.address() as AddressInfo;
   return {

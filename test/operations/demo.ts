@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { composeApp } from '../../src/app.ts';
+import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
 import { tellBy } from '../../src/observe/log.ts';
-import type { Recorders } from '../../src/observe/record.ts';
+import { openRecords, type Recorders } from '../../src/observe/record.ts';
+import { openPipeline } from '../../src/pipeline.ts';
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
 export interface Demo extends AsyncDisposable {
@@ -35,13 +36,12 @@ export async function startDemo({
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
   const tell = tellBy(lines);
-  const receive = await composeApp({
-    environment,
+  const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
+  const receive = openPipeline({
+    routes: [...errorDemoRoutes(tell), ...routes],
     tell,
-    profile: { name: 'error-demo' },
     listeners,
-    routes,
-    recorders: { tell: lines.isLevelEnabled('debug') ? tell : undefined, ...recorders },
+    record: openRecords({ tell: lineOf, ...recorders }, environment),
   });
   const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
   const { port } = server.address() as AddressInfo;
