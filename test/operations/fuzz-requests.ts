@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { OpenApi } from '../../conformance/src/open-api.ts';
 import {
   ACCEPTS,
   BODIES,
@@ -11,16 +12,10 @@ import {
 } from './hostile-values.ts';
 
 /** What of an operation of the document is looked at. */
-export interface Operation {
+interface Operation {
   readonly path: string;
   /** In capitals. */
   readonly method: string;
-  readonly description: {
-    readonly requestBody?: unknown;
-    readonly responses: Readonly<
-      Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, unknown>> }>
-    >;
-  };
 }
 
 export interface FuzzRequest {
@@ -134,12 +129,17 @@ function text(value: unknown): Buffer {
   }
 }
 
-/** Requests for the operations, most of them nearly right, and some for nothing that exists. */
+/** Requests for the document's operations, most of them nearly right, and some for nothing that exists. */
 export function anyRequest(
-  operations: readonly Operation[],
+  { paths }: OpenApi,
   tokens: Readonly<Record<'editor' | 'reader' | 'expired' | 'forged', string>>,
   canaries: Canaries,
 ): fc.Arbitrary<FuzzRequest> {
+  const operations = Object.entries(paths).flatMap(([path, members]) =>
+    Object.keys(members)
+      .filter((member) => member !== 'parameters')
+      .map((method) => ({ path, method: method.toUpperCase() })),
+  );
   const credentials = fc.oneof(
     { weight: 8, arbitrary: fc.constant(`Bearer ${tokens.editor}`) },
     {

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent } from 'node:http';
 import fc from 'fast-check';
 import { signer } from '../../conformance/src/sign.ts';
 import { mainThreadMs } from '../process-figures.ts';
 import { type Running, startService } from '../start.ts';
-import { anyHostile, everyAtom, type Hostile } from './hostile-headers.ts';
+import { BEGINNINGS, REPEATED } from './hostile-values.ts';
 import { testAuth } from './list.ts';
+import { askBy } from './raw.ts';
 
 /**
  * Milliseconds of the main thread for one answer. What is linear needs less than 5; what is quadratic in 16 KiB needs
@@ -17,6 +17,74 @@ const BOUND_MS = 50;
 const HOPELESS_MS = 2_000;
 
 const ORIGIN = 'https://app.example';
+
+/** Bytes of a value: with the other lines, a head is near its limit of 16 KiB. */
+const LONGEST = 15_000;
+
+/** Bytes of a body, near its limit of 64 KiB. */
+const LONGEST_BODY = 65_000;
+
+/** A value that begins well, goes on with so many times the same, and ends badly. */
+interface Hostile {
+  /** A header in lower case, or `:target` or `:body`. */
+  readonly field: string;
+  readonly begin: string;
+  readonly repeated: string;
+  readonly times: number;
+  readonly end: string;
+}
+
+const ENDS = ['!', '', '"'];
+
+/** A target has no white space: the parser of requests ends it there. */
+function isSendable({ field, begin, repeated, end }: Hostile): boolean {
+  return field !== ':target' || !/[^!-~]/.test(begin + repeated + end);
+}
+
+function longest(field: string): number {
+  return field === ':body' ? LONGEST_BODY : LONGEST;
+}
+
+/** Every atom in every field, as often as fits, after what the field may well begin with. */
+function everyAtom(): Hostile[] {
+  const fields = Object.entries(BEGINNINGS);
+  return fields
+    .flatMap(([field, begins]) =>
+      REPEATED.flatMap((repeated) =>
+        ENDS.map((end, index) => ({
+          field,
+          begin: begins[index % begins.length] ?? '',
+          repeated,
+          times: Math.floor(longest(field) / repeated.length),
+          end,
+        })),
+      ),
+    )
+    .filter(isSendable);
+}
+
+/** Several atoms repeated together, after any beginning. */
+function anyHostile(): fc.Arbitrary<Hostile> {
+  const begins = Object.values(BEGINNINGS).flat();
+  const size = fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }));
+  return fc
+    .record({
+      field: fc.constantFrom(...Object.keys(BEGINNINGS)),
+      own: fc.boolean(),
+      any: fc.constantFrom(...begins),
+      index: fc.nat(3),
+      atoms: fc.array(fc.constantFrom(...REPEATED), { minLength: 1, maxLength: 4 }),
+      size,
+      end: fc.constantFrom(...ENDS, ...REPEATED),
+    })
+    .map(({ field, own, any, index, atoms, size, end }) => {
+      const repeated = atoms.join('');
+      const mine = BEGINNINGS[field] ?? [];
+      const begin = own ? (mine[index % mine.length] ?? '') : any;
+      return { field, begin, repeated, times: Math.floor((size * longest(field)) / repeated.length), end };
+    })
+    .filter(isSendable);
+}
 
 /** One answer, and what it cost. */
 export interface Timed {
@@ -78,18 +146,14 @@ interface Sent {
 /** A request that comes to where the value is read. */
 function requestOf({ field, begin, repeated, times, end }: Hostile, editor: string): Sent {
   const value = begin + repeated.repeat(times) + end;
-  const headers = { authorization: editor, 'content-type': 'application/json', [field]: value };
+  const known = { authorization: editor, 'content-type': 'application/json' };
+  const headers = { ...known, [field]: value };
   const body = '{"title":"x","categoryId":1}';
   switch (field) {
     case ':target':
       return { method: 'GET', path: value, headers: {} };
     case ':body':
-      return {
-        method: 'POST',
-        path: '/todos',
-        headers: { authorization: editor, 'content-type': 'application/json' },
-        body: value,
-      };
+      return { method: 'POST', path: '/todos', headers: known, body: value };
     case 'content-type':
     case 'content-encoding':
     case 'idempotency-key':
@@ -113,34 +177,18 @@ function requestOf({ field, begin, repeated, times, end }: Hostile, editor: stri
 }
 
 /** What the answer cost the main thread, in milliseconds. A connection that is closed without an answer is one, too. */
-async function ask(
-  { baseUrl, pid, stop }: Running,
-  { method, path, headers, body }: Sent,
-  agent: Agent,
-): Promise<number> {
+async function ask({ baseUrl, pid, stop }: Running, { body, ...sent }: Sent, agent: Agent): Promise<number> {
   const before = mainThreadMs(pid);
   const { hostname, port } = new URL(baseUrl);
-  const sent = httpRequest({ hostname, port, method, path, headers, agent });
-  // A connection may break after its answer, too.
-  sent.on('error', () => {});
   const hopeless = new AbortController();
   const watch = setInterval(() => {
     if (mainThreadMs(pid) - before > HOPELESS_MS) hopeless.abort();
   }, 100);
-  try {
-    sent.end(body);
-    const [response] = (await once(sent, 'response', { signal: hopeless.signal })) as [IncomingMessage];
-    response.resume();
-    await once(response, 'end', { signal: hopeless.signal });
-  } catch {
-    sent.destroy();
-    if (!hopeless.signal.aborted) return mainThreadMs(pid) - before;
-    await stop('SIGKILL');
-    throw new Error(`no answer after ${HOPELESS_MS} ms of the processor`);
-  } finally {
-    clearInterval(watch);
-  }
-  return mainThreadMs(pid) - before;
+  await askBy(agent, { hostname, port, ...sent, signal: hopeless.signal }, body).catch(() => undefined);
+  clearInterval(watch);
+  if (!hopeless.signal.aborted) return mainThreadMs(pid) - before;
+  await stop('SIGKILL');
+  throw new Error(`no answer after ${HOPELESS_MS} ms of the processor`);
 }
 
 /** For people: `accept: "a/b" + "; " × 7500 + "!"`. */

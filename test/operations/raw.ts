@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { parseReplies } from '../../conformance/src/http.ts';
+import { parseReplies, type Reply } from '../../conformance/src/http.ts';
 
 /** One answer as it came over the wire. Names of headers in lower case; the last of two lines of one name. */
 export interface Answer {
@@ -103,6 +104,19 @@ export class Connection implements AsyncDisposable {
     this.socket.destroy();
     await this.#closed;
   }
+}
+
+/** One request on a connection of the agent, and its answer as it came. Rejects without a complete one. */
+export async function askBy(agent: Agent, options: RequestOptions, body?: string | Buffer): Promise<Reply> {
+  const sent = request({ ...options, agent });
+  // A connection may break after its answer, too.
+  sent.on('error', () => {});
+  sent.end(body);
+  const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
+  const headers = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value) => [name, value] as const),
+  );
+  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(await response.toArray()) };
 }
 
 /** Sees to it that an answer is a problem of that status, as every client gets it. */

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
 import type { Todo } from '../../src/store/todo.ts';
@@ -8,6 +7,7 @@ import { startService } from '../start.ts';
 import { freePort } from '../storage/postgres-server.ts';
 import { testAuth } from './list.ts';
 import type { ReverseProxy, StartProxy } from './proxies.ts';
+import { askBy } from './raw.ts';
 
 /** What became of the requests of one run. */
 export interface Bridged {
@@ -87,14 +87,10 @@ async function beClient(
 
 /** Creates a todo with a title, else reads the first. Rejects without a complete answer. */
 async function ask(url: string, token: string, title: string | undefined, agent: Agent): Promise<number> {
-  const sent = request(`${url}/todos${title === undefined ? '?first' : ''}`, {
-    agent,
-    method: title === undefined ? 'HEAD' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-  });
-  sent.end(title === undefined ? undefined : JSON.stringify({ title, categoryId: 1 }));
-  const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
-  response.resume();
-  await once(response, 'end');
-  return response.statusCode ?? 0;
+  const { hostname, port } = new URL(url);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const line =
+    title === undefined ? { method: 'HEAD', path: '/todos?first' } : { method: 'POST', path: '/todos' };
+  const body = title === undefined ? undefined : JSON.stringify({ title, categoryId: 1 });
+  return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
 }
