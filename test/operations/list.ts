@@ -75,7 +75,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     async [Symbol.asyncDispose]() {
       leave(service.url);
       await service[Symbol.asyncDispose]();
-      await rm(dataDir, { recursive: true });
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
