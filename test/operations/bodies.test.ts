@@ -8,17 +8,26 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startDemo } from './demo.ts';
 import { startList } from './list.ts';
-import { Connection, converse } from './raw.ts';
+import { Connection, converse, problemOf, statusesOf } from './raw.ts';
 
 const list = await startList();
 after(() => list[Symbol.asyncDispose]());
 
 const BODY = '{"title":"Buy milk","categoryId":1}';
+const LAST = 'GET /nope HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Everything but the line and the body of a request that would be fine for an editor. */
-function head(line: string, token: string | undefined, extra = '', type = 'application/json'): string {
-  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
-  return `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\n${authorization}${extra}`;
+type Headers = Readonly<Record<string, string>>;
+
+/** A head that would be fine for an editor, with other header lines; empty ones are left out. */
+function head(line: string, headers: Headers = {}): string {
+  const all = {
+    Host: 'a',
+    Authorization: `Bearer ${list.editor}`,
+    'Content-Type': 'application/json',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => (value === '' ? '' : `${name}: ${value}\r\n`));
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 setFlagsFromString('--expose-gc');
@@ -36,64 +45,51 @@ async function memoryInUse(): Promise<number> {
   }
 }
 
-const refusals: readonly (readonly [status: number, name: string, head: string])[] = [
-  [401, 'no token', head('POST /todos', undefined)],
-  [403, 'a reader', head('POST /todos', list.reader)],
-  [404, 'an unknown path', head('POST /nope', list.editor)],
-  [405, 'a wrong method', head('PATCH /todos', list.editor)],
-  [415, 'another media type', head('POST /todos', list.editor, '', 'text/plain')],
-  [415, 'a compressed body', head('POST /todos', list.editor, 'Content-Encoding: gzip\r\n')],
+const REFUSED: readonly (readonly [status: number, name: string, line: string, headers?: Headers])[] = [
+  [401, 'no token', 'POST /todos', { Authorization: '' }],
+  [401, 'a bad token', 'POST /todos', { Authorization: 'Bearer x' }],
+  [403, 'a reader', 'POST /todos', { Authorization: `Bearer ${list.reader}` }],
+  [404, 'an unknown path', 'POST /nope'],
+  [405, 'a wrong method', 'PATCH /todos'],
+  [415, 'another media type', 'POST /todos', { 'Content-Type': 'text/plain' }],
+  [415, 'a compressed body', 'POST /todos', { 'Content-Encoding': 'gzip' }],
 ];
 
 describe('Bodies before answers', { concurrency: true }, () => {
-  for (const [status, name, start] of refusals) {
+  for (const [status, name, line, headers] of REFUSED) {
     test(`a ${status} waits for the end of the body, and the connection serves the next · ${name}`, async () => {
       await using connection = await Connection.open(list.url);
-      connection.socket.write(`${start}Content-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, 10)}`);
+      const start = head(line, { ...headers, 'Content-Length': String(BODY.length) });
+      connection.socket.write(`${start}${BODY.slice(0, 10)}`);
       await fetch(`${list.url}/nope`);
       assert.equal(connection.received(), '');
-      connection.socket.write(`${BODY.slice(10)}GET /nope HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      connection.socket.write(`${BODY.slice(10)}${LAST}`);
       await connection.closed();
-      assert.deepEqual(
-        connection.answers().map((answer) => answer.status),
-        [status, 404],
-      );
+      assert.deepEqual(connection.statuses(), [status, 404]);
     });
 
     test(`Order 1, One request gets one answer · a malformed body is one 400, whatever else would be a ${status}: ${name}`, async () => {
-      const answers = await converse(
-        list.url,
-        `${start}Transfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n`,
-      );
-      assert.deepEqual(
-        answers.map((answer) => answer.status),
-        [400],
-      );
+      const start = head(line, { ...headers, 'Transfer-Encoding': 'chunked' });
+      const answers = await converse(list.url, `${start}2\r\n{}x\r\n0\r\n\r\n`);
+      assert.deepEqual(statusesOf(answers), [400]);
     });
 
     test(`a ${status} does not wait for more than 64 KiB, and the connection closes · ${name}`, async () => {
-      const answers = await converse(
-        list.url,
-        `${start}Content-Length: 10000000\r\n\r\n`,
-        'a'.repeat(70_000),
-      );
-      assert.deepEqual(
-        answers.map((answer) => answer.status),
-        [status],
-      );
+      const start = head(line, { ...headers, 'Content-Length': '10000000' });
+      const answers = await converse(list.url, start, 'a'.repeat(70_000));
+      assert.deepEqual(statusesOf(answers), [status]);
       assert.equal(answers[0]?.headers.get('connection'), 'close');
     });
   }
 
   test('a body of exactly 64 KiB is read, one byte more is a 413 that arrives although the client goes on', async () => {
-    const start = head('POST /todos', list.editor, 'Connection: close\r\n');
-    const bodies = [65_536, 65_537].map((size) => BODY.padEnd(size));
-    const statuses = [];
-    for (const body of bodies) {
-      const [answer] = await converse(list.url, `${start}Content-Length: ${body.length}\r\n\r\n`, body);
-      statuses.push(answer?.status);
+    for (const [size, status] of [
+      [65_536, 201],
+      [65_537, 413],
+    ] as const) {
+      const start = head('POST /todos', { Connection: 'close', 'Content-Length': String(size) });
+      assert.deepEqual(statusesOf(await converse(list.url, start, BODY.padEnd(size))), [status]);
     }
-    assert.deepEqual(statuses, [201, 413]);
   });
 
   for (const draining of [false, true]) {
@@ -114,53 +110,111 @@ describe('Bodies before answers', { concurrency: true }, () => {
 
   test('B5 · of too large a body not much more than 1 MiB is read', async () => {
     await using demo = await startDemo();
-    const accepted = once(demo.server, 'connection');
-    await using connection = await Connection.open(demo.url);
-    const [socket]: Socket[] = await accepted;
+    await using connection = await Connection.to(demo.server);
     const size = 64 * 2 ** 20;
     connection.socket.write(`GET /todos/1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
     connection.socket.write(Buffer.alloc(size));
     await connection.closed();
     assert.match(connection.received(), /^HTTP\/1\.1 413 /);
-    assert.ok(Number(socket?.bytesRead) < 8 * 2 ** 20, `${socket?.bytesRead} bytes were read`);
+    assert.ok(connection.peer.bytesRead < 8 * 2 ** 20, `${connection.peer.bytesRead} bytes were read`);
   });
 
   test('B5 · too large a body that begins to come behind its 413 is read to its end and no longer', async () => {
     await using demo = await startDemo();
-    const accepted = once(demo.server, 'connection');
-    await using connection = await Connection.open(demo.url);
-    const [socket]: Socket[] = await accepted;
+    await using connection = await Connection.to(demo.server);
     const asked = once(demo.server, 'request');
     const start = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n';
     connection.socket.write(start);
     const [, response]: ServerResponse[] = await asked;
     await connection.until('HTTP/1.1 413 ');
     connection.socket.write(Buffer.alloc(70_000));
-    while (!socket?.destroyed && socket?.bytesRead !== start.length + 70_000) await turn();
+    while (!connection.peer.destroyed && connection.peer.bytesRead !== start.length + 70_000) await turn();
     await turn();
     assert.equal(response?.writableEnded, true);
     await connection.closed();
-    assert.equal(socket?.bytesRead, start.length + 70_000);
+    assert.equal(connection.peer.bytesRead, start.length + 70_000);
   });
 
   test('B5 · a client that sends no more of too large a body is not waited for', async () => {
-    const answers = await converse(
-      list.url,
-      `${head('POST /todos', list.editor)}Content-Length: 70000\r\n\r\n{`,
-    );
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [413],
-    );
+    const answers = await converse(list.url, `${head('POST /todos', { 'Content-Length': '70000' })}{`);
+    assert.deepEqual(statusesOf(answers), [413]);
   });
 
   test('a HEAD that announces too large a body gets the head of the 413 and no body', async () => {
-    const start = head('HEAD /todos', list.reader);
     await using connection = await Connection.open(list.url);
-    connection.socket.write(`${start}Content-Length: 70000\r\n\r\n`);
+    connection.socket.write(head('HEAD /todos', { 'Content-Length': '70000' }));
     await connection.closed();
     assert.match(connection.received(), /^HTTP\/1\.1 413 /);
     assert.match(connection.received(), /\r\n\r\n$/);
+  });
+});
+
+/** A head that asks for a 100 before it sends so many bytes. */
+function asking(line: string, headers: Headers = {}, length = BODY.length): string {
+  return head(line, { Expect: '100-continue', 'Content-Length': String(length), ...headers });
+}
+
+describe('Expect: 100-continue', { concurrency: true }, () => {
+  for (const [status, name, start] of [
+    ...REFUSED.map(([status, name, line, headers]) => [status, name, asking(line, headers)] as const),
+    [413, 'a body of 65,537 bytes', asking('POST /todos', {}, 65_537)],
+    [413, 'a body of 65,537 bytes where none is read', asking('DELETE /todos/1', {}, 65_537)],
+  ] as const) {
+    test(`${status} comes instead of the 100, and the connection closes · ${name}`, async () => {
+      const answers = await converse(list.url, start);
+      assert.deepEqual(statusesOf(answers), [status]);
+      assert.equal(problemOf(answers[0]).status, status);
+      assert.equal(answers[0]?.headers.get('connection'), 'close');
+    });
+  }
+
+  test('a request whose headers are acceptable gets its 100, and its answer when the body is there', async () => {
+    await using connection = await Connection.open(list.url);
+    connection.socket.write(asking('POST /todos'));
+    await connection.until('HTTP/1.1 100 Continue\r\n\r\n');
+    connection.socket.write(`${BODY}${LAST}`);
+    await connection.closed();
+    assert.deepEqual(connection.statuses(), [100, 201, 404]);
+  });
+
+  test('a client that does not wait for its 100 is answered too', async () => {
+    const answers = await converse(list.url, asking('POST /todos', { Connection: 'close' }) + BODY);
+    assert.equal(answers.at(-1)?.status, 201);
+  });
+
+  for (const [name, bytes, statuses] of [
+    [
+      'what comes after the 100 is judged like any other body',
+      `${asking('POST /todos', { Connection: 'close' }, 2)}[]`,
+      [100, 400],
+    ],
+    [
+      'chunks after a 100 may grow to 64 KiB and no further',
+      asking('POST /todos', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' }) +
+        `10001\r\n${'a'.repeat(65_537)}\r\n0\r\n\r\n`,
+      [100, 413],
+    ],
+    [
+      'HTTP/1.0 knows no 100: the expectation is ignored (RFC 9110 §10.1.1)',
+      asking('POST /todos').replace('1.1', '1.0') + BODY,
+      [201],
+    ],
+    [
+      'without a body there is nothing to wait for',
+      asking('GET /todos', { Connection: 'close', 'Content-Length': '' }),
+      [200],
+    ],
+  ] as const) {
+    test(name, async () => {
+      assert.deepEqual(statusesOf(await converse(list.url, bytes)), statuses);
+    });
+  }
+
+  test('an expectation that nobody knows is a 417 and closes the connection', async () => {
+    const [answer, ...more] = await converse(list.url, asking('POST /todos', { Expect: '200-ok' }));
+    assert.equal(answer?.status, 417);
+    assert.equal(problemOf(answer).title, 'Expectation Failed');
+    assert.deepEqual(more, []);
   });
 });
 

@@ -31,8 +31,8 @@ const EDITOR: Authentication = {
   identity: { name: null, roles: ['editor'], caller: null },
 };
 
-/** A demo with an endpoint that answers when the gate is opened. */
-async function startGated(options: DemoOptions = {}) {
+/** A demo with an endpoint that answers when the gate is opened, and a connection to it. */
+async function startGated({ routes = [], ...options }: DemoOptions = {}) {
   const gate = Promise.withResolvers<Answer>();
   let underWay = 0;
   let parsed = 0;
@@ -40,16 +40,26 @@ async function startGated(options: DemoOptions = {}) {
     underWay += 1;
     return gate.promise;
   });
-  const demo = await startDemo({ ...options, routes: [wait] });
+  const demo = await startDemo({ ...options, routes: [wait, ...routes] });
   demo.server.prependListener('request', () => {
     parsed += 1;
   });
+  const connection = await Connection.to(demo.server);
   return {
     demo,
+    connection,
     underWay: () => underWay,
     parsed: () => parsed,
+    /** Writes what begins with a request for that endpoint, and waits until it is under way. */
+    async ask(bytes: string): Promise<void> {
+      connection.socket.write(bytes);
+      await settled(() => underWay);
+    },
     open: () => gate.resolve({ status: 200, body: 'x', headers: { 'content-type': 'text/plain' } }),
-    [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await connection[Symbol.asyncDispose]();
+      await demo[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -106,7 +116,7 @@ async function settled(count: () => number): Promise<number> {
 describe('The budget of a connection', { concurrency: true }, () => {
   test('D10 · of 200 pipelined requests one is under way, and all are answered in the end', async () => {
     await using gated = await startGated();
-    await using connection = await Connection.open(gated.demo.url);
+    const { connection } = gated;
     connection.socket.write(WAIT.repeat(200));
     assert.equal(await settled(gated.underWay), 1);
     gated.open();
@@ -117,13 +127,10 @@ describe('The budget of a connection', { concurrency: true }, () => {
 
   test('D10 · behind a request nothing is parsed, and a packet in each of two buffers is read', async () => {
     await using gated = await startGated();
-    const accepted = once(gated.demo.server, 'connection');
-    await using connection = await Connection.open(gated.demo.url);
-    const [socket]: Socket[] = await accepted;
-    connection.socket.write(WAIT);
-    await settled(gated.underWay);
+    const { connection } = gated;
+    await gated.ask(WAIT);
     const written = await writeUntilHeld(connection, SHORTEST.repeat(10_000));
-    const { bytesRead = 0 } = socket ?? {};
+    const { bytesRead } = connection.peer;
     assert.equal(gated.parsed(), 1);
     assert.ok(bytesRead <= 200 * 1024 && bytesRead < written, `${bytesRead} of ${written} bytes were read`);
   });
@@ -172,7 +179,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   test('a head cut in two behind an answer that takes its time gets its own time when it is parsed', async () => {
     const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
     await using gated = await startGated({ limits });
-    await using connection = await Connection.open(gated.demo.url);
+    const { connection } = gated;
     const post = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
     connection.socket.write(`${WAIT}${post.slice(0, 20)}`);
     await settled(gated.underWay);
@@ -237,12 +244,10 @@ describe('The budget of a connection', { concurrency: true }, () => {
   test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {
     const verdict = Promise.withResolvers<Authentication>();
     await using list = await startListWith(() => verdict.promise);
-    const accepted = once(list.server, 'connection');
-    await using connection = await Connection.open(list.url);
-    const [socket]: Socket[] = await accepted;
+    await using connection = await Connection.to(list.server);
     connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     const written = await writeUntilHeld(connection, '1\r\nx\r\n');
-    const { bytesRead = 0 } = socket ?? {};
+    const { bytesRead } = connection.peer;
     assert.ok(bytesRead < 256 * 1024 && bytesRead < written, `${bytesRead} of ${written} bytes were read`);
     verdict.resolve({ code: 'test', answer: { status: 401 } });
     await connection.until('HTTP/1.1 401');
@@ -286,42 +291,42 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.deepEqual(connection.statuses(), [500, 404]);
   });
 
-  test('D10 · at a stop the request under way closes the connection, and what comes behind it is read away', async () => {
-    await using gated = await startGated();
-    const accepted = once(gated.demo.server, 'connection');
-    await using connection = await Connection.open(gated.demo.url);
-    const [socket]: Socket[] = await accepted;
-    const failed = once(connection.socket, 'error').then(([error]) => assert.fail(String(error)));
-    connection.socket.write(WAIT);
-    await settled(gated.underWay);
-    connection.socket.write(WAIT.repeat(10_000));
-    while (socket?.bytesRead === WAIT.length) await turn();
-    const drained = gated.demo.listeners.drain(60_000);
-    gated.open();
-    await Promise.race([connection.closed(), failed]);
-    await drained;
-    const answers = connection.answers();
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers.get('connection')]),
-      [[200, 'close']],
-    );
-    assert.equal(gated.parsed(), 1);
-    assert.equal(socket?.bytesRead, 10_001 * WAIT.length);
-  });
+  for (const [name, stops] of [
+    ['at a stop', true],
+    ['with Connection: close', false],
+  ] as const) {
+    test(`D10 · what comes behind a last request is read away, so that its answer arrives · ${name}`, async () => {
+      await using gated = await startGated();
+      const { demo, connection } = gated;
+      const failed = once(connection.socket, 'error').then(([error]) => assert.fail(String(error)));
+      const request = stops ? WAIT : WAIT.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+      await gated.ask(request);
+      connection.socket.write(WAIT.repeat(10_000));
+      while (connection.peer.bytesRead === request.length) await turn();
+      const drained = stops ? demo.listeners.drain(60_000) : undefined;
+      gated.open();
+      await Promise.race([connection.closed(), failed]);
+      await drained;
+      const answers = connection.answers();
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers.get('connection')]),
+        [[200, 'close']],
+      );
+      assert.equal(gated.parsed(), 1);
+      assert.equal(connection.peer.bytesRead, request.length + 10_000 * WAIT.length);
+    });
+  }
 
   test('B5 · of what comes behind a last answer not much more than 1 MiB is read', async () => {
     await using gated = await startGated();
-    const accepted = once(gated.demo.server, 'connection');
-    await using connection = await Connection.open(gated.demo.url);
-    const [socket]: Socket[] = await accepted;
-    connection.socket.write(WAIT);
-    await settled(gated.underWay);
+    const { connection } = gated;
+    await gated.ask(WAIT);
     connection.socket.write(Buffer.alloc(64 * 2 ** 20));
-    while (socket?.bytesRead === WAIT.length) await turn();
+    while (connection.peer.bytesRead === WAIT.length) await turn();
     const drained = gated.demo.listeners.drain(60_000);
     gated.open();
     await drained;
-    assert.ok(Number(socket?.bytesRead) < 8 * 2 ** 20, `${socket?.bytesRead} bytes were read`);
+    assert.ok(connection.peer.bytesRead < 8 * 2 ** 20, `${connection.peer.bytesRead} bytes were read`);
   });
 
   for (const [name, packets] of [
@@ -330,9 +335,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   ] as const) {
     test(`every connection has its turn: of one at most 4 KiB are parsed at a time · ${name}`, async () => {
       await using gated = await startGated();
-      const accepted = once(gated.demo.server, 'connection');
-      await using connection = await Connection.open(gated.demo.url);
-      const [socket]: Socket[] = await accepted;
+      const { connection } = gated;
       connection.socket.setNoDelay().write(WAIT);
       await settled(gated.underWay);
       const packet = `GET /${'x'.repeat(1_000)} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(50 / packets);
@@ -340,7 +343,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       for (let written = 0; written < packets; written += 1) {
         connection.socket.write(packet);
         bytes += packet.length;
-        while (socket?.bytesRead !== bytes) await turn();
+        while (connection.peer.bytesRead !== bytes) await turn();
       }
       const perTurn: number[] = [];
       let before = gated.parsed();
@@ -398,16 +401,14 @@ describe('The budget of a connection', { concurrency: true }, () => {
   test('D10 · of a long answer that nobody takes, 64 KiB at a time wait for the kernel', async () => {
     const body = Buffer.alloc(16 * 2 ** 20, 'x');
     await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
-    const accepted = once(demo.server, 'connection');
-    await using connection = await Connection.open(demo.url);
-    const [socket]: Socket[] = await accepted;
+    await using connection = await Connection.to(demo.server);
     connection.socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await connection.until('200 OK');
     connection.socket.pause();
     let waiting = 0;
     await settled(() => {
-      waiting = Math.max(waiting, socket?.writableLength ?? 0);
-      return socket?.bytesWritten ?? 0;
+      waiting = Math.max(waiting, connection.peer.writableLength);
+      return connection.peer.bytesWritten;
     });
     assert.ok(waiting > 0 && waiting <= 65 * 1024, `${waiting} bytes wait`);
     connection.socket.resume();
@@ -429,24 +430,19 @@ describe('The budget of a connection', { concurrency: true }, () => {
         done += 1;
         return { status: 204 };
       });
-      const gate = Promise.withResolvers<Answer>();
-      await using demo = await startDemo({ routes: [count, get('/wait', () => gate.promise)] });
-      let parsed = 0;
-      demo.server.on('request', () => {
-        parsed += 1;
-      });
-      await using connection = await Connection.open(demo.url);
+      await using gated = await startGated({ routes: [count] });
+      const { connection } = gated;
       const more = WAIT.replace('wait', 'count');
       connection.socket.write(`${WAIT}${last}${more.repeat(1_000)}`);
       await pause(50);
       connection.socket.write(more);
       await pause(50);
-      gate.resolve({ status: 204 });
+      gated.open();
       await connection.closed();
       assert.equal(connection.answers().length, 2);
       assert.equal(connection.answers()[1]?.headers.get('connection'), 'close');
       assert.equal(done, 0);
-      assert.ok(parsed < 64, `${parsed} parsed`);
+      assert.ok(gated.parsed() < 64, `${gated.parsed()} parsed`);
     });
   }
 
@@ -459,23 +455,6 @@ describe('The budget of a connection', { concurrency: true }, () => {
     );
     await connection.closed();
     assert.deepEqual(connection.statuses(), [200, 400]);
-  });
-
-  test('what comes behind a request that closes its connection is read away, so that its answer arrives', async () => {
-    await using gated = await startGated();
-    const accepted = once(gated.demo.server, 'connection');
-    await using connection = await Connection.open(gated.demo.url);
-    const [socket]: Socket[] = await accepted;
-    const last = WAIT.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-    connection.socket.write(last);
-    await settled(gated.underWay);
-    connection.socket.write(WAIT.repeat(10_000));
-    while (socket?.bytesRead === last.length) await turn();
-    gated.open();
-    await connection.closed();
-    assert.equal(connection.answers().length, 1);
-    assert.equal(gated.parsed(), 1);
-    assert.equal(socket?.bytesRead, last.length + 10_000 * WAIT.length);
   });
 
   test('a last answer is not kept open for an empty line behind the body (RFC 9112 §2.2)', async () => {
@@ -500,12 +479,9 @@ describe('The budget of a connection', { concurrency: true }, () => {
       const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
       const { server, connections } = createHttpServer(answer, LIMITS, () => {});
       await once(server.listen(0, '127.0.0.1'), 'listening');
-      const accepted = once(server, 'connection');
-      const { port } = server.address() as AddressInfo;
-      await using connection = await Connection.open(`http://127.0.0.1:${port}`);
-      const [socket]: Socket[] = await accepted;
+      await using connection = await Connection.to(server);
       connection.socket.write(first);
-      while (socket?.bytesRead === 0) await turn();
+      while (connection.peer.bytesRead === 0) await turn();
       for (const open of connections.values()) open.closeIdle();
       connection.socket.write(rest);
       await connection.closed();
@@ -514,39 +490,26 @@ describe('The budget of a connection', { concurrency: true }, () => {
     });
   }
 
-  for (const [name, more] of [
-    ['', ''],
-    [' · behind it another request', WAIT],
-    [' · behind it a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n'],
+  const reset = (socket: Socket) => socket.resetAndDestroy();
+  for (const [name, more, leave] of [
+    ['resets its connection', '', reset],
+    ['resets its connection · behind it another request', WAIT, reset],
+    ['resets its connection · behind it a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', reset],
+    ['closes its side', '', (socket: Socket) => socket.end()],
   ] as const) {
-    test(`a client that resets its connection while its answer is made is noticed${name}`, async () => {
+    test(`a client is noticed that, while its answer is made, ${name}`, async () => {
       await using gated = await startGated();
       const closed = Promise.withResolvers<boolean>();
       gated.demo.server.on('request', (_, response) => {
         response.once('close', () => closed.resolve(response.writableFinished));
       });
-      const connection = await Connection.open(gated.demo.url);
-      connection.socket.write(WAIT + more);
-      await settled(gated.underWay);
-      connection.socket.resetAndDestroy();
+      await gated.ask(WAIT + more);
+      leave(gated.connection.socket);
       assert.equal(await closed.promise, false);
       gated.open();
       assert.equal(await settled(gated.underWay), 1);
     });
   }
-
-  test('a client that closes its side while its answer is made is noticed', async () => {
-    await using gated = await startGated();
-    const closed = Promise.withResolvers<boolean>();
-    gated.demo.server.on('request', (_, response) => {
-      response.once('close', () => closed.resolve(response.writableFinished));
-    });
-    await using connection = await Connection.open(gated.demo.url);
-    connection.socket.write(WAIT);
-    await settled(gated.underWay);
-    connection.socket.end();
-    assert.equal(await closed.promise, false);
-  });
 
   for (const [name, first, second, statuses] of [
     ['both are answered at once', '/nope', '/nope', [404, 404]],
@@ -555,7 +518,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
   ] as const) {
     test(`two requests and the end of the client's side in one packet get two answers · ${name}`, async () => {
       await using gated = await startGated();
-      await using connection = await Connection.open(gated.demo.url);
+      const { connection } = gated;
       connection.socket.end(WAIT.replace('/wait', first) + WAIT.replace('/wait', second));
       await settled(gated.parsed);
       gated.open();
@@ -566,7 +529,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
 
   test('nothing behind a CONNECT is parsed, and other connections are served', async () => {
     await using gated = await startGated();
-    await using connection = await Connection.open(gated.demo.url);
+    const { connection } = gated;
     connection.socket.write(`CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n${WAIT.repeat(500)}`);
     await using other = await Connection.open(gated.demo.url);
     other.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { get, startDemo } from './demo.ts';
+import { type Demo, get, startDemo } from './demo.ts';
 import { Connection, problemOf } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -13,6 +13,14 @@ const LATER_MS = 60_000;
 /** More than the buffers of both ends of a connection hold. */
 const LONG = Buffer.alloc(32 * 2 ** 20, ' ');
 
+/** A connection that has had an answer. */
+async function openIdle({ url }: Demo): Promise<Connection> {
+  const connection = await Connection.open(url);
+  connection.socket.write(GET);
+  await connection.until('\r\n\r\n{');
+  return connection;
+}
+
 describe('Draining', { concurrency: true }, () => {
   test('a request under way is answered, and told that its connection closes', async () => {
     await using demo = await startDemo();
@@ -23,61 +31,32 @@ describe('Draining', { concurrency: true }, () => {
     connection.socket.write('}');
     await connection.closed();
     await drained;
-    assert.deepEqual(
-      connection.answers().map(({ status, headers }) => [status, headers.get('connection')]),
-      [
-        [200, 'keep-alive'],
-        [200, 'close'],
-      ],
-    );
+    const told = connection.answers().map(({ status, headers }) => `${status} ${headers.get('connection')}`);
+    assert.deepEqual(told, ['200 keep-alive', '200 close']);
   });
 
-  test('an idle connection may still ask, once', async () => {
-    await using demo = await startDemo();
-    await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET);
-    await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER_MS);
-    connection.socket.write(GET);
-    await connection.closed();
-    await drained;
-    assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
-  });
-
-  test('D10 · of pipelined requests the one under way is answered and closes, and nothing behind it is done', async () => {
-    await using demo = await startDemo();
-    await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET);
-    await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER_MS);
-    connection.socket.write(GET.repeat(20));
-    await connection.closed();
-    await drained;
-    const answers = connection.answers();
-    assert.equal(answers.length, 2);
-    assert.equal(answers.at(-1)?.headers.get('connection'), 'close');
-  });
-
-  test('P6 · a problem closes the connection like any other answer', async () => {
-    await using demo = await startDemo();
-    await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET);
-    await connection.until('\r\n\r\n{');
-    const drained = demo.listeners.drain(LATER_MS);
-    connection.socket.write(GET.replace('todos/1', 'nope'));
-    await connection.closed();
-    await drained;
-    assert.equal(problemOf(connection.answers().at(-1)).status, 404);
-    assert.equal(connection.answers().at(-1)?.headers.get('connection'), 'close');
-  });
+  for (const [path, status] of [
+    ['/todos/1', 200],
+    ['/nope', 404],
+  ] as const) {
+    test(`D10, P6 · an idle connection may still ask, once: a ${status} closes it, and nothing behind it is done`, async () => {
+      await using demo = await startDemo();
+      await using connection = await openIdle(demo);
+      const drained = demo.listeners.drain(LATER_MS);
+      connection.socket.write(GET.replace('/todos/1', path).repeat(20));
+      await connection.closed();
+      await drained;
+      const [, answer, ...more] = connection.answers();
+      assert.deepEqual([answer?.status, answer?.headers.get('connection')], [status, 'close']);
+      assert.deepEqual(more, []);
+    });
+  }
 
   test('an answer that cannot be written ends its connection alone', async () => {
     await using demo = await startDemo({
       routes: [get('/broken', () => ({ status: 200, headers: { 'x-broken': '\n' } }))],
     });
-    await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET);
-    await connection.until('\r\n\r\n{');
+    await using connection = await openIdle(demo);
     const drained = demo.listeners.drain(LATER_MS);
     connection.socket.write(GET.replace('/todos/1', '/broken'));
     await connection.closed();
@@ -118,9 +97,7 @@ describe('Draining', { concurrency: true }, () => {
   test('connections that say nothing do not hold it up', async () => {
     await using demo = await startDemo();
     await using silent = await Connection.open(demo.url);
-    await using idle = await Connection.open(demo.url);
-    idle.socket.write(GET);
-    await idle.until('\r\n\r\n{');
+    await using idle = await openIdle(demo);
     await demo.listeners.drain(LATER_MS);
     await Promise.all([silent.closed(), idle.closed()]);
     assert.equal(silent.received(), '');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { type Agent, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { parseReplies, type Reply } from '../../conformance/src/http.ts';
 
 /** One answer as it came over the wire. Names of headers in lower case; the last of two lines of one name. */
@@ -20,6 +20,10 @@ export async function converse(url: string, ...pieces: readonly (string | Buffer
   for (const piece of pieces) connection.socket.write(piece);
   await connection.closed();
   return connection.answers();
+}
+
+export function statusesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status);
 }
 
 /**
@@ -65,6 +69,24 @@ export class Connection implements AsyncDisposable {
     return new Connection(socket);
   }
 
+  /** A connection to a server of this process, with the server's end of it. */
+  static async to(server: Server): Promise<Connection & { readonly peer: Socket }> {
+    const accepted: Socket[] = [];
+    const keep = (socket: Socket) => accepted.push(socket);
+    server.on('connection', keep);
+    const { port } = server.address() as AddressInfo;
+    const connection = await Connection.open(`http://127.0.0.1:${port}`);
+    for (;;) {
+      const peer = accepted.find(({ remotePort }) => remotePort === connection.socket.localPort);
+      if (peer === undefined) {
+        await once(server, 'connection');
+        continue;
+      }
+      server.off('connection', keep);
+      return Object.assign(connection, { peer });
+    }
+  }
+
   /** Waits until the service has closed the connection; rejects when it does not and is silent for 25 s. */
   closed(): Promise<void> {
     return this.#closed;
@@ -85,7 +107,7 @@ export class Connection implements AsyncDisposable {
 
   /** Of the complete answers so far. */
   statuses(): number[] {
-    return this.answers().map(({ status }) => status);
+    return statusesOf(this.answers());
   }
 
   /** The complete answers so far, interim ones among them. Throws when bytes are left over. */

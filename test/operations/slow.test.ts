@@ -40,16 +40,14 @@ describe('Slow clients', { concurrency: true }, () => {
 
   test('of a client that was too slow with its body nothing more is read', async () => {
     await using demo = await startDemo({ limits: HURRIED });
-    const accepted = once(demo.server, 'connection');
-    await using connection = await Connection.open(demo.url);
-    const [socket]: Socket[] = await accepted;
+    await using connection = await Connection.to(demo.server);
     const begun = `${POST}Content-Length: 2\r\n\r\n{`;
     connection.socket.write(begun);
     await connection.until('408 Request Timeout');
     await turn();
     connection.socket.write('}');
     await connection.closed();
-    assert.equal(socket?.bytesRead, begun.length);
+    assert.equal(connection.peer.bytesRead, begun.length);
   });
 
   test('a head that comes a byte at a time is cut off too', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { type Demo, startDemo } from './demo.ts';
@@ -43,9 +42,7 @@ test('nobody is called slow for the time in which the process stood still', asyn
 test('a body that is on its way after a stall gets its time anew', async () => {
   const limits = { headersTimeout: 500, requestTimeout: 60_000, connectionsCheckingInterval: 50 };
   await using demo = await startDemo({ limits });
-  const accepted = once(demo.server, 'connection');
-  await using connection = await Connection.open(demo.url);
-  await accepted;
+  await using connection = await Connection.to(demo.server);
   connection.socket.write(`${POST}{`);
   await standStill(demo);
   connection.socket.write('}');
@@ -70,11 +67,9 @@ test('the connection of a request that came in a stall serves the next', async (
   const opened = [];
   for (const [before, meanwhile, requests] of IN_A_STALL) {
     const demo = parts.use(await startDemo({ limits }));
-    const accepted = once(demo.server, 'connection');
-    const connection = parts.use(await Connection.open(demo.url));
-    const [socket]: Socket[] = await accepted;
+    const connection = parts.use(await Connection.to(demo.server));
     connection.socket.write(before);
-    while (socket?.bytesRead !== before.length) await turn();
+    while (connection.peer.bytesRead !== before.length) await turn();
     opened.push({ demo, connection, meanwhile, requests });
   }
   for (const { connection, meanwhile } of opened) connection.socket.write(meanwhile);
