@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { StoreNotWritable } from '../store.ts';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
 import {
@@ -201,22 +202,19 @@ function startupOption({ name, value }: Setting): string {
 /**
  * Looks whether the server takes writes, and whether the settings of the session hold.
  *
- * @throws {ServerUnfit} when not.
+ * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
  */
 async function inspect(connection: ServerConnection, requirements: ConnectionRequirements): Promise<void> {
   const [found] = await connection.run<Inspected>(INSPECT, requirements);
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
-  if (found.standby) throw new ServerUnfit('it is a standby, which takes no writes', true);
-  if (found.readOnly) throw new ServerUnfit('it is read-only', true);
+  if (found.standby) throw new StoreNotWritable('it is a standby, which takes no writes');
+  if (found.readOnly) throw new StoreNotWritable('it is read-only');
   const missing = settingsFor(requirements).filter(({ holds }) => !holds(found));
   if (!requirements.strict || missing.length === 0) return;
   const alter = missing
     .map(({ name, value }) => `ALTER ROLE ${found.role} SET ${name} = ${value}`)
     .join('; ');
-  throw new ServerUnfit(
-    `settings cannot be made through the pooler, so its role must bring them: ${alter}`,
-    false,
-  );
+  throw new ServerUnfit(`settings cannot be made through the pooler, so its role must bring them: ${alter}`);
 }

@@ -1,14 +1,18 @@
 import { Socket } from 'node:net';
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
+import { OutcomeUnknown } from '../store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ServerProcess } from './cancel.ts';
-import { CommitNotReplicated, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
+import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
 /** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
 const FAREWELL_MS = 1_000;
 
 /** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
 const REPLICATION_WAIT = 'SyncRepWaitForLSN';
+
+/** The change is made, and a failover may lose it. */
+const NOT_REPLICATED = 'the wait for a synchronous standby was cancelled';
 
 /** Milliseconds that a statement of an operator, or of the start, may take: a migration, with the wait for another instance's. */
 export const PATIENT_MS = 60_000;
@@ -145,7 +149,7 @@ export class ServerConnection {
           ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
       } else if (error) lose(error.message, error);
       // For several statements in one text, the driver gives a list of results.
-      else settle(this.#replicated ? undefined : new CommitNotReplicated(), result.rows ?? []);
+      else settle(this.#replicated ? undefined : new OutcomeUnknown(NOT_REPLICATED), result.rows ?? []);
     });
   }
 

@@ -59,23 +59,9 @@ export function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof DatabaseError && codes.includes(error.code ?? '');
 }
 
-/** The server made a change and gave up waiting for its standby: a failover may lose it. */
-export class CommitNotReplicated extends Error {
-  override readonly name = 'CommitNotReplicated';
-  constructor() {
-    super('the wait for a synchronous standby was cancelled');
-  }
-}
-
-/** Why a server, or what stands before it, will not do. */
+/** Why a server, or what stands before it, will never do. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
-  /** It may take writes later: it is a standby, or read-only for now. */
-  readonly readOnly: boolean;
-  constructor(message: string, readOnly: boolean) {
-    super(message);
-    this.readOnly = readOnly;
-  }
 }
 
 /** Why a host will not do. */
@@ -87,25 +73,17 @@ export interface HostFailure {
 /** No server of a cluster will do. The message says why, of each by its name where there are several. */
 export class NoServer extends Error {
   override readonly name = 'NoServer';
-  readonly #failures: readonly HostFailure[];
+  /** A server was there, and takes no writes for now. */
+  readonly readOnly: boolean;
+  /** Waiting does not help: each server said no for good. */
+  readonly final: boolean;
 
   constructor(failures: readonly HostFailure[]) {
     const of = (host: Host): string => (failures.length === 1 ? '' : `${nameOf(host)}: `);
     super(failures.map(({ host, error }) => `${of(host)}${messageOf(error)}`).join('; '));
-    this.#failures = failures;
-  }
-
-  /** A server was there, and takes no writes for now. */
-  get readOnly(): boolean {
-    return this.#failures.some(({ error }) => error instanceof ServerUnfit && error.readOnly);
-  }
-
-  /** Waiting does not help: each server said no for good. */
-  get final(): boolean {
-    return this.#failures.every(({ error }) =>
-      error instanceof DatabaseError
-        ? !hasCode(error, LATER)
-        : error instanceof ServerUnfit && !error.readOnly,
+    this.readOnly = failures.some(({ error }) => error instanceof StoreNotWritable);
+    this.final = failures.every(({ error }) =>
+      error instanceof DatabaseError ? !hasCode(error, LATER) : error instanceof ServerUnfit,
     );
   }
 }
@@ -145,7 +123,7 @@ export function noConnection(why: string, cause?: unknown): StoreUnavailable {
 
 /** What the store rejects with when a statement was sent and this came back (contract D5, D9). */
 export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
-  if (error instanceof CommitNotReplicated) return new OutcomeUnknown(error.message, { cause: error });
+  if (error instanceof OutcomeUnknown) return error;
   if (!(error instanceof DatabaseError)) {
     const message = `The connection to the database was lost: ${messageOf(error)}`;
     const Lost = kind === 'read' ? StoreUnavailable : OutcomeUnknown;

@@ -49,13 +49,11 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
   FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
     LEFT JOIN todos ON todos.id = unseen.id`;
 
-/** A row of `READ_CHANGES`. */
+/** A row of `READ_CHANGES`, with the id of a todo that changed and what it is now; or the only one, when none did. */
 type ChangeRow = Moment & {
   /** No tombstone that the snapshot does not see was purged, and the server was not taken back behind the snapshot. */
   readonly complete: boolean;
-  /** The id of a todo that changed; null when none did. */
-  readonly unseen: number | null;
-} & (Todo | { readonly id: null });
+} & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 
 /** Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. */
 const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
@@ -76,11 +74,6 @@ const PURGE_INTERVAL_MS = 3_600_000;
 /** How many chunks are changed before other requests have their turn: a few milliseconds. */
 const CHUNKS_A_TURN = 16;
 
-interface Kept extends Moment {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
-
 /**
  * The list. Each call reads what changed since the last one, whoever changed it: another instance, or `psql`. What
  * else the server does costs nothing.
@@ -91,8 +84,8 @@ export class PostgresList implements Disposable {
   readonly #now: () => number;
   readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
-  /** The moment whose list the chunks are, when they are one that can be kept. */
-  #kept: Kept | undefined;
+  /** The moment whose list the chunks are, when they are one that can be kept, and when it was, in milliseconds since 1970. */
+  #kept: (Moment & { readonly at: number }) | undefined;
 
   /**
    * @param patient Its statements may take longer than is right for one todo.
@@ -124,36 +117,26 @@ export class PostgresList implements Disposable {
   }
 
   /** Undefined when the whole list must be read. */
-  async #readChanges({ snapshot, life }: Kept): Promise<Moment | undefined> {
+  async #readChanges({ snapshot, life }: Moment): Promise<Moment | undefined> {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
     if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES)
       return undefined;
-    const changes = new Map<number, Map<number, Todo | undefined>>();
-    for (const row of rows) {
-      if (row.unseen === null) continue;
-      const number = chunkOf(row.unseen);
-      const ofChunk = changes.get(number) ?? new Map<number, Todo | undefined>();
-      changes.set(number, ofChunk.set(row.unseen, row.id === null ? undefined : row));
-    }
-    await this.#apply(changes);
-    return now;
-  }
-
-  async #apply(changes: ReadonlyMap<number, ReadonlyMap<number, Todo | undefined>>): Promise<void> {
+    const changed = rows.filter((row) => row.unseen !== null);
     let done = 0;
-    for (const [number, ofChunk] of changes) {
+    for (const [number, rowsOfChunk] of Map.groupBy(changed, ({ unseen }) => chunkOf(unseen))) {
       const chunk = this.#chunks.get(number);
       const todos = new Map(chunk === undefined ? [] : todosOf(chunk).map((todo) => [todo.id, todo]));
-      for (const [id, todo] of ofChunk) {
-        if (todo === undefined) todos.delete(id);
-        else todos.set(id, todo);
+      for (const row of rowsOfChunk) {
+        if (row.id === null) todos.delete(row.unseen);
+        else todos.set(row.id, row);
       }
       this.#chunks.set(number, makeChunk([...todos.values()].sort((one, other) => one.id - other.id)));
       done += 1;
       if (done % CHUNKS_A_TURN === 0) await turn();
     }
+    return now;
   }
 
   /** As it is at one moment, in parts: the server is never silent for long, and little is on its way at a time. */

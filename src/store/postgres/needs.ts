@@ -144,14 +144,10 @@ export async function findLacks(ask: Ask, needs: readonly Need[], taken: TakenId
   return { missing, denied: denied === '' ? undefined : `its role lacks rights: ${denied}`, behind };
 }
 
-/** What is wrong, for people, one line each. */
-export function faultsOf({ missing, behind, denied }: Lacks): readonly string[] {
-  return [...missing, ...behind.map(({ fault }) => fault), ...(denied === undefined ? [] : [denied])];
-}
-
-/** The same in one line, or undefined. */
-export function faultOf(lacks: Lacks): string | undefined {
-  return faultsOf(lacks).join('; ') || undefined;
+/** What is wrong, for people, or undefined. */
+export function faultOf({ missing, behind, denied }: Lacks): string | undefined {
+  const faults = [...missing, ...behind.map(({ fault }) => fault), denied];
+  return faults.filter((fault) => fault !== undefined).join('; ') || undefined;
 }
 
 /** Which rights the role lacks on what is there, for people, with what grants them; or undefined. */

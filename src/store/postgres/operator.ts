@@ -5,7 +5,7 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, messageOf, toStoreError } from './error.ts';
-import { faultsOf, findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
+import { findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK, tableFaults } from './schema.ts';
 
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
@@ -73,7 +73,7 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
             (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
           ),
           ...faults,
-          ...faultsOf(lacks),
+          ...lacks.behind.map(({ fault }) => fault),
         ],
       };
     },
