@@ -21,25 +21,6 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
 /** Milliseconds after which a server that works on a statement asks, again and again, whether its client is still there. */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
 
-const INSPECT = `SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
-  current_setting('transaction_read_only') = 'on' AS "readOnly",
-  current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions",
-  current_setting('client_min_messages') AS messages, current_setting('idle_session_timeout') AS idle,
-  (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement,
-  (extract(epoch FROM current_setting('client_connection_check_interval')::interval) * 1000)::int AS check`;
-
-interface Inspected {
-  readonly pid: number;
-  readonly role: string;
-  readonly standby: boolean;
-  readonly readOnly: boolean;
-  readonly endsTransactions: boolean;
-  readonly messages: string;
-  readonly idle: string;
-  readonly statement: number;
-  readonly check: number;
-}
-
 /** What a connection is opened for. */
 export interface ConnectionRequirements {
   /** Milliseconds after which the server gives up a statement. */
@@ -134,7 +115,9 @@ export class Cluster {
     const { config } = this.address;
     const { password } = config;
     let sent: string | undefined;
-    const settings = bare ? [] : settingsFor(requirements).map(startupOption);
+    const settings = Object.entries(bare ? {} : settingsFor(requirements)).map(
+      ([name, value]) => `-c ${name}=${value.replaceAll("'", '')}`,
+    );
     const client = new Client({
       ...config,
       ...host,
@@ -171,32 +154,36 @@ function isStartupRefusal(error: unknown): boolean {
   return isProtocolViolation(error) && messageOf(error).includes('startup parameter');
 }
 
-/** A setting of the session: its value as SQL writes it, and whether what is in force will do. */
-interface Setting {
-  readonly name: string;
-  readonly value: string;
-  readonly holds: (inspected: Inspected) => boolean;
+/** What a session is to be like, with values as SQL writes them. */
+function settingsFor({ statementMs }: ConnectionRequirements) {
+  return {
+    statement_timeout: `'${statementMs}ms'`,
+    client_connection_check_interval: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
+    idle_session_timeout: '0',
+    client_min_messages: 'warning',
+  };
 }
 
-function settingsFor({ statementMs }: ConnectionRequirements): readonly Setting[] {
-  return [
-    {
-      name: 'statement_timeout',
-      value: `'${statementMs}ms'`,
-      holds: ({ statement }) => statement > 0 && statement <= statementMs,
-    },
-    {
-      name: 'client_connection_check_interval',
-      value: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
-      holds: ({ check }) => check > 0 && check <= CLIENT_CHECK_INTERVAL_MS,
-    },
-    { name: 'idle_session_timeout', value: '0', holds: ({ idle }) => idle === '0' },
-    { name: 'client_min_messages', value: 'warning', holds: ({ messages }) => messages !== 'error' },
-  ];
-}
+/** What a connection is, in one row. `unmet` are those of the settings that what is in force will not do for. */
+const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
+  SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
+    current_setting('transaction_read_only') = 'on' AS "readOnly",
+    current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions", array_remove(ARRAY[
+      CASE WHEN current_setting('statement_timeout')::interval NOT BETWEEN '1ms' AND '${statementMs}ms'
+        THEN 'statement_timeout' END,
+      CASE WHEN current_setting('client_connection_check_interval')::interval
+        NOT BETWEEN '1ms' AND '${CLIENT_CHECK_INTERVAL_MS}ms' THEN 'client_connection_check_interval' END,
+      CASE WHEN current_setting('idle_session_timeout') <> '0' THEN 'idle_session_timeout' END,
+      CASE WHEN current_setting('client_min_messages') = 'error' THEN 'client_min_messages' END
+    ], NULL) AS unmet`;
 
-function startupOption({ name, value }: Setting): string {
-  return `-c ${name}=${value.replaceAll("'", '')}`;
+interface Inspected {
+  readonly pid: number;
+  readonly role: string;
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly endsTransactions: boolean;
+  readonly unmet: readonly (keyof ReturnType<typeof settingsFor>)[];
 }
 
 /**
@@ -205,16 +192,16 @@ function startupOption({ name, value }: Setting): string {
  * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
  */
 async function inspect(connection: ServerConnection, requirements: ConnectionRequirements): Promise<void> {
-  const [found] = await connection.run<Inspected>(INSPECT, requirements);
+  const [found] = await connection.run<Inspected>(inspectionFor(requirements), requirements);
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
   if (found.standby) throw new StoreNotWritable('it is a standby, which takes no writes');
   if (found.readOnly) throw new StoreNotWritable('it is read-only');
-  const missing = settingsFor(requirements).filter(({ holds }) => !holds(found));
-  if (!requirements.strict || missing.length === 0) return;
-  const alter = missing
-    .map(({ name, value }) => `ALTER ROLE ${found.role} SET ${name} = ${value}`)
+  if (!requirements.strict || found.unmet.length === 0) return;
+  const settings = settingsFor(requirements);
+  const alter = found.unmet
+    .map((name) => `ALTER ROLE ${found.role} SET ${name} = ${settings[name]}`)
     .join('; ');
   throw new ServerUnfit(`settings cannot be made through the pooler, so its role must bring them: ${alter}`);
 }
