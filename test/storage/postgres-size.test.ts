@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sizeOf } from '../../src/store/postgres/database.ts';
 import { migratePostgres } from '../../src/store/postgres/operator.ts';
+import { sizeOf } from '../../src/store/postgres/schema.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
 

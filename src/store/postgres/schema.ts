@@ -2,6 +2,7 @@ import type { Tell } from '../../events.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
 import type { ServerConnection } from './connection.ts';
+import type { Database } from './database.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf, throwFault } from './error.ts';
 import { TRIGGERS } from './list.ts';
 import { EVER, faultOf, findAllLacks, grants, raiseAbove, TO_SERVE } from './needs.ts';
@@ -43,11 +44,13 @@ const TRIGGERS_MISSING = `SELECT format('its trigger "%s" is missing, so every l
   FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
   WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgname = name)`;
 
+const OWN_TABLES =
+  "ARRAY['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']";
+
 /** In an order in which they can be logged again: `todos` refers to `categories`. */
 const UNLOGGED = `SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
     || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname) AS fault
-  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY
-    ['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']) AS own (name))
+  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name))
   HAVING count(*) > 0`;
 
 /** There are ids that no transaction of this server can have had: those of a restored dump. */
@@ -65,6 +68,11 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
   CREATE INDEX todos_changed ON todos (changed);
   DELETE FROM todo_tombstones;
   UPDATE todo_purged SET changed = pg_current_xact_id()`;
+
+const SIZE = `SELECT sum(pg_total_relation_size(own))::float8 AS bytes FROM unnest(${OWN_TABLES}::regclass[]) AS own`;
+
+/** Milliseconds for which a size is good enough. */
+const SIZE_INTERVAL_MS = 60_000;
 
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
@@ -167,6 +175,30 @@ export async function tableFaults(connection: ServerConnection): Promise<readonl
 async function faultsBy(connection: ServerConnection, text: string): Promise<readonly string[]> {
   const rows = await connection.run<{ fault: string }>(text);
   return rows.map(({ fault }) => fault);
+}
+
+/**
+ * The bytes of the service's tables with their indexes, as the server said them last; undefined while that is not known. A
+ * call whose answer is older than a minute asks anew, and does not wait.
+ *
+ * @param now Milliseconds that only grow.
+ */
+export function sizeOf(database: Database, now = () => performance.now()): () => number | undefined {
+  let bytes: number | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  async function ask(): Promise<void> {
+    const rows = await database.read<{ bytes: number }>(SIZE).catch(() => []);
+    bytes = rows[0]?.bytes;
+  }
+
+  return () => {
+    if (now() - askedAt >= SIZE_INTERVAL_MS) {
+      askedAt = now();
+      void ask();
+    }
+    return bytes;
+  };
 }
 
 /** Makes lists of a restored dump cost what changed. Nothing happens where they do. */

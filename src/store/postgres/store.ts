@@ -17,13 +17,13 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { ServerConnection } from './connection.ts';
-import { Database, sizeOf } from './database.ts';
+import { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode, throwFault } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
 import { rightsFault } from './needs.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
-import { checkLogged, checkServable, latestVersion, migrate } from './schema.ts';
+import { checkLogged, checkServable, latestVersion, migrate, sizeOf } from './schema.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
