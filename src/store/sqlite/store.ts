@@ -18,6 +18,9 @@ import { Writer } from './writer.ts';
 const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
   coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
 
+/** For a write whose outcome is that of the store. */
+const unchanged = <T>(outcome: T): T => outcome;
+
 export interface SqliteOptions extends OwnedOptions {
   /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
   readonly cacheBytes?: number;
@@ -64,19 +67,24 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    async add(todo, once, mark) {
-      const outcome = await writer.write({ kind: 'add', once, ...todo }, mark);
-      if (outcome === 'ids-exhausted') throw new IdsExhausted();
-      if (typeof outcome === 'string') return outcome;
-      if (typeof outcome === 'object')
-        return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-      return represent({ id: outcome, done: false, ...todo });
-    },
+    add: (todo, once, mark) =>
+      writer.write(
+        { kind: 'add', once, ...todo },
+        (outcome) => {
+          if (outcome === 'ids-exhausted') throw new IdsExhausted();
+          if (typeof outcome === 'string') return outcome;
+          if (typeof outcome === 'object')
+            return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
+          return represent({ id: outcome, done: false, ...todo });
+        },
+        mark,
+      ),
 
     replace: (id, replacement, preconditions = {}, mark) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }, mark),
+      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged, mark),
 
-    remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
+    remove: (id, preconditions = {}, mark) =>
+      writer.write({ kind: 'remove', id, preconditions }, unchanged, mark),
 
     async check() {
       health.assertUsable();

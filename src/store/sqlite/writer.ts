@@ -18,7 +18,7 @@ export interface Watcher {
 interface Waiting {
   readonly write: Write;
   readonly mark: Mark | undefined;
-  resolve(outcome: Decided | PromiseLike<Decided>): void;
+  settle(outcome: Decided): void;
   reject(error: unknown): void;
 }
 
@@ -64,24 +64,38 @@ export class Writer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when what was decided is on disk, the writes of a batch in their order. Nothing is written once the writer is
-   * closed.
+   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. Those who wait for the writes of
+   * a batch go on in the order of the writes, whatever their kinds, so that the log has the order of the commits. Nothing is
+   * written once the writer is closed.
    *
    * @param mark Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write>(write: W, mark?: Mark): Promise<Outcomes[W['kind']]> {
+  write<W extends Write, T>(
+    write: W,
+    onOutcome: (outcome: Outcomes[W['kind']]) => T,
+    mark?: Mark,
+  ): Promise<T> {
     if (!this.#busy) {
       this.#busy = true;
       // Later than every request that the event loop finds ready in this turn: they share a batch.
       setImmediate(() => this.#send());
     }
-    return new Promise((resolve, reject) => this.#next.push({ write, mark, resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcomes[W['kind']]): void => {
+        try {
+          resolve(onOutcome(outcome));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#next.push({ write, mark, settle, reject });
+    });
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
-    await this.write({ kind: 'probe' });
+    await this.write({ kind: 'probe' }, () => {});
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -124,7 +138,7 @@ export class Writer implements AsyncDisposable {
     this.#send();
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
-      else batch[index]?.resolve(outcome);
+      else batch[index]?.settle(outcome);
     }
     if (changed.length === 0) return;
     const commit = { name: 'commit', writes: changed.length, from, until } as const;
