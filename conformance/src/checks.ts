@@ -17,6 +17,19 @@ import { transport } from './chapters/transport.ts';
 import { leftOut } from './check.ts';
 import type { Target } from './target.ts';
 
+let held: Target | undefined;
+
+/** Chooses what `suite.ts` holds to the specification. */
+export function holdTarget(target: Target): void {
+  held = target;
+}
+
+/** States every check that the chosen service can be held to. @throws {Error} before one was chosen. */
+export function stateHeldChecks(): void {
+  if (held === undefined) throw new Error('Cannot test: no service was chosen');
+  stateChecks(held);
+}
+
 /**
  * States every check that this service can be held to, in the order in which they must run, and what it cannot be held
  * to. What they make is deleted by `leaveAsFound`.

@@ -1,8 +1,8 @@
 import { run as runTests } from 'node:test';
 import { junit, spec, tap } from 'node:test/reporters';
 import { endChecks } from './check.ts';
+import { holdTarget } from './checks.ts';
 import { type CommandLine, HELP, readCommandLine, type Tokens } from './command-line.ts';
-import { holdTarget } from './held.ts';
 import { header } from './http.ts';
 import { holdTo } from './problem.ts';
 import { leaveAsFound, type SharedList, send, type Target } from './target.ts';

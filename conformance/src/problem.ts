@@ -57,6 +57,11 @@ const catalogue: Readonly<Record<number, readonly [title: string, section?: stri
   503: ['Service Unavailable', '15.6.4'],
 };
 
+/** The reason phrase of RFC 9110, as it stands in the line of text (Errors 4). */
+export function phraseOf(status: number): string | undefined {
+  return catalogue[status]?.[0];
+}
+
 const validation = 'One or more validation errors occurred.';
 
 /** Of every problem that any test has looked at: no two requests share one. */

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import { holdsToContract } from './problem.ts';
+import { type Expected, holdsToContract } from './problem.ts';
 import { makeTodo, type Request, send, type Target } from './target.ts';
 
 /** A request that is answered with an error, and what is special about that answer. */
-export interface Provocation {
+export interface Provocation extends Expected {
   readonly line: string;
-  readonly request: Request;
+  readonly request?: Request;
   readonly status: number;
-  /** RFC 9110, as it stands in the text line. */
-  readonly phrase: string;
-  readonly title?: string;
-  readonly detail?: 'any' | 'optional';
-  readonly errors?: readonly string[];
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Statuses that only the contract knows. */
@@ -23,88 +17,57 @@ const ofTheContract = [405, 413, 415];
  * this profile can say. They change nothing: ids of todos that must not exist are negative, for a positive one
  * may be somebody's todo.
  */
-export async function provocations(target: Target): Promise<Provocation[]> {
+export async function provocations(target: Target): Promise<readonly Provocation[]> {
   const all = await everyProvocation(target);
   return holdsToContract()
     ? all
     : all.filter(({ status, detail }) => !ofTheContract.includes(status) && detail === undefined);
 }
 
-async function everyProvocation(target: Target): Promise<Provocation[]> {
-  const notFound = { status: 404, phrase: 'Not Found' } as const;
-  const unmatched = { line: 'GET /nope', request: {}, ...notFound };
+async function everyProvocation(target: Target): Promise<readonly Provocation[]> {
+  const unmatched = { line: 'GET /nope', status: 404 };
   if (target.profile === 'error-demo') {
     return [
       unmatched,
-      { line: 'GET /todos/7', request: {}, ...notFound },
-      { line: 'POST /todos/7/complete', request: {}, ...notFound },
-      wrongMethod('DELETE /todos/1', 'GET, HEAD'),
+      { line: 'GET /todos/7', status: 404 },
+      { line: 'POST /todos/7/complete', status: 404 },
+      { line: 'DELETE /todos/1', status: 405, headers: { allow: 'GET, HEAD' } },
       ...(target.fresh ? [await completedTwice(target)] : []),
     ];
   }
-  const { editor, reader } = target.tokens;
+  const { editor: token, reader } = target.tokens;
   const { id } = await makeTodo(target);
-  const good = { title: 'Buy milk', categoryId: 1 };
-  const body = { status: 400, phrase: 'Bad Request' } as const;
+  const json = { title: 'Buy milk', categoryId: 1 };
+  const challenge = 'Bearer realm="todo-service"';
+  const challenged = { status: 401, headers: { 'www-authenticate': challenge } };
+  const insufficient = { 'www-authenticate': `${challenge}, error="insufficient_scope"` };
+  const forbidden = { status: 403, headers: insufficient };
   return [
     unmatched,
-    { line: 'GET /todos/-1', request: { token: reader }, ...notFound },
-    { line: 'PUT /todos/-1', request: { token: editor, json: good }, ...notFound },
-    { line: 'DELETE /todos/-1', request: { token: editor }, ...notFound },
-    wrongMethod('PATCH /todos', 'GET, HEAD, POST'),
-    challenged('GET /todos', {}, 'Bearer realm="todo-service"'),
-    challenged('POST /todos', { json: good }, 'Bearer realm="todo-service"'),
-    forbidden('POST /todos', { token: reader, json: good }),
-    forbidden(`DELETE /todos/${id}`, { token: reader }),
-    ...['POST /todos', `PUT /todos/${id}`].flatMap((line): Provocation[] => [
-      { line, request: { token: editor, json: { ...good, title: '' } }, ...body, errors: ['title'] },
-      {
-        line,
-        request: { token: editor, json: { ...good, categoryId: 2147483647 } },
-        ...body,
-        title: 'Category not found',
-      },
-      { line, request: { token: editor, body: '{' }, ...body, detail: 'any' },
-      {
-        line,
-        request: { token: editor, body: '{}', type: 'text/plain' },
-        status: 415,
-        phrase: 'Unsupported Media Type',
-        detail: 'optional',
-      },
-      {
-        line,
-        request: { token: editor, body: ' '.repeat(65_537) },
-        status: 413,
-        phrase: 'Content Too Large',
-        detail: 'optional',
-      },
-    ]),
+    { line: 'GET /todos/-1', request: { token: reader }, status: 404 },
+    { line: 'PUT /todos/-1', request: { token, json }, status: 404 },
+    { line: 'DELETE /todos/-1', request: { token }, status: 404 },
+    { line: 'PATCH /todos', status: 405, headers: { allow: 'GET, HEAD, POST' } },
+    { line: 'GET /todos', ...challenged },
+    { line: 'POST /todos', request: { json }, ...challenged },
+    { line: 'POST /todos', request: { token: reader, json }, ...forbidden },
+    { line: `DELETE /todos/${id}`, request: { token: reader }, ...forbidden },
+    ...['POST /todos', `PUT /todos/${id}`].flatMap((line): Provocation[] => {
+      const missing = { ...json, categoryId: 2147483647 };
+      return [
+        { line, request: { token, json: { ...json, title: '' } }, status: 400, errors: ['title'] },
+        { line, request: { token, json: missing }, status: 400, title: 'Category not found' },
+        { line, request: { token, body: '{' }, status: 400, detail: 'any' },
+        { line, request: { token, body: '{}', type: 'text/plain' }, status: 415, detail: 'optional' },
+        { line, request: { token, body: ' '.repeat(65_537) }, status: 413, detail: 'optional' },
+      ];
+    }),
   ];
 }
 
 async function completedTwice(target: Target): Promise<Provocation> {
-  const { status } = await send(target, 'POST /todos/1/complete');
-  assert.ok(status === 200 || status === 409, `POST /todos/1/complete answered ${status}`);
-  return {
-    line: 'POST /todos/1/complete',
-    request: {},
-    status: 409,
-    phrase: 'Conflict',
-    title: 'Todo is already completed',
-    detail: 'any',
-  };
-}
-
-function wrongMethod(line: string, allow: string): Provocation {
-  return { line, request: {}, status: 405, phrase: 'Method Not Allowed', headers: { allow } };
-}
-
-function challenged(line: string, request: Request, challenge: string): Provocation {
-  return { line, request, status: 401, phrase: 'Unauthorized', headers: { 'www-authenticate': challenge } };
-}
-
-function forbidden(line: string, request: Request): Provocation {
-  const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
-  return { line, request, status: 403, phrase: 'Forbidden', headers: { 'www-authenticate': challenge } };
+  const line = 'POST /todos/1/complete';
+  const { status } = await send(target, line);
+  assert.ok(status === 200 || status === 409, `${line} answered ${status}`);
+  return { line, status: 409, title: 'Todo is already completed', detail: 'any' };
 }

@@ -1,5 +1,4 @@
-import { stateChecks } from './checks.ts';
-import { heldTarget } from './held.ts';
+import { stateHeldChecks } from './checks.ts';
 
 // The file that `main.ts` lets `node:test` run, in the same process.
-stateChecks(heldTarget());
+stateHeldChecks();

@@ -1,111 +1,281 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { type Running, startService } from '../start.ts';
-import { type OpenApiDocument, operationsOf, parseDocument, readDocument } from './read-document.ts';
+import { header, json } from '../../conformance/src/http.ts';
+import { send } from '../../conformance/src/target.ts';
+import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
+import type { Route } from '../../src/http/message/routes.ts';
+import { problemBody, reasonPhrase } from '../../src/problem/problem.ts';
+import * as answers from '../../src/shared-list/answers.ts';
+import { parseIdempotencyKey } from '../../src/shared-list/request-headers.ts';
+import { sharedListRoutes } from '../../src/shared-list/routes.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';
+import { temporaryFolder } from '../folder.ts';
+import { auth, errorDemoOf, sharedListOf } from '../specification/target-of.ts';
+import { runProgram, startService } from '../start.ts';
+import { responseChecker } from './check-response.ts';
+import { type OpenApiDocument, operationsOf, parseDocument, type Response } from './read-document.ts';
 
-const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
-const options = { 'shared-list': { auth }, 'error-demo': {} };
+const parts = new AsyncDisposableStack();
+after(() => parts.disposeAsync());
 
-/** The statuses that each operation lists. */
-const statuses = {
+const folder = parts.use(await temporaryFolder());
+const store = parts.use(await openSqliteStore(`${folder.path}/todos.db`));
+
+/** What the document of each profile has. */
+const PROFILES = {
   'shared-list': {
-    'GET /me': '200 400 401 413 500 503',
-    'GET /todos': '200 304 400 401 412 413 500 503',
-    'POST /todos': '201 400 401 403 409 413 415 422 500 503',
-    'GET /todos/{id}': '200 304 400 401 404 412 413 500 503',
-    'PUT /todos/{id}': '204 400 401 403 404 412 413 415 500 503',
-    'DELETE /todos/{id}': '204 400 401 403 404 412 413 500 503',
+    target: sharedListOf(parts.use(await startService({ environment: 'development', auth })), 'development'),
+    routes: sharedListRoutes(store, () => {}),
+    /** The statuses that each operation lists. */
+    statuses: {
+      'GET /me': '200 400 401 413 500 503',
+      'GET /todos': '200 304 400 401 412 413 500 503',
+      'POST /todos': '201 400 401 403 409 413 415 422 500 503',
+      'GET /todos/{id}': '200 304 400 401 404 412 413 500 503',
+      'PUT /todos/{id}': '204 400 401 403 404 412 413 415 500 503',
+      'DELETE /todos/{id}': '204 400 401 403 404 412 413 500 503',
+    },
+    schemas: [
+      ...['CategoryId', 'CreateTodo', 'HttpValidationProblemDetails', 'IdentitySummary'],
+      ...['ProblemDetails', 'ReplaceTodo', 'Title', 'TodoResponse'],
+    ],
+    /** Rules of the linter that the document breaks. */
+    exceptions: [],
   },
   'error-demo': {
-    'GET /todos/{id}': '200 404 413 500',
-    'POST /todos/{id}/complete': '200 404 409 413 500',
-    'GET /crash': '413 500',
+    target: errorDemoOf(
+      parts.use(await startService({ profile: 'error-demo', environment: 'development' })),
+      'development',
+    ),
+    routes: errorDemoRoutes(() => {}),
+    statuses: {
+      'GET /todos/{id}': '200 404 413 500',
+      'POST /todos/{id}/complete': '200 404 409 413 500',
+      'GET /crash': '413 500',
+    },
+    schemas: ['ProblemDetails', 'Todo'],
+    // Specification, Endpoints, Profile B: GET /crash never succeeds.
+    exceptions: ['operation-2xx-response at #/paths/~1crash/get/responses'],
   },
 };
 
-const schemas = {
-  'shared-list': [
-    'CategoryId',
-    'CreateTodo',
-    'HttpValidationProblemDetails',
-    'IdentitySummary',
-    'ProblemDetails',
-    'ReplaceTodo',
-    'Title',
-    'TodoResponse',
-  ],
-  'error-demo': ['ProblemDetails', 'Todo'],
-};
+const textOf = (profile: string) =>
+  readFileSync(new URL(`../../src/openapi/${profile}.v1.json`, import.meta.url), 'utf8');
 
-/** Rules of the linter that the document breaks, and why that is right. */
-const exceptions = {
-  'shared-list': [],
-  // Specification, Endpoints, Profile B: GET /crash never succeeds.
-  'error-demo': ['operation-2xx-response at #/paths/~1crash/get/responses'],
-};
+for (const [profile, { target, routes, statuses, schemas, exceptions }] of Object.entries(PROFILES)) {
+  const text = textOf(profile);
+  const document = parseDocument(text);
 
-for (const profile of ['shared-list', 'error-demo'] as const) {
-  describe(`The OpenAPI document of ${profile}`, () => {
-    let service: Running;
-    let text = '';
-    let document: OpenApiDocument;
-    before(async () => {
-      service = await startService({ profile, environment: 'development', ...options[profile] });
-      text = await readDocument(service);
-      document = parseDocument(text);
+  describe(`The document of ${profile}`, () => {
+    test('D3 · is what development serves and the command openapi prints, byte for byte', async () => {
+      assert.equal((await send(target, 'GET /openapi/v1.json')).body.toString(), text);
+      const printed = await runProgram(['openapi', '--profile', profile]);
+      assert.deepEqual(printed, { code: 0, stdout: text, stderr: '' });
     });
-    after(() => service[Symbol.asyncDispose]());
 
-    test('D3 · is valid', async () => {
+    test('D3 · is valid, and clean under a linter, every rule recommended to anybody switched on', async () => {
       assert.deepEqual(await new Validator().validate(JSON.parse(text)), { valid: true });
-    });
-
-    test('D3 · is clean under a linter, every rule recommended to anybody switched on', async () => {
       const config = await createConfig({ extends: ['recommended-strict'] });
       const found = await lintFromString({ source: text, config, absoluteRef: 'v1.json' });
       const faults = found.map(({ ruleId, location }) => `${ruleId} at ${location[0]?.pointer}`);
-      assert.deepEqual(faults, exceptions[profile]);
+      assert.deepEqual(faults, exceptions);
     });
 
     test('D3 · lists exactly the operations of the specification, each with every status it can have', () => {
       const listed = Object.entries(operationsOf(document)).map(([name, { responses }]) => {
         return [name, Object.keys(responses).join(' ')];
       });
-      assert.deepEqual(Object.fromEntries(listed), statuses[profile]);
+      assert.deepEqual(Object.fromEntries(listed), statuses);
     });
 
     test('D3 · names its schemas', () => {
-      assert.deepEqual(Object.keys(document.components.schemas).sort(), schemas[profile]);
+      assert.deepEqual(Object.keys(document.components.schemas).sort(), schemas);
     });
 
     test('R2 · says that the id in a path is a 32-bit integer', () => {
       const items = Object.entries(document.paths).filter(([path]) => path.includes('{id}'));
-      const parameters = items.map(([, { parameters }]) => (parameters as Record<string, unknown>[])[0]);
-      assert.notEqual(parameters.length, 0);
+      assert.notEqual(items.length, 0);
       const schema = { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 };
-      for (const parameter of parameters) {
+      for (const [, { parameters }] of items) {
+        const [parameter] = parameters as Record<string, unknown>[];
         assert.partialDeepStrictEqual(parameter, { name: 'id', in: 'path', required: true, schema });
       }
     });
 
-    test('N2, P1 · gives every problem as Problem Details and, except a 500, as a line of text', () => {
+    test('Endpoints A, rule 4 · has the operations of the routes and no others, each with its access, its id and its body', () => {
+      const documented = Object.entries(operationsOf(document)).map(([name, operation]) => {
+        const { security, 'x-policy': policy, requestBody } = operation;
+        return { name, security, policy, hasId: hasId(document, name), parses: requestBody !== undefined };
+      });
+      assert.deepEqual(documented.toSorted(byName), routes.map(stated).toSorted(byName));
+    });
+
+    test('P2, P3, P4 · has examples of problems as the service writes them', () => {
+      const found = responsesOf(document).flatMap(problemsOf);
+      assert.ok(found.length > 3);
+      for (const problem of found)
+        assert.equal(JSON.stringify(problem), problemBody(problem, problem.traceId));
+    });
+
+    test('N2, P1, P7 · gives each problem the line of text of its status, except a 500, and the headers that every error has', () => {
       for (const [name, { responses }] of Object.entries(operationsOf(document))) {
-        for (const [status, { content }] of Object.entries(responses)) {
+        for (const [status, { content = {}, headers = {} }] of Object.entries(responses)) {
           if (status < '400') continue;
           const types = ['application/problem+json', ...(status === '500' ? [] : ['text/plain'])];
-          assert.deepEqual(Object.keys(content ?? {}), types, `${name} ${status}`);
+          assert.deepEqual(Object.keys(content), types, `${name} ${status}`);
+          const line = content['text/plain']?.schema.const;
+          const phrase = reasonPhrase(Number(status));
+          assert.equal(line, status === '500' ? undefined : `Status Code: ${status}; ${phrase}`, name);
+          const { Vary, 'Cache-Control': cache } = headers;
+          assert.ok(Vary?.required && cache?.required, `${name} ${status}`);
+          assert.equal(cache.schema.const, status === '500' ? 'no-cache,no-store' : 'no-store');
         }
       }
     });
   });
+}
 
-  test(`What the service does 6 · neither document nor page is served by ${profile} in production`, async () => {
-    await using service = await startService({ profile, environment: 'production', ...options[profile] });
-    for (const path of ['/openapi/v1.json', '/scalar', '/scalar/api-reference.js', '/scalar/icon.svg']) {
-      assert.equal((await fetch(service.baseUrl + path)).status, 404, path);
+test('D3 · openapi prints the document of the shared list unless told otherwise, and refuses other profiles', async () => {
+  const printed = await runProgram(['openapi']);
+  assert.deepEqual(printed, { code: 0, stdout: textOf('shared-list'), stderr: '' });
+  for (const profile of ['list', 'toString']) {
+    const { code, stderr } = await runProgram(['openapi', '--profile', profile]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^--profile must be shared-list or error-demo, received "\w+"\n/);
+  }
+});
+
+describe('The document of the shared list', () => {
+  const document = parseDocument(textOf('shared-list'));
+  const { target } = PROFILES['shared-list'];
+  const { editor: token } = target.tokens;
+  const check = responseChecker(document);
+
+  test('B9, B10 · has the limits that the service has', () => {
+    const { Title, CategoryId, TodoResponse } = document.components.schemas;
+    assert.equal(Title?.maxLength, TITLE_MAX_LENGTH);
+    assert.equal(CategoryId?.maximum, MAX_ID);
+    for (const member of ['id', 'categoryId']) {
+      assert.equal(TodoResponse?.properties?.[member]?.maximum, MAX_ID);
     }
   });
+
+  test('I5 · admits the keys of a create that the service admits', () => {
+    const { parameters = [] } = operationsOf(document)['POST /todos'] ?? {};
+    const pattern = parameters.find(({ name }) => name === 'Idempotency-Key')?.schema.pattern;
+    assert.ok(pattern !== undefined);
+    const one = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
+    const longest = 'k'.repeat(128);
+    const others = ['', '""', longest, `"${longest}"`, `${longest}k`, '"a', 'a"', '"a";v=1', 'a, b', 'a\n'];
+    for (const value of [...one, ...one.map((character) => `"${character}"`), ...others]) {
+      const admitted = new RegExp(pattern, 'u').test(value);
+      assert.equal(admitted, parseIdempotencyKey(value) !== undefined, JSON.stringify(value));
+    }
+  });
+
+  for (const [name, answer] of Object.entries(answers)) {
+    test(`D3 · has an example of the answer ${name}, and says whether it may be repeated`, () => {
+      const response = responsesOf(document).find((one) =>
+        problemsOf(one).some((problem) => JSON.stringify(problem) === problemBody(answer, problem.traceId)),
+      );
+      assert.ok(response, 'no response has it');
+      if (answer.headers?.['retry-after'] !== undefined) assert.ok(response.headers?.['Retry-After']);
+    });
+  }
+
+  test('Authentication 1 · asks for a bearer token that is a JWT', () => {
+    const { description, ...scheme } = document.components.securitySchemes?.bearer ?? {};
+    assert.match(description ?? '', /\S/);
+    assert.deepEqual(scheme, { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+  });
+
+  test('A11 · names the policy CanWriteTodos and its role on every write, and on no read', () => {
+    for (const [name, operation] of Object.entries(operationsOf(document))) {
+      const writes = !name.startsWith('GET ');
+      assert.equal(operation['x-policy'], writes ? 'CanWriteTodos' : undefined, name);
+      assert.equal(/`editor` \(policy `CanWriteTodos`\)/.test(operation.description), writes, name);
+    }
+  });
+
+  test('D3 · a request made from its examples succeeds, as it says', async () => {
+    const example = (name: string) => document.components.schemas[name]?.examples?.[0];
+    const created = await send(target, 'POST /todos', { token, json: example('CreateTodo') });
+    assert.equal(created.status, 201);
+    check('POST', '/todos', created);
+    const line = `PUT ${header(created, 'location')}`;
+    const replaced = await send(target, line, { token, json: example('ReplaceTodo') });
+    assert.equal(replaced.status, 204);
+    check('PUT', '/todos/{id}', replaced);
+  });
+
+  const mistakes = {
+    'One or more validation errors occurred.': { title: '', categoryId: 0 },
+    'Category not found': { title: 'Buy milk', categoryId: 2_147_483_647 },
+  };
+  for (const [title, body] of Object.entries(mistakes)) {
+    test(`D3 · the example of "${title}" is what the service answers`, async () => {
+      const reply = await send(target, 'POST /todos', { token, json: body });
+      check('POST', '/todos', reply);
+      const { traceId, ...said } = json(reply) as { traceId: string };
+      const listed = problemsOf(operationsOf(document)['POST /todos']?.responses[400] ?? {});
+      const example = listed.find((problem) => problem.title === title);
+      assert.deepEqual({ ...said, traceId: example?.traceId }, example, traceId);
+    });
+  }
+});
+
+describe('The document of the error demo', () => {
+  const document = parseDocument(textOf('error-demo'));
+  const { target } = PROFILES['error-demo'];
+
+  test('Authentication 10 · asks nobody for a token', () => {
+    assert.equal(document.components.securitySchemes, undefined);
+  });
+
+  test('D3 · completing a todo, completing it again and crashing answer as it says', async () => {
+    const check = responseChecker(document);
+    for (const [line, path, status] of [
+      ['POST /todos/1/complete', '/todos/{id}/complete', 200],
+      ['POST /todos/1/complete', '/todos/{id}/complete', 409],
+      ['GET /crash', '/crash', 500],
+    ] as const) {
+      const reply = await send(target, line);
+      assert.equal(reply.status, status);
+      check(line.startsWith('POST') ? 'POST' : 'GET', path, reply);
+    }
+  });
+});
+
+/** What a route says of itself, as the document says it. */
+function stated({ method, path, access, readsBody }: Route) {
+  return {
+    name: `${method} ${path.replace(':id', '{id}')}`,
+    security: access === 'open' ? [] : [{ bearer: [] }],
+    policy: access === 'CanWriteTodos' ? access : undefined,
+    hasId: path.includes(':id'),
+    parses: readsBody === true,
+  };
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+function hasId(document: OpenApiDocument, name: string): boolean {
+  const { parameters = [] } = document.paths[name.split(' ')[1] ?? ''] ?? {};
+  return (parameters as readonly { readonly name: string }[]).some(({ name }) => name === 'id');
+}
+
+function responsesOf(document: OpenApiDocument): readonly Response[] {
+  return Object.values(operationsOf(document)).flatMap(({ responses }) => Object.values(responses));
+}
+
+/** The examples of problems that a response has. */
+function problemsOf({ content }: Response) {
+  const examples = Object.values(content?.['application/problem+json']?.examples ?? {});
+  return examples.map(({ value }) => value);
 }

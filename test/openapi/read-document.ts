@@ -1,5 +1,4 @@
 import type { Problem } from '../../src/problem/problem.ts';
-import type { Running } from '../start.ts';
 
 /** The parts of the service's OpenAPI document that the tests read. */
 export interface OpenApiDocument {
@@ -36,11 +35,6 @@ export interface Operation {
   readonly requestBody?: unknown;
   readonly parameters?: readonly { readonly name: string; readonly schema: { readonly pattern?: string } }[];
   readonly responses: Readonly<Record<string, Response>>;
-}
-
-/** The document as text: what a validator and a linter read. */
-export async function readDocument({ baseUrl }: Pick<Running, 'baseUrl'>): Promise<string> {
-  return (await fetch(`${baseUrl}/openapi/v1.json`)).text();
 }
 
 /** The document of this text, in which what is referred to stands in place of each reference. */

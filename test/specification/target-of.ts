@@ -3,7 +3,7 @@ import { after, describe } from 'node:test';
 import { stateChecks } from '../../conformance/src/checks.ts';
 import { signer } from '../../conformance/src/sign.ts';
 import { type ErrorDemo, leaveAsFound, type SharedList, type Target } from '../../conformance/src/target.ts';
-import { assertDescribed } from '../openapi/described.ts';
+import { assertDescribed } from '../openapi/check-response.ts';
 import type { Running } from '../start.ts';
 
 /** What the services that these tests start trust: one HMAC secret, long enough for each of its algorithms. */

@@ -25,6 +25,8 @@ export function development(target: Target, environment: 'development' | 'produc
           documentPath,
           pagePath,
           `${pagePath}/`,
+          `${pagePath}/api-reference.js`,
+          `${pagePath}/icon.svg`,
           '/openapi',
           '/scalar/v1',
           '/docs',

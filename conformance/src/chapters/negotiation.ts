@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, type Reply } from '../http.ts';
-import { assertErrorHeaders, assertProblem, assertTextLine, byLaw, mediaType } from '../problem.ts';
+import { assertErrorHeaders, assertProblem, assertTextLine, byLaw, mediaType, phraseOf } from '../problem.ts';
 import { provocations } from '../provoke.ts';
 import { expecting, makeTodo, send, type Target } from '../target.ts';
 
@@ -52,9 +52,9 @@ export function negotiation(target: Target): void {
     });
 
     test('N2, N4, P7 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
-      for (const { line, request, status, phrase, headers } of await provocations(target)) {
+      for (const { line, request, status, headers } of await provocations(target)) {
         const reply = await send(target, line, { ...request, accept: 'text/html' });
-        assertTextLine(reply, status, `Status Code: ${status}; ${phrase}`);
+        assertTextLine(reply, status, `Status Code: ${status}; ${phraseOf(status)}`);
         assert.equal(header(reply, 'allow'), headers?.allow, line);
         assert.equal(header(reply, 'www-authenticate'), headers?.['www-authenticate'], line);
       }
