@@ -76,6 +76,13 @@ for (const [text, line, column, problem] of REFUSED) {
   });
 }
 
+test('B4, B5 · where a body is no object, or nests more than 64 levels deep, is said', () => {
+  const noObject = { problem: 'An object is expected.', line: 2, column: 3 };
+  assert.deepEqual(readJsonObject('\n  [1]'), { fault: noObject });
+  const tooDeep = { problem: 'Arrays and objects may nest 64 levels deep.', line: 1, column: 69 };
+  assert.deepEqual(readJsonObject(`{"a":${'['.repeat(64)}`), { fault: tooDeep });
+});
+
 test('nesting has no end by default', () => {
   let value = parsed(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
   let depth = 0;

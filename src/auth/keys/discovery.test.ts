@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oauthAddress, openIdAddress, parseTrustedAddress } from './discovery.ts';
+import { parseTrustedAddress } from './discovery.ts';
 
 for (const address of [
   'https://login.example.org',
@@ -33,31 +33,5 @@ for (const address of [
 ]) {
   test(`keys may not come from ${JSON.stringify(address)}`, () => {
     assert.equal(parseTrustedAddress(address), undefined);
-  });
-}
-
-/** OpenID Connect Discovery 1.0 §4.1, RFC 8414 §3.1. */
-const WELL_KNOWN: readonly (readonly [string, string, string])[] = [
-  [
-    'https://a.example',
-    'https://a.example/.well-known/openid-configuration',
-    'https://a.example/.well-known/oauth-authorization-server',
-  ],
-  [
-    'https://a.example/',
-    'https://a.example/.well-known/openid-configuration',
-    'https://a.example/.well-known/oauth-authorization-server',
-  ],
-  [
-    'https://a.example/realms/x',
-    'https://a.example/realms/x/.well-known/openid-configuration',
-    'https://a.example/.well-known/oauth-authorization-server/realms/x',
-  ],
-];
-
-for (const [issuer, openId, oauth] of WELL_KNOWN) {
-  test(`the documents of ${issuer} are where the standards put them`, () => {
-    assert.equal(openIdAddress(issuer), openId);
-    assert.equal(oauthAddress(issuer), oauth);
   });
 }

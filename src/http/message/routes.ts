@@ -166,7 +166,7 @@ const MAX_INT32 = 2_147_483_647;
  * The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. Digit by digit costs
  * less than half of a regular expression and a conversion, on the most used path.
  */
-export function parseId(path: string, from = 0, until = path.length): number | undefined {
+function parseId(path: string, from: number, until: number): number | undefined {
   const isNegative = path[from] === '-';
   const first = isNegative || path[from] === '+' ? from + 1 : from;
   if (first >= until) return undefined;

@@ -3,15 +3,8 @@ import { test } from 'node:test';
 import { readTarget } from './validation.ts';
 
 const read: readonly (readonly [string, string])[] = [
-  ['/todos', '/todos'],
-  ['/todos/%35', '/todos/5'],
-  ['/%74odos', '/todos'],
   ['/todos/%2B5', '/todos/+5'],
-  ['/todos?x=1', '/todos'],
   ['/todos?x=%FF', '/todos'],
-  ['/todos?', '/todos'],
-  ['//todos', '//todos'],
-  ['/todos/%2535', '/todos/%2535'],
   ['/todos%2F5', '/todos%2F5'],
   ['/todos/%205', '/todos/%205'],
   ['/todos/%C3%A9', '/todos/%C3%A9'],
@@ -50,15 +43,6 @@ const refused: readonly string[] = [
   '/todos\\5',
   '/tod os',
   '/todös',
-  '/todos/%',
-  '/todos/%3',
-  '/todos/%zz',
-  '/todos/%FF',
-  '/todos/%C0%AF',
-  '/todos/%ED%A0%80',
-  '/todos/%00',
-  '/todos/%0d',
-  '/todos/%0A',
 ];
 
 for (const target of refused) {
