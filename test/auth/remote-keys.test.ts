@@ -1,36 +1,109 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import pino from 'pino';
-import { authenticateWith } from '../../src/auth/authenticate.ts';
-import type { Keys } from '../../src/auth/keys/keys.ts';
 import { openRemoteKeys, type RemoteKeysOptions } from '../../src/auth/keys/remote.ts';
 import type { RemoteSource } from '../../src/auth/keys/source.ts';
-import { tellBy } from '../../src/observe/log.ts';
-import { draft, forge, jwkOf, type KeyName, publicKey } from './forge.ts';
-import { type FakeIssuer, json, startIssuer, status } from './issuer.ts';
-import { TRUST } from './trust.ts';
+import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
+import { keptLog, verdictsWith } from './trust.ts';
+
+/** An issuer on loopback that answers as the test says. The outside network's double. */
+interface FakeIssuer extends AsyncDisposable {
+  readonly url: string;
+  /** The paths that were asked for, in order. */
+  readonly asked: string[];
+  /** What it publishes; the test may change it at any time. */
+  keys: unknown;
+  /** Answers in place of the discovery document and the keys, by path. */
+  readonly answers: Map<string, RequestListener>;
+  /** How often the keys were asked for. */
+  timesKeysWereAsked(): number;
+}
+
+interface IssuerOptions {
+  readonly port?: number;
+  readonly keys?: unknown;
+  readonly answers?: readonly (readonly [path: string, answer: RequestListener])[];
+}
+
+const OPENID = '/.well-known/openid-configuration';
+const OAUTH = '/.well-known/oauth-authorization-server';
+
+async function startIssuer(options: IssuerOptions = {}): Promise<FakeIssuer> {
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    issuer.asked.push(path);
+    const answer = issuer.answers.get(path) ?? byDefault(path);
+    answer(request, response);
+  }).listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: chosen } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${chosen}`;
+  const issuer: FakeIssuer = {
+    url,
+    asked: [],
+    keys: options.keys ?? jwks(),
+    answers: new Map(options.answers),
+    timesKeysWereAsked: () => issuer.asked.filter((path) => path === '/jwks').length,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+
+  function byDefault(path: string) {
+    if (path === OPENID) return json({ issuer: url, jwks_uri: `${url}/jwks` });
+    return path === '/jwks' ? json(issuer.keys) : status(404);
+  }
+  return issuer;
+}
+
+function text(body: string): RequestListener {
+  return (_request, response) => response.end(body);
+}
+
+function json(document: unknown): RequestListener {
+  return text(JSON.stringify(document));
+}
+
+function status(code: number, headers: Readonly<Record<string, string>> = {}): RequestListener {
+  return (_request, response) => response.writeHead(code, headers).end();
+}
 
 /** Milliseconds. So long that only what a test asks for happens. */
 const NEVER = 1e9;
 
-interface Line {
-  readonly level: number;
-  readonly event: string;
-  readonly msg: string;
-  readonly reason: string;
-}
-
 function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
-  const lines: Line[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const keys = openRemoteKeys(source, { tell: tellBy(log), cooldownMs: NEVER, refreshMs: NEVER, ...parts });
-  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
-  const codeOf = async (token: string) => (await authenticate(`Bearer ${token}`)).code;
-  return { keys, lines, codeOf };
+  const { tell, lines } = keptLog();
+  const keys = openRemoteKeys(source, { tell, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
+  return {
+    keys,
+    lines,
+    codeOf: verdictsWith(keys),
+    /** Why the first attempt brought no keys. */
+    async firstFailure(): Promise<string> {
+      await keys.refresh();
+      assert.equal(keys.current(), undefined);
+      return lines.find(({ event }) => event === 'keys-unavailable')?.reason ?? '';
+    },
+    [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),
+  };
 }
 
-function discovering(issuer: FakeIssuer): RemoteSource {
-  return { kind: 'discovery', issuer: issuer.url };
+/** An issuer, and its keys by discovery. */
+async function discover(options: IssuerOptions = {}, parts: Partial<RemoteKeysOptions> = {}) {
+  const issuer = await startIssuer(options);
+  const opened = open({ kind: 'discovery', issuer: issuer.url }, parts);
+  return {
+    ...opened,
+    issuer,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await issuer[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function published(...names: readonly KeyName[]) {
@@ -47,90 +120,76 @@ async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Why the first attempt brought no keys. */
-async function firstFailure(keys: Keys, lines: readonly Line[]): Promise<string | undefined> {
-  await keys.refresh();
-  assert.equal(keys.current(), undefined);
-  return lines.find(({ event }) => event === 'keys-unavailable')?.reason;
+/** The path of an issuer, and where its documents are: OpenID Connect Discovery 1.0 §4.1, RFC 8414 §3.1. */
+for (const [name, openId, oauth] of [
+  ['', OPENID, OAUTH],
+  ['/', OPENID, OAUTH],
+  ['/realms/x', `/realms/x${OPENID}`, `${OAUTH}/realms/x`],
+  ['/realms/x/', `/realms/x${OPENID}`, `${OAUTH}/realms/x`],
+] as const) {
+  for (const asked of [[openId], [openId, oauth]]) {
+    test(`keys of an issuer at "${name}" are found at ${asked.at(-1)}`, async () => {
+      await using issuer = await startIssuer();
+      const named = `${issuer.url}${name}`;
+      issuer.answers.set(openId, status(404));
+      issuer.answers.set(asked.at(-1) ?? '', json({ issuer: named, jwks_uri: `${issuer.url}/jwks` }));
+      await using remote = open({ kind: 'discovery', issuer: named });
+      assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+      assert.deepEqual(issuer.asked, [...asked, '/jwks']);
+    });
+  }
 }
-
-test('keys are found by OpenID discovery', async () => {
-  await using issuer = await startIssuer();
-  const { keys, codeOf } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
-  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration', '/jwks']);
-});
-
-test('keys are found by RFC 8414 when there is no OpenID document', async () => {
-  await using issuer = await startIssuer();
-  const named = `${issuer.url}/realms/todo`;
-  const document = { issuer: named, jwks_uri: `${issuer.url}/jwks` };
-  issuer.answers.set('/.well-known/oauth-authorization-server/realms/todo', json(document));
-  const { keys, codeOf } = open({ kind: 'discovery', issuer: named });
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
-  assert.equal(issuer.asked[0], '/realms/todo/.well-known/openid-configuration');
-});
 
 test('an issuer with neither document is asked for both, and the reason names both', async () => {
   await using issuer = await startIssuer();
-  const named = `${issuer.url}/realms/todo`;
-  const { keys, lines } = open({ kind: 'discovery', issuer: named });
-  await using _keys = keys;
-  const reason = await firstFailure(keys, lines);
-  const first = `${named}/.well-known/openid-configuration answered 404`;
-  const second = `${issuer.url}/.well-known/oauth-authorization-server/realms/todo answered 404`;
-  assert.equal(reason, `${first}, ${second}`);
-});
-
-test('an issuer that ends in a slash is asked without a double one', async () => {
-  await using issuer = await startIssuer();
-  const document = { issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/jwks` };
-  issuer.answers.set('/.well-known/openid-configuration', json(document));
-  const { keys, codeOf } = open({ kind: 'discovery', issuer: `${issuer.url}/` });
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
+  await using remote = open({ kind: 'discovery', issuer: `${issuer.url}/realms/x` });
+  assert.equal(
+    await remote.firstFailure(),
+    `${issuer.url}/realms/x${OPENID} answered 404, ${issuer.url}${OAUTH}/realms/x answered 404`,
+  );
 });
 
 test('keys come from a configured address without discovery', async () => {
   await using issuer = await startIssuer();
-  const { keys, codeOf } = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) });
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
+  await using remote = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) });
+  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
   assert.deepEqual(issuer.asked, ['/jwks']);
 });
 
 /** Deeper than `JSON.stringify` goes; `JSON.parse` has no limit. */
 const DEEP = `${'['.repeat(30_000)}{"toJSON":1}${']'.repeat(30_000)}`;
 
-test('an issuer that is no string, however deep, or a long one, is a failure with a short reason', async () => {
-  for (const named of [DEEP, `"${'x'.repeat(60_000)}"`, '7']) {
-    await using issuer = await startIssuer();
-    const answer = `{"issuer":${named},"jwks_uri":"${issuer.url}/jwks"}`;
-    issuer.answers.set('/.well-known/openid-configuration', (_request, response) => response.end(answer));
-    const { keys, lines } = open(discovering(issuer));
-    await using _keys = keys;
-    const reason = (await firstFailure(keys, lines)) ?? '';
-    assert.match(reason, /^the discovery document must name the issuer "http:/);
-    assert.ok(reason.length < 500, reason);
-  }
-});
+const manyKeys = Array.from({ length: 51 }, (_, at) => jwkOf({ publicKey: publicKey('ed') }, `ed-${at}`));
 
-for (const named of ['https://other.example', '', undefined, null, 7]) {
-  test(`a discovery document of the issuer ${JSON.stringify(named)} is not believed`, async () => {
-    await using issuer = await startIssuer();
-    issuer.answers.set(
-      '/.well-known/openid-configuration',
-      json({ issuer: named, jwks_uri: `${issuer.url}/jwks` }),
-    );
-    const { keys, lines } = open(discovering(issuer));
-    await using _keys = keys;
-    assert.match(
-      (await firstFailure(keys, lines)) ?? '',
-      /the discovery document must name the issuer "http:/,
-    );
-    assert.equal(issuer.timesKeysWereAsked(), 0);
+const OTHER_ISSUER = /^the discovery document must name the issuer "http:/;
+
+/** What an issuer answers at a path, and why that brings no keys. */
+const ANSWERS: readonly (readonly [what: string, path: string, answer: RequestListener, reason: RegExp])[] = [
+  ...['"https://other.example"', '""', 'null', '7', DEEP, `"${'x'.repeat(60_000)}"`].map(
+    (name) =>
+      [
+        `another issuer: ${name.slice(0, 30)}`,
+        OPENID,
+        text(`{"issuer":${name},"jwks_uri":"http://127.0.0.1"}`),
+        OTHER_ISSUER,
+      ] as const,
+  ),
+  ['no issuer', OPENID, json({ jwks_uri: 'http://127.0.0.1' }), OTHER_ISSUER],
+  ['a redirect', '/jwks', status(302, { location: '/elsewhere' }), /\/jwks answered 302$/],
+  ['more than 64 KiB', '/jwks', json({ ...jwks(), pad: 'x'.repeat(65_536) }), /answered more than 64 KiB$/],
+  ['more than 50 keys', '/jwks', json({ keys: manyKeys }), /at most 50 keys, received 51$/],
+  ['HTML', '/jwks', text('<html>'), /not JSON$/],
+  ['an escape outside of strings', '/jwks', text('\\u007b"keys":[]}'), /not JSON$/],
+  ['an escape outside of strings', OPENID, text('{"issuer"\\u003a"a"}'), /not JSON$/],
+];
+
+for (const [what, path, answer, reason] of ANSWERS) {
+  test(`${what} at ${path} brings no keys, and nothing else is asked for`, async () => {
+    await using remote = await discover({ answers: [[path, answer]] });
+    const said = await remote.firstFailure();
+    assert.match(said, reason);
+    assert.ok(said.length < 500, said);
+    assert.deepEqual(remote.issuer.asked, path === OPENID ? [OPENID] : [OPENID, path]);
   });
 }
 
@@ -143,187 +202,103 @@ for (const jwksUri of [
 ]) {
   test(`keys at ${jwksUri} are not fetched`, async () => {
     await using issuer = await startIssuer();
-    issuer.answers.set('/.well-known/openid-configuration', json({ issuer: issuer.url, jwks_uri: jwksUri }));
-    const { keys, lines } = open(discovering(issuer));
-    await using _keys = keys;
-    const reason = await firstFailure(keys, lines);
-    assert.match(reason ?? '', /must begin with "https:", or with "http:" on loopback/);
-    assert.doesNotMatch(reason ?? '', /pass@/);
+    issuer.answers.set(OPENID, json({ issuer: issuer.url, jwks_uri: jwksUri }));
+    await using remote = open({ kind: 'discovery', issuer: issuer.url });
+    const reason = await remote.firstFailure();
+    assert.match(reason, /must begin with "https:", or with "http:" on loopback$/);
+    assert.doesNotMatch(reason, /pass@/);
   });
 }
 
 test('no connection to the issuer is kept, which would be dead by the next fetch', async () => {
-  await using issuer = await startIssuer();
   const kept: (string | undefined)[] = [];
-  issuer.answers.set('/jwks', (request, response) => {
+  const answer: RequestListener = (request, response) => {
     kept.push(request.headers.connection);
-    json(issuer.keys)(request, response);
-  });
-  const { keys } = open(discovering(issuer));
-  await using _keys = keys;
-  await keys.refresh();
+    json(jwks())(request, response);
+  };
+  await using remote = await discover({ answers: [['/jwks', answer]] });
+  await remote.keys.refresh();
   assert.deepEqual(kept, ['close']);
 });
 
-test('a redirect is not followed', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/jwks', status(302, { location: '/elsewhere' }));
-  const { keys, lines } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /\/jwks answered 302$/);
-  assert.ok(!issuer.asked.includes('/elsewhere'));
-});
-
-test('more than 64 KiB are not read', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/jwks', json({ ...published('p256'), pad: 'x'.repeat(65_536) }));
-  const { keys, lines } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /answered more than 64 KiB$/);
-});
-
-test('more than 50 keys are not taken', async () => {
-  await using issuer = await startIssuer();
-  issuer.keys = {
-    keys: Array.from({ length: 51 }, (_, at) => jwkOf({ publicKey: publicKey('ed') }, `ed-${at}`)),
-  };
-  const { keys, lines } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /at most 50 keys, received 51$/);
-});
-
-for (const [path, answer] of [
-  ['/jwks', '<html>'],
-  ['/jwks', '\\u007b"keys":[]}'],
-  ['/.well-known/openid-configuration', '{"issuer"\\u003a"a"}'],
-] as const) {
-  test(`an answer of ${path} that is no JSON brings no keys: ${answer}`, async () => {
-    await using issuer = await startIssuer();
-    issuer.answers.set(path, (_request, response) => response.end(answer));
-    const { keys, lines } = open(discovering(issuer));
-    await using _keys = keys;
-    assert.match((await firstFailure(keys, lines)) ?? '', /not JSON$/);
-  });
-}
-
 test('a set without a usable key is a failure, and bad keys are named in warnings', async () => {
-  await using issuer = await startIssuer();
   const secret = { kty: 'oct', kid: 'shared', k: 'AAAA' };
-  issuer.keys = {
-    keys: [secret, { ...jwkOf({ publicKey: publicKey('ed') }, 'for-encryption'), use: 'enc' }],
-  };
-  const { keys, lines } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /must have a key that verifies signatures$/);
-  const warnings = lines.filter(({ event, level }) => event === 'key-skipped' && level === 40);
+  const forEncryption = { ...jwkOf({ publicKey: publicKey('ed') }, 'for-encryption'), use: 'enc' };
+  await using remote = await discover({ keys: { keys: [secret, forEncryption] } });
+  assert.match(await remote.firstFailure(), /must have a key that verifies signatures$/);
+  const warnings = remote.lines.filter(({ event, level }) => event === 'key-skipped' && level === 40);
   assert.deepEqual(
     warnings.map(({ msg }) => msg),
     ['key skipped: the key "shared": it is a symmetric key'],
   );
 });
 
-test('a bad key beside good ones is skipped', async () => {
-  await using issuer = await startIssuer();
-  issuer.keys = { keys: [{ kty: 'RSA', kid: 'broken', n: 'AA', e: 'AQAB' }, ...published('p256').keys] };
-  const { keys, codeOf } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
-});
-
-test('a new key is fetched when the first token names it', async () => {
-  await using issuer = await startIssuer();
-  issuer.keys = published('rsa');
-  const { keys, codeOf } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft('rsa'))), 'accepted');
-  issuer.keys = published('rsa', 'p256');
-  assert.equal(await codeOf(forge(draft('p256'))), 'accepted');
-  assert.equal(issuer.timesKeysWereAsked(), 2);
-});
-
 test('however many unknown keys are named, they cause one fetch per cooldown', async () => {
-  await using issuer = await startIssuer();
   let time = 0;
-  const { keys, codeOf } = open(discovering(issuer), { cooldownMs: 30_000, clock: () => time });
-  await using _keys = keys;
-  await keys.refresh();
-  const storm = () => Promise.all(Array.from({ length: 100 }, (_, at) => codeOf(tokenOf(`unknown-${at}`))));
+  await using remote = await discover({}, { cooldownMs: 30_000, clock: () => time });
+  await remote.keys.refresh();
+  const storm = () =>
+    Promise.all(Array.from({ length: 100 }, (_, at) => remote.codeOf(tokenOf(`unknown-${at}`))));
   assert.deepEqual(new Set(await storm()), new Set(['key-unknown']));
-  assert.equal(issuer.timesKeysWereAsked(), 2);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
   time = 29_999;
   await storm();
-  assert.equal(issuer.timesKeysWereAsked(), 2);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
   time = 30_000;
   await storm();
-  assert.equal(issuer.timesKeysWereAsked(), 3);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 3);
 });
 
 test('tokens that come while keys are fetched wait for them, first keys and new ones', async () => {
-  await using issuer = await startIssuer();
-  issuer.keys = published('rsa');
-  const { keys, codeOf } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.deepEqual(await Promise.all([codeOf(forge(draft('rsa'))), codeOf(forge(draft('rsa')))]), [
-    'accepted',
-    'accepted',
-  ]);
-  issuer.keys = published('p256');
-  assert.deepEqual(await Promise.all([codeOf(forge(draft())), codeOf(forge(draft()))]), [
-    'accepted',
-    'accepted',
-  ]);
-  assert.equal(issuer.timesKeysWereAsked(), 2);
+  await using remote = await discover({ keys: published('rsa') });
+  const codesOfTwo = (name: KeyName) =>
+    Promise.all([remote.codeOf(forge(draft(name))), remote.codeOf(forge(draft(name)))]);
+  assert.deepEqual(await codesOfTwo('rsa'), ['accepted', 'accepted']);
+  remote.issuer.keys = published('p256');
+  assert.deepEqual(await codesOfTwo('p256'), ['accepted', 'accepted']);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
 });
 
 test('a token that fails for another reason than its key causes no fetch', async () => {
-  await using issuer = await startIssuer();
-  const { keys, codeOf } = open(discovering(issuer));
-  await using _keys = keys;
-  assert.equal(await codeOf(`${forge(draft()).slice(0, -8)}AAAAAAAA`), 'signature');
+  await using remote = await discover();
+  assert.equal(await remote.codeOf(`${forge(draft()).slice(0, -8)}AAAAAAAA`), 'signature');
   const made = draft();
-  assert.equal(await codeOf(forge(made, { header: { alg: 'ES512', kid: 'p256' } })), 'algorithm');
-  assert.equal(issuer.timesKeysWereAsked(), 1);
+  assert.equal(await remote.codeOf(forge(made, { header: { alg: 'ES512', kid: 'p256' } })), 'algorithm');
+  assert.equal(remote.issuer.timesKeysWereAsked(), 1);
 });
 
 test('keys are refreshed in the background, and a key that has left is refused, remembered or not', async () => {
-  await using issuer = await startIssuer();
-  const { keys, codeOf } = open(discovering(issuer), { refreshMs: 20 });
-  await using _keys = keys;
+  await using remote = await discover({}, { refreshMs: 20 });
   const token = forge(draft('p256'));
-  assert.equal(await codeOf(token), 'accepted');
-  issuer.keys = published('rsa');
-  const before = keys.current();
-  await until(() => keys.current() !== before);
-  assert.equal(await codeOf(token), 'key-unknown');
+  assert.equal(await remote.codeOf(token), 'accepted');
+  remote.issuer.keys = published('rsa');
+  const before = remote.keys.current();
+  await until(() => remote.keys.current() !== before);
+  assert.equal(await remote.codeOf(token), 'key-unknown');
 });
 
 test('a refresh that brings the same keys in another order changes nothing', async () => {
-  await using issuer = await startIssuer();
-  issuer.keys = published('rsa', 'p256', 'ed');
-  const { keys, codeOf } = open(discovering(issuer), { refreshMs: 20 });
-  await using _keys = keys;
-  await codeOf(forge(draft()));
-  const before = keys.current();
-  issuer.keys = published('ed', 'rsa', 'p256');
-  const asked = issuer.timesKeysWereAsked();
-  await until(() => issuer.timesKeysWereAsked() > asked + 1);
-  assert.equal(keys.current(), before);
+  await using remote = await discover({ keys: published('rsa', 'p256', 'ed') }, { refreshMs: 20 });
+  await remote.codeOf(forge(draft()));
+  const before = remote.keys.current();
+  remote.issuer.keys = published('ed', 'rsa', 'p256');
+  const asked = remote.issuer.timesKeysWereAsked();
+  await until(() => remote.issuer.timesKeysWereAsked() > asked + 1);
+  assert.equal(remote.keys.current(), before);
 });
 
 test('while the issuer is down, known keys go on working; the outage is logged once, and its end', async () => {
-  await using issuer = await startIssuer();
-  const { keys, codeOf, lines } = open(discovering(issuer), { refreshMs: 10 });
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'accepted');
-  issuer.answers.set('/jwks', status(500));
-  const asked = issuer.timesKeysWereAsked();
-  await until(() => issuer.timesKeysWereAsked() > asked + 3);
-  assert.equal(await codeOf(forge(draft('rsa'))), 'accepted');
-  const outages = () => lines.filter(({ event, level }) => event === 'keys-unavailable' && level > 20);
+  await using remote = await discover({}, { refreshMs: 10 });
+  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+  remote.issuer.answers.set('/jwks', status(500));
+  const asked = remote.issuer.timesKeysWereAsked();
+  await until(() => remote.issuer.timesKeysWereAsked() > asked + 3);
+  assert.equal(await remote.codeOf(forge(draft('rsa'))), 'accepted');
+  const outages = () => remote.lines.filter(({ event, level }) => event === 'keys-unavailable' && level > 20);
   assert.equal(outages().length, 1);
   assert.match(outages()[0]?.msg ?? '', /known keys stay in force$/);
-  issuer.answers.delete('/jwks');
-  await until(() => lines.some(({ event }) => event === 'keys-available'));
+  remote.issuer.answers.delete('/jwks');
+  await until(() => remote.lines.some(({ event }) => event === 'keys-available'));
   assert.equal(outages().length, 1);
 });
 
@@ -332,43 +307,36 @@ test('an issuer that is down at start makes tokens unavailable until it is up', 
     await using gone = await startIssuer();
     return gone;
   })();
-  const { keys, codeOf, lines } = open({ kind: 'discovery', issuer: url }, { refreshMs: 20 });
-  await using _keys = keys;
-  assert.equal(await codeOf(forge(draft())), 'keys-unavailable');
-  assert.equal(keys.retryAfter(), 1);
-  assert.match(lines[0]?.msg ?? '', /no token can be verified$/);
-  await using _issuer = await startIssuer(Number(new URL(url).port));
-  await until(() => keys.current() !== undefined);
-  assert.equal(await codeOf(forge(draft())), 'accepted');
+  await using remote = open({ kind: 'discovery', issuer: url }, { refreshMs: 20 });
+  assert.equal(await remote.codeOf(forge(draft())), 'keys-unavailable');
+  assert.equal(remote.keys.retryAfter(), 1);
+  assert.match(remote.lines[0]?.msg ?? '', /no token can be verified$/);
+  await using _issuer = await startIssuer({ port: Number(new URL(url).port) });
+  await until(() => remote.keys.current() !== undefined);
+  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
 });
 
 test('the time until the next attempt grows with every failure, up to the cooldown', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/jwks', status(503));
-  const { keys } = open(discovering(issuer), { cooldownMs: 3000, clock: () => 0 });
-  await using _keys = keys;
+  const answers = [['/jwks', status(503)]] as const;
+  await using remote = await discover({ answers }, { cooldownMs: 3000, clock: () => 0 });
   const waits: number[] = [];
-  await keys.refresh();
-  waits.push(keys.retryAfter());
-  await until(() => issuer.timesKeysWereAsked() === 2);
-  await keys.refresh();
-  waits.push(keys.retryAfter());
+  await remote.keys.refresh();
+  waits.push(remote.keys.retryAfter());
+  await until(() => remote.issuer.timesKeysWereAsked() === 2);
+  await remote.keys.refresh();
+  waits.push(remote.keys.retryAfter());
   assert.deepEqual(waits, [1, 2]);
 });
 
 test('an issuer that does not answer in time brings no keys', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/jwks', (_request, response) => response.write('{"keys":['));
-  const { keys, lines } = open(discovering(issuer), { timeoutMs: 50 });
-  await using _keys = keys;
-  assert.match((await firstFailure(keys, lines)) ?? '', /did not answer: it took too long$/);
+  const unended: RequestListener = (_request, response) => response.write('{"keys":[');
+  await using remote = await discover({ answers: [['/jwks', unended]] }, { timeoutMs: 50 });
+  assert.match(await remote.firstFailure(), /did not answer: it took too long$/);
 });
 
 test('closing ends an attempt that is under way', async () => {
-  await using issuer = await startIssuer();
-  issuer.answers.set('/.well-known/openid-configuration', () => undefined);
-  const { keys, lines } = open(discovering(issuer));
-  await until(() => issuer.asked.length > 0);
-  await keys[Symbol.asyncDispose]();
-  assert.deepEqual(lines, [], 'what was broken off on purpose is no outage');
+  await using remote = await discover({ answers: [[OPENID, () => undefined]] });
+  await until(() => remote.issuer.asked.length > 0);
+  await remote.keys[Symbol.asyncDispose]();
+  assert.deepEqual(remote.lines, [], 'what was broken off on purpose is no outage');
 });

@@ -1,12 +1,13 @@
+import pino from 'pino';
+import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import type { Tell } from '../../src/events.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */
 export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockToleranceSeconds: 30 };
-
-export const silent: Tell = () => {};
 
 /** The keys that the test issuer publishes. */
 export function issuerKeys(): Keys {
@@ -21,4 +22,25 @@ export function usable(jwk: unknown) {
   const result = readJwk(jwk);
   if (result.outcome !== 'usable') throw new Error(result.reason);
   return result.key;
+}
+
+/** Says what comes of a token with these keys: `accepted`, or why not. */
+export function verdictsWith(keys: Keys): (token: string) => Promise<string> {
+  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
+  return async (token) => (await authenticate(`Bearer ${token}`)).code;
+}
+
+/** A line of the log. */
+export interface Line {
+  readonly level: number;
+  readonly event: string;
+  readonly msg: string;
+  readonly reason: string;
+}
+
+/** A log that a test reads. */
+export function keptLog(): { readonly tell: Tell; readonly lines: Line[] } {
+  const lines: Line[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  return { tell: tellBy(log), lines };
 }

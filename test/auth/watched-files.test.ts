@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
+import { canaries } from '../canaries/canaries.ts';
+import { temporaryFolder } from '../folder.ts';
+import { runProgram, startService } from '../start.ts';
+import { draft, forge, jwkOf, type KeyName, mac, privateKey, publicKey } from './forge.ts';
+import { keptLog, TRUST, verdictsWith } from './trust.ts';
+
+const [OLD, NEW] = [randomBytes(32), randomBytes(64)];
+
+function only(...names: readonly KeyName[]): string {
+  return JSON.stringify({ keys: names.map((name) => jwkOf({ publicKey: publicKey(name) }, name)) });
+}
+
+function contentOf(...secrets: readonly Buffer[]): string {
+  return secrets.map((secret) => `base64:${secret.toString('base64')}\n`).join('');
+}
+
+function tokenOf(secret: Buffer): string {
+  return forge(draft('secret'), { sign: mac('sha256', secret) });
+}
+
+/** A file of one's own with this content; watched, and looked at when the test says so. */
+async function watch(kind: FileSource['kind'], content: string, intervalMs = 1e9) {
+  const folder = await temporaryFolder();
+  const path = await folder.write('file', content);
+  const { tell, lines } = keptLog();
+  const keys = await openWatchedKeys({ kind, path }, { tell, intervalMs });
+  return {
+    path,
+    keys,
+    replaceBy: (text: string) => folder.write('file', text),
+    codeOf: verdictsWith(keys),
+    timesTold: (event: string) => lines.filter((line) => line.event === event).length,
+    async [Symbol.asyncDispose]() {
+      await keys[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Files by kind: before, after, and what comes of a token of each side when only the other counts. */
+const KINDS = [
+  {
+    kind: 'keys-file',
+    before: only('p256'),
+    after: only('rsa'),
+    tokens: [forge(draft('p256')), forge(draft('rsa'))],
+    unknown: 'key-unknown',
+    damages: [
+      ['is broken', '{"keys":['],
+      ['holds a private key', privateKey('p256').export({ type: 'pkcs8', format: 'pem' }).toString()],
+    ],
+  },
+  {
+    kind: 'secret-file',
+    before: contentOf(OLD),
+    after: contentOf(NEW),
+    tokens: [tokenOf(OLD), tokenOf(NEW)],
+    unknown: 'signature',
+    damages: [
+      ['is empty', ''],
+      ['is cut off in the middle of a secret', contentOf(NEW).slice(0, -4)],
+      ['holds a bad secret beside a new one', `${contentOf(NEW)}base64:AAAA\n`],
+    ],
+  },
+] as const;
+
+for (const { kind, before, after, tokens, unknown, damages } of KINDS) {
+  const name = kind.replace('-', ' ');
+
+  for (const [what, damaged] of [...damages, ['is gone', undefined]] as const) {
+    test(`while a ${name} ${what}, the old keys stay in force and one warning says so; then the new ones count alone`, async () => {
+      await using file = await watch(kind, before);
+      const codes = async () => [await file.codeOf(tokens[0]), await file.codeOf(tokens[1])];
+      if (damaged === undefined) await rm(file.path);
+      else await file.replaceBy(damaged);
+      await file.keys.refresh();
+      await file.keys.refresh();
+      assert.deepEqual(await codes(), ['accepted', unknown]);
+      assert.equal(file.timesTold('keys-unavailable'), 1);
+      await file.replaceBy(after);
+      await file.keys.refresh();
+      assert.deepEqual(await codes(), [unknown, 'accepted'], 'also of a token that was remembered');
+      assert.equal(file.timesTold('keys-available'), 1);
+    });
+  }
+
+  test(`a ${name} that is gone when it is opened is no bug: the error is one for people`, async () => {
+    const opened = openWatchedKeys({ kind, path: '/nonexistent/file' }, { tell: () => {} });
+    const message = `The ${name} "/nonexistent/file" has changed: there is no such file`;
+    await assert.rejects(opened, { name: 'NotUsable', message });
+  });
+}
+
+test('a token with an unknown key makes the file be looked at', async () => {
+  await using file = await watch('keys-file', only('p256'));
+  await file.replaceBy(only('p256', 'rsa'));
+  assert.equal(await file.codeOf(forge(draft('rsa'))), 'accepted');
+});
+
+test('a file is looked at by itself', async () => {
+  await using file = await watch('keys-file', only('p256'), 5);
+  const before = file.keys.current();
+  await file.replaceBy(only('p256', 'rsa'));
+  while (file.keys.current() === before) await sleep(5);
+  assert.equal(file.keys.current()?.length, 2);
+});
+
+for (const [kind, content, said] of [
+  ['keys-file', only('p256'), '1 public key from TODO_AUTH_KEYS_FILE'],
+  ['keys-file', only('p256', 'rsa'), '2 public keys from TODO_AUTH_KEYS_FILE'],
+  ['secret-file', contentOf(NEW), 'HMAC secret of 64 bytes from TODO_AUTH_SECRET_FILE'],
+  ['secret-file', contentOf(OLD, NEW), 'HMAC secrets of 32, 64 bytes from TODO_AUTH_SECRET_FILE'],
+] as const) {
+  test(`the start line says "${said}"`, async () => {
+    await using file = await watch(kind, content);
+    assert.equal(file.keys.describe(), said);
+  });
+}
+
+test('A7 · a token of any secret of a file is good, whatever its place', async () => {
+  const secrets = Array.from({ length: 5 }, () => randomBytes(32));
+  await using file = await watch('secret-file', contentOf(...secrets));
+  for (const secret of secrets) assert.equal(await file.codeOf(tokenOf(secret)), 'accepted');
+  assert.equal(await file.codeOf(tokenOf(randomBytes(32))), 'signature');
+});
+
+test('the order of the secrets means nothing to those who send tokens, and is no change of the set', async () => {
+  await using file = await watch('secret-file', contentOf(OLD, NEW));
+  const before = file.keys.current();
+  await file.replaceBy(contentOf(NEW, OLD));
+  await file.keys.refresh();
+  assert.equal(file.keys.current(), before);
+});
+
+test('a secret file that every user of the machine may read gets a line in the log, others do not', async () => {
+  await using file = await watch('secret-file', contentOf(OLD));
+  const source = { kind: 'secret-file', path: file.path } as const;
+  for (const [mode, times] of [
+    [0o644, 1],
+    [0o640, 0],
+    [0o400, 0],
+  ] as const) {
+    await chmod(file.path, mode);
+    const { tell, lines } = keptLog();
+    await using _keys = await openWatchedKeys(source, { tell });
+    const told = lines.filter(({ event }) => event === 'secret-file-readable');
+    assert.equal(told.length, times, mode.toString(8));
+  }
+});
+
+test('a secret that Kubernetes replaces through its links is read again', async () => {
+  await using folder = await temporaryFolder();
+  const at = (name: string) => join(folder.path, name);
+  for (const [version, secret] of [
+    ['..1', OLD],
+    ['..2', NEW],
+  ] as const) {
+    await mkdir(at(version));
+    await writeFile(join(at(version), 'secret'), contentOf(secret));
+  }
+  await symlink('..1', at('..data'));
+  await symlink('..data/secret', at('secret'));
+  const source = { kind: 'secret-file', path: at('secret') } as const;
+  await using keys = await openWatchedKeys(source, { tell: () => {}, intervalMs: 1e9 });
+  const codeOf = verdictsWith(keys);
+  await symlink('..2', at('..data_tmp'));
+  await rename(at('..data_tmp'), at('..data'));
+  await rm(at('..1'), { recursive: true });
+  await keys.refresh();
+  assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
+});
+
+test('a secret is changed in three steps, under requests, without one 401', async () => {
+  await using folder = await temporaryFolder();
+  for (const secret of [OLD, NEW]) canaries.keepSecret(secret.toString('base64'));
+  const path = await folder.write('secret', contentOf(OLD));
+  const env = {
+    TODO_AUTH_ISSUER: TRUST.issuer,
+    TODO_AUTH_AUDIENCE: TRUST.audience,
+    TODO_AUTH_SECRET_FILE: path,
+  };
+  await using service = await startService({ env });
+  const statusOf = async (token: string) =>
+    (await fetch(`${service.baseUrl}/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const created = async () => {
+    const { stdout, stderr } = await runProgram(['token', 'create', '--name', 'ada'], { env });
+    assert.equal(stderr, '');
+    return stdout.trim();
+  };
+  const replaceBy = async (...secrets: readonly Buffer[]) => {
+    await folder.write('next', contentOf(...secrets));
+    await rename(join(folder.path, 'next'), path);
+  };
+
+  const old = await created();
+  const asked: number[] = [];
+  let signed = old;
+  let over = false;
+  const client = (async () => {
+    while (!over) {
+      asked.push(await statusOf(signed));
+      await sleep(5);
+    }
+  })();
+
+  await replaceBy(OLD, NEW);
+  const probe = tokenOf(NEW);
+  while ((await statusOf(probe)) !== 200) await sleep(20);
+  await replaceBy(NEW, OLD);
+  signed = await created();
+  assert.equal(await statusOf(old), 200);
+  await replaceBy(NEW);
+  while ((await statusOf(old)) !== 401) await sleep(20);
+  over = true;
+  await client;
+  assert.deepEqual(new Set(asked), new Set([200]));
+});
