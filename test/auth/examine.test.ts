@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { authenticateWith } from '../../src/auth/authenticate.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { draft, forge, type Part } from './forge.ts';
-import { hostileTokens } from './hostile-tokens.ts';
+import { HOSTILE } from './hostile-tokens.ts';
 import { issuerKeys, secretKeys, TRUST } from './trust.ts';
 
 const keys = { issuer: issuerKeys(), secret: secretKeys() };
@@ -28,7 +28,7 @@ async function lineOf(
 }
 
 test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
-  for (const row of hostileTokens()) {
+  for (const row of HOSTILE) {
     const trust = { ...TRUST, keys: keys[row.keys], now: Date.now };
     const authenticate = authenticateWith(trust);
     for (const token of [row.twin, row.token]) {

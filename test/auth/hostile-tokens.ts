@@ -1,18 +1,8 @@
-import { draft, forge } from './forge.ts';
-import { otherAlgorithms, unknownKeys } from './hostile/algorithms.ts';
-import { brokenClaims, otherAudiences, otherIssuers } from './hostile/claims.ts';
-import { brokenForms, tooLong } from './hostile/form.ts';
-import { brokenHeaders, otherKinds, refusedParameters } from './hostile/headers.ts';
+import { type Draft, draft, forge, type KeyName } from './forge.ts';
+import * as claims from './hostile/claims.ts';
+import * as headers from './hostile/headers.ts';
 import type { Row } from './hostile/row.ts';
 import { brokenSignatures } from './hostile/signatures.ts';
-import {
-  brokenTimes,
-  expired,
-  expiredBeforeDates,
-  issuedLater,
-  missingExpirations,
-  tooEarly,
-} from './hostile/times.ts';
 
 /** A token that must be refused, and its twin without the fault that must be accepted. */
 export interface Hostile {
@@ -27,51 +17,46 @@ export interface Hostile {
   readonly keys: 'issuer' | 'secret';
 }
 
-const FORM = 'The token is not a signed token in compact form';
-const HEADER = 'The header of the token cannot be read';
-const PARAMETER = 'The header of the token has a parameter that is not accepted';
-const KIND = 'The token is of a kind that is not accepted';
-const ALGORITHM = 'The algorithm of the token is not accepted';
-const CLAIMS = 'The claims of the token cannot be read';
-const UNKNOWN_KEY = 'The key of the token is unknown';
-const SIGNATURE = 'The signature of the token is invalid';
-const ISSUED_BY = 'The issuer of the token is not accepted';
-const AUDIENCE_OTHER = 'The token is for another audience';
-const NO_EXPIRATION = 'The token has no expiration time';
-const NO_NUMBER = 'The token has a time that is not a number';
-const EXPIRED = /^The token expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
-const TOO_EARLY = /^The token is not valid before \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const GROUPS: readonly (readonly [string | RegExp, readonly Row[]])[] = [
+  ['The token is not a signed token in compact form', headers.brokenForms],
+  ['The token is longer than 12 KiB', headers.tooLong],
+  ['The header of the token cannot be read', headers.brokenHeaders],
+  ['The header of the token has a parameter that is not accepted', headers.refusedParameters],
+  ['The token is of a kind that is not accepted', headers.otherKinds],
+  ['The algorithm of the token is not accepted', headers.otherAlgorithms],
+  ['The key of the token is unknown', headers.unknownKeys],
+  ['The signature of the token is invalid', brokenSignatures],
+  ['The claims of the token cannot be read', claims.brokenClaims],
+  ['The issuer of the token is not accepted', claims.otherIssuers],
+  ['The token is for another audience', claims.otherAudiences],
+  ['The token has no expiration time', claims.missingExpirations],
+  ['The token has a time that is not a number', claims.brokenTimes],
+  [/^The token expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, claims.expired],
+  ['The token expired at 2001-09-09T01:46:39Z', claims.expiredInAFraction],
+  ['The token expired', claims.expiredBeforeDates],
+  [/^The token is not valid before \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, claims.tooEarly],
+  ['The token is not valid yet', claims.tooEarlyForDates],
+  ['The token was issued in the future', claims.issuedLater],
+];
 
-/** All of them. Made when called, because their times are those of the clock. */
-export function hostileTokens(): readonly Hostile[] {
-  return GROUPS.flatMap(([says, rows]) =>
-    rows().map(([rule, what, sabotage, key = 'p256', made = draft(key)]) => ({
-      rule,
-      what,
-      says,
-      twin: forge(made),
-      token: sabotage(made),
-      keys: key === 'secret' ? 'secret' : 'issuer',
-    })),
-  );
+interface Twin {
+  readonly made: Draft;
+  readonly twin: string;
 }
 
-const GROUPS: readonly (readonly [string | RegExp, () => readonly Row[]])[] = [
-  [FORM, brokenForms],
-  ['The token is longer than 12 KiB', tooLong],
-  [HEADER, brokenHeaders],
-  [PARAMETER, refusedParameters],
-  [KIND, otherKinds],
-  [ALGORITHM, otherAlgorithms],
-  [UNKNOWN_KEY, unknownKeys],
-  [SIGNATURE, brokenSignatures],
-  [CLAIMS, brokenClaims],
-  [ISSUED_BY, otherIssuers],
-  [AUDIENCE_OTHER, otherAudiences],
-  [NO_EXPIRATION, missingExpirations],
-  [NO_NUMBER, brokenTimes],
-  [EXPIRED, expired],
-  ['The token expired', expiredBeforeDates],
-  [TOO_EARLY, tooEarly],
-  ['The token was issued in the future', issuedLater],
-];
+/** The twin of every row that has none of its own, by key. */
+const twins = new Map<KeyName | 'secret', Twin>();
+
+function twinBy(key: KeyName | 'secret'): Twin {
+  const made = draft(key);
+  const known = twins.get(key) ?? { made, twin: forge(made) };
+  twins.set(key, known);
+  return known;
+}
+
+export const HOSTILE: readonly Hostile[] = GROUPS.flatMap(([says, rows]) =>
+  rows.map(([rule, what, sabotage, key = 'p256', own]) => {
+    const { made, twin } = own === undefined ? twinBy(key) : { made: own, twin: forge(own) };
+    return { rule, what, says, twin, token: sabotage(made), keys: key === 'secret' ? 'secret' : 'issuer' };
+  }),
+);

@@ -31,6 +31,14 @@ export function claims(members: Readonly<Record<string, unknown>>): Sabotage {
   return (made) => forge(made, { claims: { ...made.claims, ...members } });
 }
 
+export function changedHeader(change: (json: string) => string | Buffer): Sabotage {
+  return (made) => forge(made, { header: change(JSON.stringify(made.header)) });
+}
+
+export function changedClaims(change: (json: string) => string | Buffer): Sabotage {
+  return (made) => forge(made, { claims: change(JSON.stringify(made.claims)) });
+}
+
 /** The claims as JSON text with one member more, in a spelling that no value has. */
 export function claimsText(member: string, without: string[] = []): Sabotage {
   return (made) => {
