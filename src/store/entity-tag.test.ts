@@ -50,6 +50,11 @@ test('both preconditions must admit the write', () => {
   assert.equal(admitsWrite({}, '"a"'), true);
 });
 
+test('a star in If-Match admits any tag, and If-None-Match compares weakly', () => {
+  assert.equal(admitsWrite({ ifMatch: '*' }, '"a"'), true);
+  assert.equal(admitsWrite({ ifNoneMatch: ['"b"', 'W/"a"'] }, '"a"'), false);
+});
+
 test('a tag is the same for the same bytes and another for others', () => {
   assert.equal(entityTag('{"id":1}'), entityTag(Buffer.from('{"id":1}')));
   assert.notEqual(entityTag('{"id":1}'), entityTag('{"id":2}'));
