@@ -32,38 +32,37 @@ test('of several processes that make the key at once, one wins and all use it', 
   assert.deepEqual(await readdir(join(folder.path, 'data')), ['development-key.json']);
 });
 
-const whole = { kty: 'oct', kid: 'development-0011223344556677', alg: 'HS256', k: '' };
-
-for (const content of [
+/** What is no development key: a text, or a key that was made with members changed. */
+for (const damage of [
   '',
   '{',
   'null',
   '[]',
   '{}',
-  JSON.stringify(whole),
-  JSON.stringify({ ...whole, k: 'AAAA' }),
+  { k: '' },
+  { k: 'AAAA' },
+  { kid: 'production-1' },
+  { kty: 'RSA' },
 ]) {
-  test(`a key file that holds ${JSON.stringify(content)} is damaged and stays as it is`, async () => {
+  test(`a key file with ${JSON.stringify(damage)} is damaged and stays as it is`, async () => {
     await using folder = await temporaryFolder();
-    const path = await folder.write('development-key.json', content);
+    const path = join(folder.path, 'development-key.json');
+    await openDevelopmentKey(path);
+    const made = JSON.parse(await readFile(path, 'utf8'));
+    const content = typeof damage === 'string' ? damage : JSON.stringify({ ...made, ...damage });
+    await writeFile(path, content);
     await assert.rejects(openDevelopmentKey(path), { name: 'NotUsable', message: /cannot be used/ });
     assert.equal(await readFile(path, 'utf8'), content);
   });
 }
 
-test('a key cut short, or with another kid, is damaged', async () => {
+test('a key cut short is damaged', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'development-key.json');
   await openDevelopmentKey(path);
   const jwk = JSON.parse(await readFile(path, 'utf8'));
-  for (const other of [
-    { ...jwk, k: jwk.k.slice(0, -4) },
-    { ...jwk, kid: 'production-1' },
-    { ...jwk, kty: 'RSA' },
-  ]) {
-    await writeFile(path, JSON.stringify(other));
-    await assert.rejects(readDevelopmentKey(path), { name: 'NotUsable', message: /cannot be used/ });
-  }
+  await writeFile(path, JSON.stringify({ ...jwk, k: jwk.k.slice(0, -4) }));
+  await assert.rejects(readDevelopmentKey(path), { name: 'NotUsable', message: /cannot be used/ });
 });
 
 test('a key that cannot be read or written is an error for people', async () => {

@@ -27,6 +27,11 @@ const SSH_KEYS = [
   '---- BEGIN SSH2 PUBLIC KEY ----\nAAAAC3NzaC1lZDI1NTE5AAAAIItSGuYoLKvQotp5rnMOdyUoYvsY9jAqY9Vf/Mp7UAar',
 ];
 
+const IN_DER = 'a key or a certificate in DER';
+const IN_BASE64 = 'a key or a certificate in base64';
+const IN_PEM = 'a key or a certificate in PEM';
+const JWK = 'a JWK or a JWKS';
+
 function der(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' });
 }
@@ -41,49 +46,33 @@ function forms(key: KeyObject): readonly (readonly [string, string | Buffer, str
   const lines = base64.match(/.{1,64}/g)?.join('\n') ?? '';
   const jwk = key.export({ format: 'jwk' });
   return [
-    ['DER', der(key), 'a key or a certificate in DER'],
-    ['DER and a line break', Buffer.concat([der(key), Buffer.from('\n')]), 'a key or a certificate in DER'],
+    ['DER', der(key), IN_DER],
+    ['DER and a line break', Buffer.concat([der(key), Buffer.from('\n')]), IN_DER],
     ['hexadecimal', der(key).toString('hex'), 'a key or a certificate in hexadecimal'],
-    ['base64', base64, 'a key or a certificate in base64'],
-    ['base64 in lines', lines, 'a key or a certificate in base64'],
-    ['base64 in lines of Windows', lines.replaceAll('\n', '\r\n'), 'a key or a certificate in base64'],
-    [
-      'base64 in lines that end in blanks',
-      lines.replaceAll('\n', ' \t\n'),
-      'a key or a certificate in base64',
-    ],
-    ['base64 in lines in a column', lines.replaceAll('\n', '\n    '), 'a key or a certificate in base64'],
-    ['base64 in words', lines.replaceAll('\n', ' '), 'a key or a certificate in base64'],
-    ['base64 in quoted lines', lines.replaceAll('\n', '",\n"'), 'a key or a certificate in base64'],
-    ['base64 in quotation marks', `"${base64}"`, 'a key or a certificate in base64'],
-    ['base64 after a comment', `# the key of the realm\n${lines}`, 'a key or a certificate in base64'],
-    ['base64 after a byte order mark', `\ufeff${base64}`, 'a key or a certificate in base64'],
-    ['base64url', der(key).toString('base64url'), 'a key or a certificate in base64'],
-    ['base64 of PEM', Buffer.from(pem(key)).toString('base64'), 'a key or a certificate in base64'],
-    ['PEM', pem(key), 'a key or a certificate in PEM'],
-    ['PEM after a byte order mark', `\ufeff${pem(key)}`, 'a key or a certificate in PEM'],
-    ['PEM in UTF-16', Buffer.from(`\ufeff${pem(key)}`, 'utf16le'), 'a key or a certificate in PEM'],
-    ['PEM after a comment', `the key of the issuer\n${pem(key)}`, 'a key or a certificate in PEM'],
-    [
-      'PEM after bag attributes',
-      `Bag Attributes\n    localKeyID: 01 02\n${pem(key)}`,
-      'a key or a certificate in PEM',
-    ],
-    ['PEM in quotation marks', JSON.stringify(pem(key)), 'a key or a certificate in PEM'],
-    ['PEM without line breaks', pem(key).replaceAll('\n', ''), 'a key or a certificate in PEM'],
-    ['a JWK', JSON.stringify(jwk), 'a JWK or a JWKS'],
-    ['a list of JWKs', JSON.stringify([jwk, jwk]), 'a JWK or a JWKS'],
-    ['a JWKS', `\ufeff  ${JSON.stringify({ keys: [jwk] }, null, 2)}`, 'a JWK or a JWKS'],
-    [
-      'a JWK in base64',
-      Buffer.from(JSON.stringify(jwk)).toString('base64'),
-      'a key or a certificate in base64',
-    ],
-    [
-      'the description of a realm',
-      JSON.stringify({ realm: 'todo', public_key: base64 }),
-      'a key or a certificate in base64',
-    ],
+    ['base64', base64, IN_BASE64],
+    ['base64 in lines', lines, IN_BASE64],
+    ['base64 in lines of Windows', lines.replaceAll('\n', '\r\n'), IN_BASE64],
+    ['base64 in lines that end in blanks', lines.replaceAll('\n', ' \t\n'), IN_BASE64],
+    ['base64 in lines in a column', lines.replaceAll('\n', '\n    '), IN_BASE64],
+    ['base64 in words', lines.replaceAll('\n', ' '), IN_BASE64],
+    ['base64 in quoted lines', lines.replaceAll('\n', '",\n"'), IN_BASE64],
+    ['base64 in quotation marks', `"${base64}"`, IN_BASE64],
+    ['base64 after a comment', `# the key of the realm\n${lines}`, IN_BASE64],
+    ['base64 after a byte order mark', `\ufeff${base64}`, IN_BASE64],
+    ['base64url', der(key).toString('base64url'), IN_BASE64],
+    ['base64 of PEM', Buffer.from(pem(key)).toString('base64'), IN_BASE64],
+    ['PEM', pem(key), IN_PEM],
+    ['PEM after a byte order mark', `\ufeff${pem(key)}`, IN_PEM],
+    ['PEM in UTF-16', Buffer.from(`\ufeff${pem(key)}`, 'utf16le'), IN_PEM],
+    ['PEM after a comment', `the key of the issuer\n${pem(key)}`, IN_PEM],
+    ['PEM after bag attributes', `Bag Attributes\n    localKeyID: 01 02\n${pem(key)}`, IN_PEM],
+    ['PEM in quotation marks', JSON.stringify(pem(key)), IN_PEM],
+    ['PEM without line breaks', pem(key).replaceAll('\n', ''), IN_PEM],
+    ['a JWK', JSON.stringify(jwk), JWK],
+    ['a list of JWKs', JSON.stringify([jwk, jwk]), JWK],
+    ['a JWKS', `\ufeff  ${JSON.stringify({ keys: [jwk] }, null, 2)}`, JWK],
+    ['a JWK in base64', Buffer.from(JSON.stringify(jwk)).toString('base64'), IN_BASE64],
+    ['the description of a realm', JSON.stringify({ realm: 'todo', public_key: base64 }), IN_BASE64],
   ];
 }
 
@@ -97,24 +86,24 @@ for (const [type, { publicKey }] of Object.entries(PAIRS)) {
 
 test('an RSA key of PKCS #1 is recognized, in PEM, DER and base64', () => {
   const key = PAIRS.RSA.publicKey.export({ type: 'pkcs1', format: 'der' });
-  assert.equal(recognizeKey(key), 'a key or a certificate in DER');
-  assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), 'a key or a certificate in base64');
+  assert.equal(recognizeKey(key), IN_DER);
+  assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), IN_BASE64);
 });
 
 test('a private key is recognized, in DER and in base64', () => {
   for (const { privateKey } of Object.values(PAIRS)) {
     const key = privateKey.export({ type: 'pkcs8', format: 'der' });
-    assert.equal(recognizeKey(key), 'a key or a certificate in DER');
-    assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), 'a key or a certificate in base64');
+    assert.equal(recognizeKey(key), IN_DER);
+    assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), IN_BASE64);
   }
   const pkcs1 = PAIRS.RSA.privateKey.export({ type: 'pkcs1', format: 'der' });
   const sec1 = PAIRS['P-256'].privateKey.export({ type: 'sec1', format: 'der' });
-  for (const key of [pkcs1, sec1]) assert.equal(recognizeKey(key), 'a key or a certificate in DER');
+  for (const key of [pkcs1, sec1]) assert.equal(recognizeKey(key), IN_DER);
 });
 
 test('a certificate is recognized, in DER and in base64', () => {
-  assert.equal(recognizeKey(Buffer.from(CERTIFICATE, 'base64')), 'a key or a certificate in DER');
-  assert.equal(recognizeKey(Buffer.from(CERTIFICATE)), 'a key or a certificate in base64');
+  assert.equal(recognizeKey(Buffer.from(CERTIFICATE, 'base64')), IN_DER);
+  assert.equal(recognizeKey(Buffer.from(CERTIFICATE)), IN_BASE64);
 });
 
 for (const line of SSH_KEYS) {
