@@ -11,7 +11,9 @@ import { runProgram, startService } from '../start.ts';
 import { draft, forge, jwkOf, type KeyName, mac, privateKey, publicKey } from './forge.ts';
 import { keptLog, TRUST, verdictsWith } from './trust.ts';
 
-const [OLD, NEW] = [randomBytes(32), randomBytes(64)];
+/** Of one length: the size of a file is not what tells that it has changed. */
+const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
+const LONG = randomBytes(64);
 
 function only(...names: readonly KeyName[]): string {
   return JSON.stringify({ keys: names.map((name) => jwkOf({ publicKey: publicKey(name) }, name)) });
@@ -115,8 +117,8 @@ test('a file is looked at by itself', async () => {
 for (const [kind, content, said] of [
   ['keys-file', only('p256'), '1 public key from TODO_AUTH_KEYS_FILE'],
   ['keys-file', only('p256', 'rsa'), '2 public keys from TODO_AUTH_KEYS_FILE'],
-  ['secret-file', contentOf(NEW), 'HMAC secret of 64 bytes from TODO_AUTH_SECRET_FILE'],
-  ['secret-file', contentOf(OLD, NEW), 'HMAC secrets of 32, 64 bytes from TODO_AUTH_SECRET_FILE'],
+  ['secret-file', contentOf(LONG), 'HMAC secret of 64 bytes from TODO_AUTH_SECRET_FILE'],
+  ['secret-file', contentOf(OLD, LONG), 'HMAC secrets of 32, 64 bytes from TODO_AUTH_SECRET_FILE'],
 ] as const) {
   test(`the start line says "${said}"`, async () => {
     await using file = await watch(kind, content);
