@@ -127,8 +127,10 @@ for (const [issuer, wanted] of [
 }
 
 test('of several sources only one may be set, and a name that may be the secret itself is not shown', async () => {
-  const { faults } = await read({ ...TRUSTED, ...JWKS_URL, TODO_AUTH_SECRET_FILE: 's3cr3t' });
-  const received = 'TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL="https://a.example/jwks"';
+  const files = { TODO_AUTH_KEYS_FILE: 'k', TODO_AUTH_SECRET_FILE: 's3cr3t' };
+  const { faults } = await read({ ...TRUSTED, ...JWKS_URL, ...files });
+  const received =
+    'TODO_AUTH_KEYS_FILE="k" and TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL="https://a.example/jwks"';
   assert.deepEqual(faults, [`Of ${SOURCES} only one may be set, received ${received}`]);
 });
 
