@@ -4,39 +4,35 @@ import { readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { send, write } from '../../conformance/src/target.ts';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { startService } from '../start.ts';
 import { OF_POOL, STORE } from './exposed.ts';
 import { type List, startList } from './list.ts';
-import { type Exposition, parseExposition, valuesOf } from './prometheus.ts';
+import { parseExposition, scrape, valuesOf } from './prometheus.ts';
 import { noPromtool, promtool } from './promtool.ts';
 import { Connection, converse, together } from './raw.ts';
 
-const ADMIN = { env: { TODO_ADMIN_PORT: '0' } };
-
-async function scrape({ adminUrl }: List): Promise<Exposition> {
-  const reply = await fetch(`${adminUrl}/metrics`);
-  assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
-  return parseExposition(await reply.text());
-}
-
-function ask({ url, editor }: List, method: string, path: string, body?: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${editor}`, 'content-type': 'application/json' };
-  return fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-}
-
 const MILK = { title: 'Buy milk', categoryId: 1 };
 
-test('requests are counted by method, route pattern and status', async () => {
-  await using list = await startList(ADMIN);
-  await ask(list, 'POST', '/todos', MILK);
-  await ask(list, 'GET', '/todos/1');
-  await ask(list, 'GET', '/todos/2');
-  await ask(list, 'GET', '/no/such/path');
-  await ask(list, 'PATCH', '/todos/1');
-  const { samples } = await scrape(list);
-  const counted = samples
-    .filter(({ name }) => name === 'http_server_request_duration_seconds_count')
+/** A list with an admin listener. */
+function startWatched(env: Readonly<Record<string, string>> = {}): Promise<List> {
+  return startList({ env: { TODO_ADMIN_PORT: '0', ...env } });
+}
+
+test('requests are counted by method, route pattern and status; what is unknown makes no label of its own', async () => {
+  await using list = await startWatched();
+  await list.send('POST /todos', { json: MILK });
+  await list.send('GET /todos/1');
+  await list.send('GET /todos/2');
+  await list.send('GET /secret/path');
+  await list.send('PATCH /todos/1');
+  await list.send('PROPFIND /secret/path');
+  const reply = await fetch(`${list.adminUrl}/metrics`);
+  assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  const text = await reply.text();
+  const counted = parseExposition(text)
+    .samples.filter(({ name }) => name === 'http_server_request_duration_seconds_count')
     .map(({ labels, value }) => [...Object.values(labels), value].join(' '));
   assert.deepEqual(counted.sort(), [
     'GET  404 1',
@@ -44,13 +40,15 @@ test('requests are counted by method, route pattern and status', async () => {
     'GET /todos/:id 404 1',
     'PATCH /todos/:id 405 1',
     'POST /todos 201 1',
+    '_OTHER  404 1',
   ]);
+  assert.doesNotMatch(text, /secret|PROPFIND/);
 });
 
 test('the buckets of a histogram grow up to its count', async () => {
-  await using list = await startList(ADMIN);
-  await ask(list, 'GET', '/todos');
-  const exposition = await scrape(list);
+  await using list = await startWatched();
+  await list.send('GET /todos');
+  const exposition = await scrape(list.adminUrl);
   const name = 'http_server_request_duration_seconds';
   const buckets = valuesOf(exposition, `${name}_bucket`);
   assert.deepEqual(
@@ -61,49 +59,42 @@ test('the buckets of a histogram grow up to its count', async () => {
   assert.equal(valuesOf(exposition, `${name}_bucket`, { le: '+Inf' })[0], 1);
 });
 
-test('an unknown method and an unknown path make no label of their own', async () => {
-  await using list = await startList(ADMIN);
-  await converse(list.url, 'PROPFIND /secret-path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-  const text = await (await fetch(`${list.adminUrl}/metrics`)).text();
-  const [count] = valuesOf(parseExposition(text), 'http_server_request_duration_seconds_count', {
-    http_request_method: '_OTHER',
-    http_route: '',
-  });
-  assert.equal(count, 1);
-  assert.doesNotMatch(text, /secret|PROPFIND/);
-});
-
 test('what is refused before routing is counted by status', async () => {
-  await using list = await startList(ADMIN);
+  await using list = await startWatched();
   await converse(list.url, 'not http\r\n\r\n');
   await converse(list.url, 'GET / HTTP/1.1\r\n\r\n');
   await converse(list.url, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`);
-  const exposition = await scrape(list);
+  const exposition = await scrape(list.adminUrl);
   const refused = (status: string) =>
     valuesOf(exposition, 'todo_refused_requests_total', { http_response_status_code: status });
   assert.deepEqual([refused('400'), refused('431')], [[2], [1]]);
 });
 
-test('a client that goes away is counted, and its request is under way no longer', async () => {
-  await using list = await startList(ADMIN);
+test('a client that goes away is counted, its request is under way no longer, and has no line', async () => {
+  await using list = await startList({ logLevel: 'debug', env: { TODO_ADMIN_PORT: '0' } });
   const connection = await Connection.open(list.url);
-  const head = `POST /todos HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n`;
-  connection.socket.write(head);
-  const active = async () => valuesOf(await scrape(list), 'http_server_active_requests')[0];
+  connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n');
+  const active = async () => valuesOf(await scrape(list.adminUrl), 'http_server_active_requests')[0];
   while ((await active()) !== 1);
   await connection[Symbol.asyncDispose]();
   while ((await active()) !== 0);
-  assert.deepEqual(valuesOf(await scrape(list), 'todo_aborted_requests_total'), [1]);
+  assert.deepEqual(valuesOf(await scrape(list.adminUrl), 'todo_aborted_requests_total'), [1]);
+  await list.send('GET /me');
+  while (list.lines(/^request$/).length === 0) await new Promise(setImmediate);
+  assert.deepEqual(
+    list.lines(/^request$/).map(({ method, route }) => `${method} ${route}`),
+    ['GET /me'],
+  );
 });
 
 test('operations of the store and commits are timed', async () => {
-  await using list = await startList(ADMIN);
-  await ask(list, 'POST', '/todos', MILK);
-  await ask(list, 'PUT', '/todos/1', { ...MILK, done: true });
-  await ask(list, 'GET', '/todos');
-  await ask(list, 'GET', '/todos/1');
-  await ask(list, 'DELETE', '/todos/1');
-  const exposition = await scrape(list);
+  await using list = await startWatched();
+  await list.send('POST /todos', { json: MILK });
+  await list.send('PUT /todos/1', { json: { ...MILK, done: true } });
+  await list.send('GET /todos');
+  await list.send('GET /todos/1');
+  await list.send('DELETE /todos/1');
+  const exposition = await scrape(list.adminUrl);
   for (const operation of ['add', 'replace', 'list', 'find', 'remove']) {
     const labels = { db_system_name: 'sqlite', db_operation_name: operation, error_type: '' };
     assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
@@ -114,11 +105,11 @@ test('operations of the store and commits are timed', async () => {
 });
 
 test('the sizes of file, log, list and cache are those of now, and those that nobody knows are missing', async () => {
-  await using list = await startList(ADMIN);
-  await ask(list, 'POST', '/todos', MILK);
-  const todo = await (await ask(list, 'GET', '/todos/1')).text();
-  const body = await (await ask(list, 'GET', '/todos')).text();
-  const exposition = await scrape(list);
+  await using list = await startWatched();
+  await list.send('POST /todos', { json: MILK });
+  const { body: todo } = await list.send('GET /todos/1');
+  const { body } = await list.send('GET /todos');
+  const exposition = await scrape(list.adminUrl);
   const path = join(list.dataDir, 'todos.db');
   const sizeOf = (file: string) => valuesOf(exposition, 'todo_database_size_bytes', { file });
   assert.deepEqual(sizeOf('main'), [statSync(path).size]);
@@ -128,24 +119,22 @@ test('the sizes of file, log, list and cache are those of now, and those that no
   const [cached = 0] = valuesOf(exposition, 'todo_cache_size_bytes');
   assert.ok(cached > todo.length && cached < 1_000, String(cached));
   rmSync(path);
-  assert.deepEqual(valuesOf(await scrape(list), 'todo_database_size_bytes', { file: 'main' }), []);
+  assert.deepEqual(valuesOf(await scrape(list.adminUrl), 'todo_database_size_bytes', { file: 'main' }), []);
   // A link that leads to itself cannot be looked at, as a disk that fails.
   symlinkSync(path, path);
-  assert.deepEqual(valuesOf(await scrape(list), 'todo_database_size_bytes', { file: 'main' }), []);
+  assert.deepEqual(valuesOf(await scrape(list.adminUrl), 'todo_database_size_bytes', { file: 'main' }), []);
 });
 
 test('an operation is timed even if its client has left', async () => {
-  await using list = await startList(ADMIN);
+  await using list = await startWatched();
   using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
   other.exec('BEGIN IMMEDIATE');
   await using connection = await Connection.open(list.url);
-  connection.socket.end(
-    `DELETE /todos/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\n\r\n`,
-  );
-  while (valuesOf(await scrape(list), 'todo_aborted_requests_total')[0] !== 1);
+  connection.socket.end(write(list.target, 'DELETE /todos/1', { token: list.editor }));
+  while (valuesOf(await scrape(list.adminUrl), 'todo_aborted_requests_total')[0] !== 1);
   other.exec('ROLLBACK');
   const removed = async () =>
-    valuesOf(await scrape(list), 'db_client_operation_duration_seconds_count', {
+    valuesOf(await scrape(list.adminUrl), 'db_client_operation_duration_seconds_count', {
       db_operation_name: 'remove',
     });
   while ((await removed()).length === 0);
@@ -153,27 +142,24 @@ test('an operation is timed even if its client has left', async () => {
 });
 
 test('writes that share a commit are timed once, by their number', async () => {
-  await using list = await startList(ADMIN);
-  const body = JSON.stringify(MILK);
-  const request =
-    `POST /todos HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\nConnection: close\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  await using list = await startWatched();
+  const request = write(list.target, 'POST /todos', { token: list.editor, json: MILK });
   await together(list.url, [request, request, request]);
-  const exposition = await scrape(list);
+  const exposition = await scrape(list.adminUrl);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [1]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [1]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [3]);
 });
 
 test('a batch that commits nothing, refused or failed, is no commit', async () => {
-  await using list = await startList(ADMIN);
-  assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 201);
-  assert.equal((await ask(list, 'DELETE', '/todos/7')).status, 404);
-  assert.equal((await ask(list, 'POST', '/todos', { ...MILK, categoryId: 9 })).status, 400);
+  await using list = await startWatched();
+  assert.equal((await list.send('POST /todos', { json: MILK })).status, 201);
+  assert.equal((await list.send('DELETE /todos/7')).status, 404);
+  assert.equal((await list.send('POST /todos', { json: { ...MILK, categoryId: 9 } })).status, 400);
   rmSync(join(list.dataDir, 'todos.db'));
   for (let write = 0; write < 2; write += 1)
-    assert.equal((await ask(list, 'POST', '/todos', MILK)).status, 503);
-  const exposition = await scrape(list);
+    assert.equal((await list.send('POST /todos', { json: MILK })).status, 503);
+  const exposition = await scrape(list.adminUrl);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [1]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [1]);
   const labels = { db_operation_name: 'add', error_type: 'StoreBroken' };
@@ -181,14 +167,10 @@ test('a batch that commits nothing, refused or failed, is no commit', async () =
 });
 
 test('verdicts on tokens are counted by code', async () => {
-  await using list = await startList(ADMIN);
-  const get = (authorization?: string) =>
-    fetch(`${list.url}/me`, { headers: authorization === undefined ? {} : { authorization } });
-  await get();
-  await get('Bearer x');
-  await get(`Bearer ${list.reader}`);
-  await get(`Bearer ${list.reader}`);
-  const exposition = await scrape(list);
+  await using list = await startWatched();
+  await send(list.target, 'GET /me');
+  for (const token of ['x', list.reader, list.reader]) await list.send('GET /me', { token });
+  const exposition = await scrape(list.adminUrl);
   const verdicts = (code: string) => valuesOf(exposition, 'todo_token_verdicts_total', { code })[0];
   assert.deepEqual(
     [verdicts('credentials-missing'), verdicts('token-form'), verdicts('accepted')],
@@ -197,21 +179,17 @@ test('verdicts on tokens are counted by code', async () => {
 });
 
 test('keys that are fetched are counted', async () => {
-  const env = {
-    TODO_ADMIN_PORT: '0',
-    TODO_AUTH_SECRET_FILE: '',
-    TODO_AUTH_JWKS_URL: 'http://127.0.0.1:9/keys',
-  };
-  await using list = await startList({ env });
+  const env = { TODO_AUTH_SECRET_FILE: '', TODO_AUTH_JWKS_URL: 'http://127.0.0.1:9/keys' };
+  await using list = await startWatched(env);
   const failures = async () =>
-    valuesOf(await scrape(list), 'todo_key_fetches_total', { outcome: 'failed' })[0] ?? 0;
+    valuesOf(await scrape(list.adminUrl), 'todo_key_fetches_total', { outcome: 'failed' })[0] ?? 0;
   while ((await failures()) === 0);
   assert.ok((await failures()) >= 1);
 });
 
 test('the process is described by the names of OpenTelemetry', async () => {
-  await using list = await startList(ADMIN);
-  const { types } = await scrape(list);
+  await using list = await startWatched();
+  const { types } = await scrape(list.adminUrl);
   for (const [name, type] of [
     ['build_info', 'gauge'],
     ['todo_ready', 'gauge'],
@@ -229,17 +207,17 @@ test('build_info says which version, commit and schema run', async () => {
   using metrics = openMetrics(OF_POOL);
   const labels = { service_version: '0', vcs_ref_head_revision: 'c0ffee', schema_version: '3' };
   assert.deepEqual(valuesOf(parseExposition((await metrics.read()).text), 'build_info', labels), [1]);
-  await using list = await startList(ADMIN);
+  await using list = await startWatched();
   const schema = new DatabaseSync(join(list.dataDir, 'todos.db'), { readOnly: true });
   const { user_version } = schema.prepare('PRAGMA user_version').get() ?? {};
   schema.close();
   const running = { schema_version: String(user_version), service_version: '0.1.0' };
-  assert.deepEqual(valuesOf(await scrape(list), 'build_info', running), [1]);
+  assert.deepEqual(valuesOf(await scrape(list.adminUrl), 'build_info', running), [1]);
 });
 
 test('promtool finds nothing to say about the metrics', { skip: noPromtool() }, async () => {
-  await using list = await startList(ADMIN);
-  await ask(list, 'GET', '/todos');
+  await using list = await startWatched();
+  await list.send('GET /todos');
   const texts = [await (await fetch(`${list.adminUrl}/metrics`)).text()];
   using pooled = openMetrics(OF_POOL);
   pooled.watchStore(STORE);

@@ -30,7 +30,7 @@ export function statusesOf(answers: readonly Answer[]): number[] {
  * Writes requests that end their connections to a service in this process, one on each, so that one turn of the event loop
  * finds them all, in their order.
  */
-export async function together(url: string, requests: readonly string[]): Promise<void> {
+export async function together(url: string, requests: readonly (string | Buffer)[]): Promise<void> {
   const connections = await Promise.all(requests.map(() => Connection.open(url)));
   // So that each is accepted.
   for (const connection of connections) {
