@@ -6,6 +6,7 @@ import { framing, transport } from '../../conformance/src/chapters/transport.ts'
 import { assertErrorHeaders, assertProblem } from '../../conformance/src/problem.ts';
 import { send, type Target } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
+import { targetOf } from './demo.ts';
 import { Connection, converse, problemOf } from './raw.ts';
 
 const KNOWN = ['/live', '/ready', '/metrics', '/version'];
@@ -15,14 +16,7 @@ const service = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PO
 after(() => service[Symbol.asyncDispose]());
 const adminUrl = /"adminUrl":"([^"]*)"/.exec(service.stdout())?.[1] ?? '';
 
-const target: Target = {
-  profile: 'error-demo',
-  baseUrl: new URL(adminUrl),
-  environment: 'production',
-  fresh: false,
-  seen: [],
-  created: new Set(),
-};
+const target: Target = { ...targetOf(adminUrl), profile: 'error-demo' };
 
 /**
  * As the public listener answers: a stranger who reaches the port must not end the process (contract D10). Three tests

@@ -5,13 +5,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { assertProblem } from '../../conformance/src/problem.ts';
 import { signer } from '../../conformance/src/sign.ts';
+import { makeTodo, write } from '../../conformance/src/target.ts';
 import type { Todo } from '../../src/store/todo.ts';
 import { temporaryFolder } from '../folder.ts';
 import { type Running, startService } from '../start.ts';
 import { startDemo } from './demo.ts';
 import { type List, startList, testAuth } from './list.ts';
-import { parseExposition, valuesOf } from './prometheus.ts';
+import { scrape, valuesOf } from './prometheus.ts';
 import { together } from './raw.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
@@ -22,12 +24,14 @@ interface Line {
   readonly traceId: string;
 }
 
-interface Asking {
+/** Whose requests a service gets. */
+interface Caller {
   readonly url: string;
   readonly token: string;
 }
 
-function ask({ url, token }: Asking, method: string, path: string, body?: object, headers = {}) {
+/** By `fetch`, which keeps its connections. */
+function ask({ url, token }: Caller, method: string, path: string, body?: object, headers = {}) {
   return fetch(url + path, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
@@ -35,23 +39,21 @@ function ask({ url, token }: Asking, method: string, path: string, body?: object
   });
 }
 
-async function jsonOf<T>(response: Response): Promise<T> {
-  return JSON.parse(await response.text());
-}
+const IS_ABOUT_TODOS = /"event":"todo-/;
 
 function aboutTodos(lines: readonly string[]): Line[] {
-  return lines
-    .filter((line) => line.includes('"event":"todo-'))
-    .map((line) => {
-      const { event, id, traceId } = JSON.parse(line);
-      return { event, id, traceId };
-    });
+  return lines.filter((line) => IS_ABOUT_TODOS.test(line)).map((line) => JSON.parse(line));
+}
+
+/** What happened to which todo. */
+function happenedIn({ log }: List): string[] {
+  return aboutTodos(log).map(({ event, id }) => `${event} ${id}`);
 }
 
 /** The lines about todos as they stand, from `event` to the message. */
 function textsIn({ log }: List): string[] {
   return log
-    .filter((line) => line.includes('"event":"todo-'))
+    .filter((line) => IS_ABOUT_TODOS.test(line))
     .map((line) => line.slice(line.indexOf('"event"'), line.indexOf(',"msg"')));
 }
 
@@ -69,13 +71,11 @@ describe('The lines about todos', () => {
   test('each change leaves one: who made it, what became of which todo, and never a title', async () => {
     await using list = await startList();
     const { trace, headers } = newTrace();
-    const caller = { url: list.url, token: list.editor };
-    await ask(caller, 'POST', '/todos', MILK, headers);
-    await ask(caller, 'PUT', '/todos/1', { ...MILK, done: true }, headers);
-    await ask(caller, 'DELETE', '/todos/1', undefined, headers);
-    const lines = textsIn(list);
+    await list.send('POST /todos', { json: MILK, headers });
+    await list.send('PUT /todos/1', { json: { ...MILK, done: true }, headers });
+    await list.send('DELETE /todos/1', { headers });
     assert.deepEqual(
-      lines.map((line) => line.replace(/-[0-9a-f]{16}-00"$/, '"')),
+      textsIn(list).map((line) => line.replace(/-[0-9a-f]{16}-00"$/, '"')),
       ['todo-created', 'todo-replaced', 'todo-deleted'].map(
         (event) => `"event":"${event}","id":1,"subject":"test","name":"ada","traceId":"00-${trace}"`,
       ),
@@ -85,56 +85,40 @@ describe('The lines about todos', () => {
 
   test('what changed nothing leaves none', async () => {
     await using list = await startList();
-    const caller = { url: list.url, token: list.editor };
-    const answers = [
-      await ask(caller, 'GET', '/todos'),
-      await ask(caller, 'POST', '/todos', { title: '', categoryId: 1 }),
-      await ask(caller, 'POST', '/todos', { title: 'a', categoryId: 99 }),
-      await ask(caller, 'PUT', '/todos/1', MILK),
-      await ask(caller, 'DELETE', '/todos/1'),
-      await ask({ url: list.url, token: 'nobody' }, 'POST', '/todos', MILK),
-    ];
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 400, 400, 404, 404, 401],
-    );
-    await ask(caller, 'POST', '/todos', MILK);
-    const stale = await ask(caller, 'DELETE', '/todos/1', undefined, { 'if-match': '"stale"' });
-    assert.equal(stale.status, 412);
-    assert.deepEqual(
-      aboutTodos(list.log).map(({ event }) => event),
-      ['todo-created'],
-    );
+    for (const [status, line, request] of [
+      [200, 'GET /todos', {}],
+      [400, 'POST /todos', { json: { title: '', categoryId: 1 } }],
+      [400, 'POST /todos', { json: { title: 'a', categoryId: 99 } }],
+      [404, 'PUT /todos/1', { json: MILK }],
+      [404, 'DELETE /todos/1', {}],
+      [401, 'POST /todos', { json: MILK, token: 'nobody' }],
+      [201, 'POST /todos', { json: MILK }],
+      [412, 'DELETE /todos/1', { headers: { 'If-Match': '"stale"' } }],
+    ] as const) {
+      assert.equal((await list.send(line, request)).status, status);
+    }
+    assert.deepEqual(happenedIn(list), ['todo-created 1']);
   });
 
   test('a create that is repeated leaves none', async () => {
     await using list = await startList();
-    const caller = { url: list.url, token: list.editor };
-    const repeat = () => ask(caller, 'POST', '/todos', MILK, { 'idempotency-key': 'a' });
+    const repeat = () => list.send('POST /todos', { json: MILK, headers: { 'Idempotency-Key': 'a' } });
     const answers = [...(await Promise.all([repeat(), repeat(), repeat()])), await repeat()];
     assert.deepEqual(
       answers.map(({ status }) => status),
       [201, 201, 201, 201],
     );
-    assert.deepEqual(
-      aboutTodos(list.log).map(({ event, id }) => `${event} ${id}`),
-      ['todo-created 1'],
-    );
+    assert.deepEqual(happenedIn(list), ['todo-created 1']);
   });
 
   test('a write that is refused for its role leaves one of its own', async () => {
     await using list = await startList();
-    const caller = { url: list.url, token: list.reader };
-    const problems: { traceId: string }[] = [];
-    for (const [method, path] of [
-      ['POST', '/todos'],
-      ['DELETE', '/todos/7'],
-    ] as const) {
-      problems.push(await jsonOf<{ traceId: string }>(await ask(caller, method, path)));
-    }
+    const refused = async (line: string) =>
+      assertProblem(await list.send(line, { token: list.reader }), 403).traceId;
+    const traceIds = [await refused('POST /todos'), await refused('DELETE /todos/7')];
     assert.deepEqual(textsIn(list), [
-      `"event":"todo-write-refused","method":"POST","subject":"test","name":"bob","traceId":"${problems[0]?.traceId}"`,
-      `"event":"todo-write-refused","method":"DELETE","id":7,"subject":"test","name":"bob","traceId":"${problems[1]?.traceId}"`,
+      `"event":"todo-write-refused","method":"POST","subject":"test","name":"bob","traceId":"${traceIds[0]}"`,
+      `"event":"todo-write-refused","method":"DELETE","id":7,"subject":"test","name":"bob","traceId":"${traceIds[1]}"`,
     ]);
   });
 
@@ -142,51 +126,40 @@ describe('The lines about todos', () => {
     // Once a second the service looks for the file by itself, and then it knows that nothing is written.
     for (;;) {
       await using list = await startList();
-      const caller = { url: list.url, token: list.editor };
-      await ask(caller, 'POST', '/todos', MILK);
+      await makeTodo(list.target);
       rmSync(join(list.dataDir, 'todos.db'));
-      const problem = await jsonOf<{ detail?: string; traceId: string }>(
-        await ask(caller, 'DELETE', '/todos/1'),
-      );
-      if (problem.detail === undefined) continue;
+      const reply = await list.send('DELETE /todos/1');
+      const { detail, traceId } = assertProblem(reply, 503, { detail: 'optional' });
+      if (detail === undefined) continue;
       assert.equal(
         textsIn(list).at(-1),
-        `"event":"todo-outcome-unknown","method":"DELETE","id":1,"subject":"test","name":"ada","traceId":"${problem.traceId}"`,
+        `"event":"todo-outcome-unknown","method":"DELETE","id":1,"subject":"test","name":"ada","traceId":"${traceId}"`,
       );
       return;
     }
   });
 
-  test('a subject and a name are cut at 200 code points, and their controls are escaped', async () => {
+  test('a subject and a name are cut at 200 code points, and their controls are escaped; without them they are null', async () => {
     const auth = testAuth();
+    const sign = signer(auth);
     await using service = await startService({ auth });
     const sub = `\u001b[31m${'🦆'.repeat(300)}`;
-    const token = signer(auth)({ sub, name: `a\u202e\n${'b'.repeat(300)}`, role: 'editor' });
-    assert.equal((await ask({ url: service.baseUrl, token }, 'POST', '/todos', MILK)).status, 201);
+    for (const claims of [{ sub, name: `a\u202e\n${'b'.repeat(300)}` }, { sub: undefined }]) {
+      const token = sign({ ...claims, role: 'editor' });
+      assert.equal((await ask({ url: service.baseUrl, token }, 'POST', '/todos', MILK)).status, 201);
+    }
     await service.stop();
-    const line =
-      service
-        .stdout()
-        .split('\n')
-        .find((text) => text.includes('todo-created')) ?? '';
-    assert.match(line, /^\{"level":"info",.*"subject":"\\u001b\[31m🦆{195}","name":"a\\u202e\\nb{197}"/u);
-  });
-
-  test('a caller without a subject or a name is null', async () => {
-    const auth = testAuth();
-    await using service = await startService({ auth });
-    const token = signer(auth)({ sub: undefined, role: 'editor' });
-    await ask({ url: service.baseUrl, token }, 'POST', '/todos', MILK);
-    await service.stop();
-    assert.match(service.stdout(), /"event":"todo-created","id":1,"subject":null,"name":null/);
+    const [long = '', none = ''] = linesOf(service).filter((text) => text.includes('todo-created'));
+    assert.match(long, /^\{"level":"info",.*"subject":"\\u001b\[31m🦆{195}","name":"a\\u202e\\nb{197}"/u);
+    assert.match(none, /"event":"todo-created","id":2,"subject":null,"name":null/);
   });
 
   for (const options of [{ env: { TODO_AUDIT: 'off' } }, { logLevel: 'warn' }]) {
     test(`none is written with ${JSON.stringify(options)}`, async () => {
       await using list = await startList(options);
-      assert.equal((await ask({ url: list.url, token: list.editor }, 'POST', '/todos', MILK)).status, 201);
-      assert.equal((await ask({ url: list.url, token: list.reader }, 'POST', '/todos', MILK)).status, 403);
-      assert.deepEqual(aboutTodos(list.log), []);
+      await makeTodo(list.target);
+      assertProblem(await list.send('POST /todos', { json: MILK, token: list.reader }), 403);
+      assert.deepEqual(happenedIn(list), []);
     });
   }
 
@@ -204,9 +177,9 @@ describe('The lines about todos', () => {
 /** Clients that write until nobody answers, each acknowledged write known by its trace. */
 class Writers {
   readonly acknowledged = new Map<string, { readonly event: string; readonly id: number }>();
-  readonly #caller: Asking;
+  readonly #caller: Caller;
 
-  constructor(caller: Asking) {
+  constructor(caller: Caller) {
     this.#caller = caller;
   }
 
@@ -227,7 +200,7 @@ class Writers {
     const { trace, headers } = newTrace();
     const response = await ask(this.#caller, method, path, { title: titleOf(trace), categoryId: 1 }, headers);
     assert.ok(response.ok, `${response.status}`);
-    const id = event === 'todo-created' ? (await jsonOf<Todo>(response)).id : known;
+    const id = event === 'todo-created' ? ((await response.json()) as Todo).id : known;
     this.acknowledged.set(trace, { event, id });
   }
 }
@@ -252,7 +225,8 @@ async function writeUntil(signal: 'SIGTERM' | 'SIGKILL', dataDir: string) {
   const [code] = await Promise.all([service.stop(signal), ...writing]);
   const lines = aboutTodos(linesOf(service)).slice(SHARED.length);
   const again = await startService({ auth, dataDir });
-  const todos = await jsonOf<readonly Todo[]>(await ask({ ...caller, url: again.baseUrl }, 'GET', '/todos'));
+  const list = await ask({ ...caller, url: again.baseUrl }, 'GET', '/todos');
+  const todos = (await list.json()) as readonly Todo[];
   await again.stop();
   return { code, lines, acknowledged: writers.acknowledged, todos };
 }
@@ -304,35 +278,27 @@ describe('The lines about todos, under load', { concurrency: 1 }, () => {
 
   test('changes of one batch have theirs in the order in which they were made', async () => {
     await using list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
-    for (let id = 1; id <= 3; id += 1)
-      await ask({ url: list.url, token: list.editor }, 'POST', '/todos', MILK);
-    const body = JSON.stringify(MILK);
-    const request = (line: string, header = '') =>
-      `${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${list.editor}\r\nConnection: close\r\n${header}` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    for (let id = 1; id <= 3; id += 1) await makeTodo(list.target);
+    const request = (line: string, headers = {}) =>
+      write(list.target, line, { token: list.editor, json: MILK, headers });
     await together(list.url, [
-      request('POST /todos', 'Idempotency-Key: a\r\n'),
+      request('POST /todos', { 'Idempotency-Key': 'a' }),
       request('PUT /todos/1'),
       request('POST /todos'),
       request('DELETE /todos/2'),
-      request('POST /todos', 'Idempotency-Key: b\r\n'),
+      request('POST /todos', { 'Idempotency-Key': 'b' }),
       request('PUT /todos/3'),
     ]);
-    const exposition = parseExposition(await (await fetch(`${list.adminUrl}/metrics`)).text());
-    assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [4]);
-    assert.deepEqual(
-      aboutTodos(list.log)
-        .slice(3)
-        .map(({ event, id }) => `${event} ${id}`),
-      [
-        'todo-created 4',
-        'todo-replaced 1',
-        'todo-created 5',
-        'todo-deleted 2',
-        'todo-created 6',
-        'todo-replaced 3',
-      ],
-    );
+    assert.deepEqual(valuesOf(await scrape(list.adminUrl), 'todo_commit_writes_count'), [4]);
+    const [first, second, third] = ['todo-created 4', 'todo-created 5', 'todo-created 6'];
+    assert.deepEqual(happenedIn(list).slice(3), [
+      first,
+      'todo-replaced 1',
+      second,
+      'todo-deleted 2',
+      third,
+      'todo-replaced 3',
+    ]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import type { Target } from '../../conformance/src/target.ts';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
@@ -52,6 +53,17 @@ export async function startDemo({
     log,
     [Symbol.asyncDispose]: () => listeners.drain(0),
   };
+}
+
+/** A service in production, as the conformance suite asks it. */
+export function targetOf(url: string) {
+  return {
+    baseUrl: new URL(url),
+    environment: 'production',
+    fresh: false,
+    seen: [],
+    created: new Set<string>(),
+  } as const satisfies Partial<Target>;
 }
 
 /** An open route. */

@@ -11,6 +11,7 @@ import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { leave } from '../clients.ts';
 import { type AuthSettings, authVariables } from '../start.ts';
+import { targetOf } from './demo.ts';
 
 /** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */
 export interface List extends AsyncDisposable {
@@ -54,15 +55,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   });
   const sign = signer(auth);
   const tokens = { editor: sign({ name: 'ada', role: 'editor' }), reader: sign({ name: 'bob' }) };
-  const target: SharedList = {
-    profile: 'shared-list',
-    baseUrl: new URL(service.url),
-    environment: 'production',
-    fresh: true,
-    tokens,
-    seen: [],
-    created: new Set(),
-  };
+  const target: SharedList = { ...targetOf(service.url), profile: 'shared-list', tokens };
   return {
     url: service.url,
     dataDir,

@@ -1,142 +1,129 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { get, startDemo } from '../operations/demo.ts';
-
-async function problemOf(reply: Response) {
-  return (await reply.json()) as { readonly traceId: string };
-}
+import { after, test } from 'node:test';
+import { header, json, type Reply } from '../../conformance/src/http.ts';
+import { assertErrorHeaders, assertProblem, assertTextLine } from '../../conformance/src/problem.ts';
+import { send, type Target } from '../../conformance/src/target.ts';
+import type { Route } from '../../src/http/message/routes.ts';
+import { get, startDemo, targetOf } from '../operations/demo.ts';
 
 const TEAPOT = { status: 418, headers: { 'content-type': 'text/plain' }, body: 'short and stout' };
 
-for (const [status, section, title] of [
-  [404, '15.5.5', 'Not Found'],
-  [409, '15.5.10', 'Conflict'],
-  [503, '15.6.4', 'Service Unavailable'],
+let broken = false;
+const service = await startDemo({
+  routes: [
+    ...[204, 404, 409, 499, 503].map((status) => get(`/empty/${status}`, () => ({ status }))),
+    get('/own', () => TEAPOT),
+    get('/own/type', () => ({ status: 404, headers: { 'content-type': 'text/markdown' } })),
+    get('/own/length', () => ({ status: 404, headers: { 'content-length': '0' } })),
+    get('/throws', () => {
+      throw new Error('the database password is hunter2');
+    }),
+    get('/throws/later', async () => {
+      throw new TypeError('a bug');
+    }),
+    get('/throws/no-error', async () => {
+      throw { statusCode: 200, message: 'surprise' };
+    }),
+  ],
+  recorders: {
+    traces: {
+      begin: () => {
+        if (broken) throw new Error('a bug in what records');
+        return undefined;
+      },
+    },
+  },
+});
+after(() => service[Symbol.asyncDispose]());
+
+const target: Target = { ...targetOf(service.url), profile: 'error-demo' };
+const ask = (path: string, accept = '*/*'): Promise<Reply> => send(target, `GET ${path}`, { accept });
+
+for (const [status, title] of [
+  [404, 'Not Found'],
+  [409, 'Conflict'],
+  [503, 'Service Unavailable'],
 ] as const) {
   test(`Errors 1, 2 · an empty ${status} of a handler becomes a problem titled ${title}`, async () => {
-    await using service = await startDemo({ routes: [get('/empty', () => ({ status }))] });
-    const reply = await fetch(`${service.url}/empty`);
-    const { traceId, ...problem } = await problemOf(reply);
-    assert.equal(reply.headers.get('content-type'), 'application/problem+json');
-    assert.match(traceId, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    assert.deepEqual(problem, {
-      type: `https://tools.ietf.org/html/rfc9110#section-${section}`,
-      title,
-      status,
-    });
+    assertProblem(await ask(`/empty/${status}`), status, { title });
   });
 }
 
 test('P2, P3 · an unknown status has neither type nor title', async () => {
-  await using service = await startDemo({ routes: [get('/empty', () => ({ status: 499 }))] });
-  const problem = await problemOf(await fetch(`${service.url}/empty`));
-  assert.deepEqual(Object.keys(problem), ['status', 'traceId']);
+  assert.deepEqual(Object.keys(Object(json(await ask('/empty/499')))), ['status', 'traceId']);
 });
 
 test('N2 · the text line of an unknown status has no phrase', async () => {
-  await using service = await startDemo({ routes: [get('/empty', () => ({ status: 499 }))] });
-  const reply = await fetch(`${service.url}/empty`, { headers: { accept: 'text/html' } });
-  assert.equal(await reply.text(), 'Status Code: 499');
+  assertTextLine(await ask('/empty/499', 'text/html'), 499, 'Status Code: 499');
 });
 
-test('Errors 2 · an error body that an endpoint has written is never rewritten', async () => {
-  await using service = await startDemo({ routes: [get('/own', () => TEAPOT)] });
-  const reply = await fetch(`${service.url}/own`);
-  assert.equal(reply.headers.get('content-type'), 'text/plain');
-  assert.equal(await reply.text(), 'short and stout');
+test('Errors 2, P7 · an error body that an endpoint has written is never rewritten, and has the headers of every error', async () => {
+  const reply = await ask('/own');
+  assert.equal(header(reply, 'content-type'), 'text/plain');
+  assert.equal(reply.body.toString(), 'short and stout');
+  assertErrorHeaders(reply, 418);
 });
 
-test('P7 · an error that an endpoint has written has the headers of every error', async () => {
-  await using service = await startDemo({ routes: [get('/own', () => TEAPOT)] });
-  const { headers } = await fetch(`${service.url}/own`);
-  assert.equal(headers.get('vary'), 'Accept');
-  assert.equal(headers.get('cache-control'), 'no-store');
-  assert.equal(headers.get('x-content-type-options'), 'nosniff');
-});
-
-for (const [name, value] of [
-  ['content-type', 'text/markdown'],
-  ['content-length', '0'],
+for (const [name, value, path] of [
+  ['content-type', 'text/markdown', '/own/type'],
+  ['content-length', '0', '/own/length'],
 ] as const) {
   test(`Errors 2 · an empty error with its own ${name} is left alone`, async () => {
-    await using service = await startDemo({
-      routes: [get('/own', () => ({ status: 404, headers: { [name]: value } }))],
-    });
-    const reply = await fetch(`${service.url}/own`);
+    const reply = await ask(path);
     assert.equal(reply.status, 404);
-    assert.equal(reply.headers.get(name), value);
-    assert.equal(await reply.text(), '');
+    assert.equal(header(reply, name), value);
+    assert.equal(reply.body.length, 0);
   });
 }
 
 test('Errors 2 · an empty success is left alone', async () => {
-  await using service = await startDemo({ routes: [get('/empty', () => ({ status: 204 }))] });
-  const reply = await fetch(`${service.url}/empty`);
-  assert.equal(reply.headers.get('content-type'), null);
-  assert.equal(reply.headers.get('vary'), null);
+  const reply = await ask('/empty/204');
+  assert.equal(header(reply, 'content-type'), undefined);
+  assert.equal(header(reply, 'vary'), undefined);
 });
 
 test('Errors 3 · an exception is a 500 without any part of it', async () => {
-  const fail = () => {
-    throw new Error('the database password is hunter2');
-  };
-  await using service = await startDemo({ routes: [get('/fail', fail)] });
-  const reply = await fetch(`${service.url}/fail`);
-  const text = await reply.text();
-  assert.equal(reply.status, 500);
-  assert.equal(JSON.parse(text).title, 'An error occurred while processing your request.');
-  assert.equal(reply.headers.get('cache-control'), 'no-cache,no-store');
-  assert.equal(reply.headers.get('pragma'), 'no-cache');
-  assert.equal(reply.headers.get('expires'), '-1');
-  assert.equal(reply.headers.get('etag'), null);
-  assert.doesNotMatch(text, /hunter2|Error|problems\.test/);
+  const reply = await ask('/throws');
+  assertProblem(reply, 500);
+  assert.doesNotMatch(`${reply.headers}${reply.body}`, /hunter2|Error|problems\.test/);
 });
 
 test('Errors 3 · the log has the exception once, with the traceId of the answer', async () => {
-  const fail = async () => {
-    throw new TypeError('a bug');
-  };
-  await using service = await startDemo({ routes: [get('/fail', fail)] });
-  const { traceId } = await problemOf(await fetch(`${service.url}/fail`));
+  const { traceId } = assertProblem(await ask('/throws/later'), 500);
   const lines = service.log.filter((line) => JSON.stringify(line).includes('a bug'));
-  assert.equal(lines.length, 1);
-  assert.equal(lines[0]?.traceId, traceId);
+  assert.deepEqual(
+    lines.map((line) => line.traceId),
+    [traceId],
+  );
   assert.match(JSON.stringify(lines[0]?.err), /TypeError.*problems\.test/);
 });
 
 test('Errors 3 · a thrown value that is not an Error is a 500 too', async () => {
-  const fail = async () => {
-    throw { statusCode: 200, message: 'surprise' };
-  };
-  await using service = await startDemo({ routes: [get('/fail', fail)] });
-  const reply = await fetch(`${service.url}/fail`);
-  assert.equal(reply.status, 500);
-  assert.doesNotMatch(await reply.text(), /surprise/);
-});
-
-test('N3 · a 500 that cannot be negotiated has no body and no content type', async () => {
-  await using service = await startDemo();
-  const reply = await fetch(`${service.url}/crash`, { headers: { accept: 'text/html' } });
-  assert.equal(reply.status, 500);
-  assert.equal(reply.headers.get('content-type'), null);
-  assert.equal(reply.headers.get('content-length'), '0');
-  assert.equal(reply.headers.get('cache-control'), 'no-cache,no-store');
+  const reply = await ask('/throws/no-error');
+  assertProblem(reply, 500);
+  assert.doesNotMatch(reply.body.toString(), /surprise/);
 });
 
 test('what is thrown outside of what answers costs one connection and a line, and the service goes on', async () => {
-  let broken = true;
-  const traces = {
-    begin: () => {
-      if (broken) throw new Error('a bug in what records');
-      return undefined;
-    },
-  };
-  await using service = await startDemo({ recorders: { traces } });
-  await assert.rejects(fetch(`${service.url}/todos/1`));
+  const before = service.log.length;
+  broken = true;
+  await assert.rejects(ask('/todos/1'));
   broken = false;
-  assert.equal((await fetch(`${service.url}/todos/1`)).status, 200);
+  assert.equal((await ask('/todos/1')).status, 200);
   assert.deepEqual(
-    service.log.map(({ event }) => event),
+    service.log.slice(before).map(({ event }) => event),
     ['answer-not-written'],
   );
+});
+
+test('Authentication 10 · a route of the error demo cannot ask for an identity', async () => {
+  const route = { method: 'DELETE', path: '/todos', access: 'CanWriteTodos' } as const;
+  const demo = startDemo({ routes: [{ ...route, handle: () => ({ status: 204 }) }] });
+  await assert.rejects(demo, /a route asks who is calling, and there is no authentication/);
+});
+
+test('Endpoints A, rule 4 · a route that does not state its access does not compile', () => {
+  // @ts-expect-error `access` is missing
+  const route: Route = { method: 'DELETE', path: '/todos', handle: () => ({ status: 204 }) };
+  assert.equal('access' in route, false);
 });

@@ -4,6 +4,7 @@ import { stateChecks } from '../../conformance/src/checks.ts';
 import { signer } from '../../conformance/src/sign.ts';
 import { type ErrorDemo, leaveAsFound, type SharedList, type Target } from '../../conformance/src/target.ts';
 import { assertDescribed } from '../openapi/check-response.ts';
+import { targetOf } from '../operations/demo.ts';
 import type { Running } from '../start.ts';
 
 /** What the services that these tests start trust: one HMAC secret, long enough for each of its algorithms. */
@@ -35,13 +36,6 @@ export function errorDemoOf(service: Running, environment: 'development' | 'prod
 }
 
 function common(service: Running, environment: 'development' | 'production') {
-  return {
-    baseUrl: new URL(service.baseUrl),
-    environment,
-    fresh: true,
-    log: () => service.stdout() + service.stderr(),
-    seen: [],
-    created: new Set<string>(),
-    assertDescribed,
-  };
+  const log = () => service.stdout() + service.stderr();
+  return { ...targetOf(service.baseUrl), environment, fresh: true, log, assertDescribed };
 }
