@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { clauseTests, pages, titlesIn } from '../../tools/documents.ts';
+import { clausesIn, clauseTests, pages, titlesIn } from '../../tools/documents.ts';
 
 const numbered = (part: string, count: number, gap = ' ') =>
   Array.from({ length: count }, (_, index) => `${part}${gap}${index + 1}`);
@@ -71,4 +71,20 @@ test('docs/architecture.md cites tests that exist, in the file that it links to'
     }
   }
   assert.ok(titles > 3, `only ${titles} titles were found`);
+});
+
+test('docs/aspnet-core.md names in every row a clause that the conformance suite shows', async () => {
+  const page = readFileSync('docs/aspnet-core.md', 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| Case '));
+  assert.ok(rows.length > 25, `only ${rows.length} rows were found`);
+  const suite = (await clauseTests()).filter(({ file }) => file.startsWith('conformance/'));
+  const shown = new Set(suite.flatMap(({ clauses }) => clauses));
+  const isShown = (row: string) => {
+    const named = clausesIn(/ \(([^()]+)\) \|/.exec(row)?.[1] ?? '');
+    return named.length > 0 && named.every((clause) => shown.has(clause));
+  };
+  assert.deepEqual(
+    rows.filter((row) => !isShown(row)),
+    [],
+  );
 });
