@@ -3,30 +3,16 @@ import { errorCode } from '../files.ts';
 
 type LabelValue = string | number;
 
-/** The series that begin with the same label values. */
-interface Node {
-  readonly below: Map<LabelValue, Node>;
-  series: Series | undefined;
+/** Observations whose labels begin with the same values. */
+interface Series {
+  readonly below: Map<LabelValue, Series>;
+  /** One for each bound, not cumulative, and one for what is above all of them; undefined before the first observation. */
+  counts: Float64Array | undefined;
+  sum: number;
 }
 
-/** Observations with the same labels. */
-class Series {
-  readonly #bounds: readonly number[];
-  /** One for each bound, not cumulative, and one for what is above all of them. */
-  readonly counts: Float64Array;
-  sum = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.counts = new Float64Array(bounds.length + 1);
-  }
-
-  observe(value: number): void {
-    let bucket = 0;
-    while (value > Number(this.#bounds[bucket])) bucket += 1;
-    this.counts[bucket] = Number(this.counts[bucket]) + 1;
-    this.sum += value;
-  }
+function emptySeries(): Series {
+  return { below: new Map(), counts: undefined, sum: 0 };
 }
 
 /**
@@ -38,7 +24,7 @@ export class LabelledHistogram {
   readonly #help: string;
   readonly #labelNames: readonly string[];
   readonly #bounds: readonly number[];
-  readonly #root: Node = { below: new Map(), series: undefined };
+  readonly #root = emptySeries();
   readonly #spelled: { readonly labels: string; readonly series: Series }[] = [];
 
   /** @param bounds ascending upper bounds of the buckets, in the unit that the name says. */
@@ -51,17 +37,20 @@ export class LabelledHistogram {
 
   /** @param values one for each label name, in their order. */
   observe(value: number, ...values: readonly LabelValue[]): void {
-    let node = this.#root;
+    let series = this.#root;
     for (const label of values) {
-      let next = node.below.get(label);
+      let next = series.below.get(label);
       if (next === undefined) {
-        next = { below: new Map(), series: undefined };
-        node.below.set(label, next);
+        next = emptySeries();
+        series.below.set(label, next);
       }
-      node = next;
+      series = next;
     }
-    node.series ??= this.#add(values);
-    node.series.observe(value);
+    series.counts ??= this.#begin(series, values);
+    let bucket = 0;
+    while (value > Number(this.#bounds[bucket])) bucket += 1;
+    series.counts[bucket] = Number(series.counts[bucket]) + 1;
+    series.sum += value;
   }
 
   /** The text that Prometheus reads (text exposition format 0.0.4). */
@@ -71,7 +60,7 @@ export class LabelledHistogram {
       const behind = labels === '' ? '' : `,${labels}`;
       const braces = labels === '' ? '' : `{${labels}}`;
       let count = 0;
-      for (const [index, own] of series.counts.entries()) {
+      for (const [index, own] of (series.counts ?? []).entries()) {
         count += own;
         lines.push(`${this.#name}_bucket{le="${this.#bounds[index] ?? '+Inf'}"${behind}} ${count}`);
       }
@@ -80,11 +69,10 @@ export class LabelledHistogram {
     return `${lines.join('\n')}\n`;
   }
 
-  #add(values: readonly LabelValue[]): Series {
+  #begin(series: Series, values: readonly LabelValue[]): Float64Array {
     const labels = this.#labelNames.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',');
-    const series = new Series(this.#bounds);
     this.#spelled.push({ labels, series });
-    return series;
+    return new Float64Array(this.#bounds.length + 1);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { Mark, Step } from '../events.ts';
+import type { Step } from '../events.ts';
 import type { Listeners } from '../http/transport/listeners.ts';
 import type { TodoStore } from '../store/store.ts';
 import { LabelledHistogram, metricsIn } from './histogram.ts';
@@ -29,23 +29,13 @@ export interface MetricsParts {
   readonly ready: () => Promise<true | string>;
 }
 
+export type Metrics = ReturnType<typeof openMetrics>;
+
 /**
  * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
  * label is ever taken from a request's own text: methods and routes are those that the service knows.
  */
-export interface Metrics extends Disposable {
-  /** A request is under way. */
-  begun(method: string): void;
-  readonly mark: Mark;
-  ended(request: Ended): void;
-  /** Keys were read or fetched, or could not be. */
-  keysTaken(outcome: 'read' | 'unusable' | 'failed'): void;
-  watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void;
-  /** The text that Prometheus reads, and its content type. */
-  read(): Promise<{ readonly text: string; readonly contentType: string }>;
-}
-
-export function openMetrics(parts: MetricsParts): Metrics {
+export function openMetrics(parts: MetricsParts) {
   const { build, databaseSystem = 'sqlite', listeners, output, ready } = parts;
   const registry = new Registry();
   const { gauge, counter } = metricsIn(registry);
@@ -118,8 +108,10 @@ export function openMetrics(parts: MetricsParts): Metrics {
   let lastCommit: Step | undefined;
 
   return {
-    begun: (method) => count(underWay, known(method)),
-    mark(step) {
+    /** A request is under way. */
+    begun: (method: string) => count(underWay, known(method)),
+
+    mark(step: Step): void {
       const seconds = (step.until - step.from) / 1_000;
       switch (step.name) {
         case 'authenticate':
@@ -135,14 +127,18 @@ export function openMetrics(parts: MetricsParts): Metrics {
           operations.observe(seconds, databaseSystem, step.name, errorType(step.error));
       }
     },
-    ended({ call, from, until, status }) {
+
+    ended({ call, from, until, status }: Ended): void {
       const method = known(call.method);
       count(underWay, method, -1);
       if (status === undefined) aborted += 1;
       else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
-    keysTaken: (outcome) => count(keyFetches, outcome),
-    watchStore(store) {
+
+    /** Keys were read or fetched, or could not be. */
+    keysTaken: (outcome: 'read' | 'unusable' | 'failed') => count(keyFetches, outcome),
+
+    watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void {
       gauge(
         'todo_database_size_bytes',
         'Size of the database: of a SQLite file and its log, or of the tables in PostgreSQL with their indexes.',
@@ -172,6 +168,8 @@ export function openMetrics(parts: MetricsParts): Metrics {
         return counts().waiting;
       });
     },
+
+    /** The text that Prometheus reads, and its content type. */
     async read() {
       const histograms = [duration, operations, batches, commits].map((histogram) => histogram.text());
       return {

@@ -24,7 +24,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Mark, Step, Tell } from '../events.ts';
+import type { Step, Tell } from '../events.ts';
 import type { Call } from '../http/message/routes.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/problem.ts';
 import { within } from '../promises.ts';
@@ -34,27 +34,17 @@ import type { Sampling, TracingSettings } from './tracing.ts';
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
 
-/** Spans of requests, sent by OTLP/HTTP for as long as it is open. */
-export interface Traces extends AsyncDisposable {
-  /** Undefined when the request is not sampled. */
-  begin(call: Call, from: number): Spans | undefined;
-}
-
-/** Those of one request. */
-interface Spans {
-  readonly mark: Mark;
-  ended(request: Ended): void;
-}
+export type Traces = ReturnType<typeof openTraces>;
 
 /**
  * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
  * store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
- * own text: no path, no query, no token.
+ * own text: no path, no query, no token. They are sent by OTLP/HTTP for as long as it is open.
  */
 export function openTraces(
   settings: TracingSettings,
   { version, tell }: { readonly version: string; readonly tell: Tell },
-): Traces {
+) {
   const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -75,13 +65,15 @@ export function openTraces(
   const isSampled = decideBy(settings.sampling);
 
   return {
-    begin(call, from) {
+    /** Undefined when the request is not sampled. */
+    begin(call: Call, from: number): Spans | undefined {
       const parent = parseTraceparent(call.headers.traceparent);
       if (isSampled(parent)) return openSpans(tracer, call, parent, from);
       if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
       return undefined;
     },
-    async [Symbol.asyncDispose]() {
+
+    async [Symbol.asyncDispose](): Promise<void> {
       const sent = provider.shutdown().catch(() => {});
       await within(FLUSH_MS, sent, undefined);
     },
@@ -99,8 +91,11 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
   };
 }
 
+/** Those of one request. */
+type Spans = ReturnType<typeof openSpans>;
+
 /** Begins the span of a request, which its steps and its end complete. */
-function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from: number): Spans {
+function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from: number) {
   /** One clock for all of them, whatever became of the system's since the start of the process. */
   const offset = Date.now() - from;
   const { method, found, request } = call;
@@ -132,7 +127,7 @@ function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from:
   let commit: Extract<Step, { name: 'commit' }> | undefined;
 
   return {
-    mark(step) {
+    mark(step: Step): void {
       const { name } = step;
       if (name === 'commit') {
         // Its write, below which it belongs, ends behind it.
@@ -151,7 +146,7 @@ function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from:
       }
       child.end(offset + step.until);
     },
-    ended({ until, status }) {
+    ended({ until, status }: Ended): void {
       const { statusCode } = call.response;
       if (status === undefined) span.setAttribute('error.type', 'aborted');
       else span.setAttribute('http.response.status_code', status);

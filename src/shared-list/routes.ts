@@ -1,5 +1,12 @@
 import { actor, type Tell } from '../events.ts';
-import { type Answer, admitsGzip, type Headers, JSON_UTF_8, json } from '../http/message/answer.ts';
+import {
+  type Answer,
+  admitsGzip,
+  type Body,
+  type Headers,
+  JSON_UTF_8,
+  json,
+} from '../http/message/answer.ts';
 import { withBody } from '../http/message/body.ts';
 import type { Call, Route } from '../http/message/routes.ts';
 import { andThen } from '../promises.ts';
@@ -82,16 +89,8 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const created = await (key === undefined
           ? addAudited(call, todo)
           : addOnce(key, (once) => addAudited(call, todo, once)));
-        switch (created) {
-          case 'key-reused':
-            return answers.KEY_REUSED;
-          case 'in-progress':
-            return answers.KEY_IN_PROGRESS;
-          case 'category-missing':
-            return answers.CATEGORY_NOT_FOUND;
-          default:
-            return answerCreated('repeated' in created ? created.repeated : created);
-        }
+        if (typeof created === 'string') return UNCHANGED[created];
+        return answerCreated('repeated' in created ? created.repeated : created);
       },
     ),
     withBody(
@@ -101,17 +100,10 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const { headers, id, mark } = call;
         const preconditions = readPreconditions(headers);
         if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
-        switch (await call.step('replace', () => store.replace(id, replacement, preconditions, mark))) {
-          case 'replaced':
-            audit('todo-replaced', call, id);
-            return { status: 204 };
-          case 'todo-missing':
-            return { status: 404 };
-          case 'category-missing':
-            return answers.CATEGORY_NOT_FOUND;
-          case 'precondition-failed':
-            return answers.PRECONDITION_FAILED;
-        }
+        const outcome = await call.step('replace', () => store.replace(id, replacement, preconditions, mark));
+        if (outcome !== 'replaced') return UNCHANGED[outcome];
+        audit('todo-replaced', call, id);
+        return { status: 204 };
       },
     ),
     {
@@ -122,56 +114,59 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const { headers, id, mark } = call;
         const preconditions = readPreconditions(headers);
         if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
-        switch (await call.step('remove', () => store.remove(id, preconditions, mark))) {
-          case 'removed':
-            audit('todo-deleted', call, id);
-            return { status: 204 };
-          case 'todo-missing':
-            return { status: 404 };
-          case 'precondition-failed':
-            return answers.PRECONDITION_FAILED;
-        }
+        const outcome = await call.step('remove', () => store.remove(id, preconditions, mark));
+        if (outcome !== 'removed') return UNCHANGED[outcome];
+        audit('todo-deleted', call, id);
+        return { status: 204 };
       },
     },
   ];
 }
 
+/** The answer to a write that changed nothing, by its outcome. */
+const UNCHANGED = {
+  'todo-missing': { status: 404 },
+  'category-missing': answers.CATEGORY_NOT_FOUND,
+  'precondition-failed': answers.PRECONDITION_FAILED,
+  'key-reused': answers.KEY_REUSED,
+  'in-progress': answers.KEY_IN_PROGRESS,
+};
+
 /** A shared cache keeps nothing, a private one asks before each use. */
 const PRIVATE = 'private, no-cache';
 
-/** The headers of a representation with this validator. */
-function tagged(etag: EntityTag): Headers {
-  return { etag, 'cache-control': PRIVATE };
-}
-
-/** What a read with these preconditions gets of a representation with this tag, RFC 9110 §13.2.2. */
-function decideRead({ ifMatch, ifNoneMatch }: Preconditions, current: EntityTag): 200 | 304 | 412 {
-  if (!admitsWrite({ ifMatch }, current)) return 412;
-  return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, current) ? 304 : 200;
-}
-
 function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
-  const headers = { ...tagged(etag), location: `/todos/${id}`, 'content-type': JSON_UTF_8 };
+  const location = `/todos/${id}`;
+  const headers = { etag, 'cache-control': PRIVATE, location, 'content-type': JSON_UTF_8 };
   return { status: 201, headers, body: json };
 }
 
 function answerList(preconditions: Preconditions, { body, coding, etag }: ListRepresentation): Answer {
-  const status = decideRead(preconditions, etag);
-  if (status === 412) return answers.PRECONDITION_FAILED;
-  const headers: Record<string, string> = { ...tagged(etag), vary: 'Accept-Encoding' };
-  if (status === 304) return { status, headers };
-  if (coding === 'gzip') headers['content-encoding'] = 'gzip';
-  headers['content-type'] = JSON_UTF_8;
-  return { status, headers, body };
+  const validators = { etag, 'cache-control': PRIVATE, vary: 'Accept-Encoding' };
+  const encoding: Headers = coding === 'gzip' ? { 'content-encoding': 'gzip' } : {};
+  return answerRead(preconditions, validators, { ...encoding, 'content-type': JSON_UTF_8 }, body);
 }
 
 function answerTodo(preconditions: Preconditions, todo: TodoRepresentation | undefined): Answer {
   if (todo === undefined) return { status: 404 };
-  const status = decideRead(preconditions, todo.etag);
-  if (status === 412) return answers.PRECONDITION_FAILED;
-  const headers = tagged(todo.etag);
-  if (status === 304) return { status, headers };
-  return { status, headers: { ...headers, 'content-type': JSON_UTF_8 }, body: todo.json };
+  const { etag, json } = todo;
+  const validators = { etag, 'cache-control': PRIVATE };
+  return answerRead(preconditions, validators, { 'content-type': JSON_UTF_8 }, json);
+}
+
+/** What a read with these preconditions gets, RFC 9110 §13.2.2. A 304 has the `validators` alone. */
+function answerRead(
+  { ifMatch, ifNoneMatch }: Preconditions,
+  validators: Headers & { readonly etag: EntityTag },
+  content: Headers,
+  body: Body,
+): Answer {
+  const { etag } = validators;
+  if (!admitsWrite({ ifMatch }, etag)) return answers.PRECONDITION_FAILED;
+  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag)) {
+    return { status: 304, headers: validators };
+  }
+  return { status: 200, headers: { ...validators, ...content }, body };
 }
 
 /**

@@ -12,19 +12,18 @@ const EXPOSED_HEADERS = 'Location, ETag, WWW-Authenticate, Retry-After';
 /** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */
 const PREFLIGHT_SECONDS = '7200';
 
-/** Lets browser applications of some origins in (the CORS protocol of https://fetch.spec.whatwg.org/). */
-export interface Cors {
-  /** The same answer, which tells a browser whether its application may read it. */
-  apply(answer: Answer, call: Call): Answer;
-  /** The answer to a preflight of an allowed origin for a path with these methods; undefined when it is no such thing. */
-  preflight(call: Call, allow: string): Answer | undefined;
-}
+export type Cors = ReturnType<typeof openCors>;
 
-/** @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed. */
-export function openCors(origins: readonly string[]): Cors {
+/**
+ * Lets browser applications of some origins in (the CORS protocol of https://fetch.spec.whatwg.org/).
+ *
+ * @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed.
+ */
+export function openCors(origins: readonly string[]) {
   const allowed = new Set(origins);
   return {
-    apply(answer, { headers: { origin } }) {
+    /** The same answer, which tells a browser whether its application may read it. */
+    apply(answer: Answer, { headers: { origin } }: Call): Answer {
       const { vary } = answer.headers ?? {};
       const headers: Record<string, string> = { ...answer.headers };
       headers.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
@@ -34,7 +33,8 @@ export function openCors(origins: readonly string[]): Cors {
       }
       return { ...answer, headers };
     },
-    preflight({ method, headers }, allow) {
+    /** The answer to a preflight of an allowed origin for a path with these methods; undefined when it is no such thing. */
+    preflight({ method, headers }: Call, allow: string): Answer | undefined {
       const { origin, 'access-control-request-method': wanted } = headers;
       if (method !== 'OPTIONS' || wanted === undefined) return undefined;
       if (origin === undefined || !allowed.has(origin)) return undefined;
