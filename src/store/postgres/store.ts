@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import type { Tell } from '../../events.ts';
 import { SETTINGS } from '../../settings.ts';
+import type { ServedDatabase } from '../database.ts';
 import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { CreateOutcome, TodoStore } from '../store.ts';
 import {
@@ -47,13 +48,8 @@ const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000 };
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
 const START_PATIENCE_MS = 7_000;
 
-export interface PostgresOptions {
-  /** False: refuse an older schema instead of bringing it up to date. */
-  readonly migrate?: boolean;
-  /** Connections for single todos, 10 by default; the list has one more. */
-  readonly connections?: number;
-  /** False: no statement is prepared by name, for a pooler that is not recognized as one. */
-  readonly prepare?: boolean;
+/** By default the schema is migrated, there are 10 connections, and statements are prepared. */
+interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'>> {
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
   /** Nobody is told by default. */
