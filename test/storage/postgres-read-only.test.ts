@@ -89,6 +89,18 @@ test('a start on a database that is read-only says so in one line', async () => 
   });
 });
 
+test('a start waits for a database that takes no writes yet', async () => {
+  const url = await server.makeDatabase();
+  await server.setForDatabase(url, 'default_transaction_read_only', 'on');
+  const end = async () => {
+    await sleep(300);
+    await server.setForDatabase(url, 'default_transaction_read_only', undefined);
+  };
+  const [store] = await Promise.all([openPostgresStore(url), end()]);
+  await addedTo(store, 'a');
+  await store[Symbol.asyncDispose]();
+});
+
 /** Resolves when new sessions take writes: the server hears of a setting a moment later. */
 async function writable(): Promise<void> {
   const url = await server.makeDatabase().catch(() => undefined);
