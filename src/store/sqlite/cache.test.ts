@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CategoryId, represent, type Title } from '../todo.ts';
-import type { Write } from './batch.ts';
 import { TodoCache } from './cache.ts';
+import type { Write } from './writer-thread.ts';
 
 const ROOM = 2 ** 20;
 const SEVEN = () => 7;

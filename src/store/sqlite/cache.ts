@@ -1,7 +1,7 @@
 import { RecentCache } from '../../recent-cache.ts';
 import type { TodoRepresentation } from '../todo.ts';
-import type { Write } from './batch.ts';
 import type { Watcher } from './writer.ts';
+import type { Write } from './writer-thread.ts';
 
 /** What is known of a todo. */
 type Known = TodoRepresentation | 'missing';

@@ -55,7 +55,7 @@ export class FileHealth implements AsyncDisposable {
 
   /** In a thread, and by a connection of its own, which has no page at hand. */
   async #examine(): Promise<void> {
-    await using examiner = new Thread<'examine', boolean>(THREAD, this.#file, 'unavailable');
+    await using examiner = new Thread<'examine', boolean>(THREAD, this.#file);
     if ((await examiner.ask('examine')) !== true) return;
     this.#fault = undefined;
     this.#tell({ event: 'database-recovered', path: this.#path });

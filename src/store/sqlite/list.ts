@@ -2,13 +2,13 @@ import { chunkOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { ListVersion } from '../list/version.ts';
-import type { Write } from './batch.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
-import type { ListPart, ReadChunk } from './list-reader.ts';
+import type { ListPart, ReadChunk } from './reader-thread.ts';
 import { Thread } from './thread.ts';
 import type { Watcher } from './writer.ts';
+import type { Write } from './writer-thread.ts';
 
 const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
@@ -29,7 +29,7 @@ export class SqliteList implements Watcher, AsyncDisposable {
   #underWay: readonly number[] | undefined;
 
   constructor(file: KnownFile, health: FileHealth) {
-    this.#thread = new Thread(THREAD, file, 'unavailable');
+    this.#thread = new Thread(THREAD, file);
     this.#health = health;
   }
 

@@ -1,6 +1,57 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { CHUNK_SIZE, type Chunk, chunkOf, makeChunk } from '../list/chunk.ts';
 import { type Failure, failureBy } from './error.ts';
-import { type ListPart, prepareList, type ReadChunk } from './list-reader.ts';
+import { prepareRange } from './row.ts';
 import { serveThread } from './thread.ts';
+
+const NEXT_ID = 'SELECT min(id) AS id FROM todos WHERE id >= ?';
+
+/** What to read of the list. */
+export interface ListPart {
+  /** Numbers of chunks. */
+  readonly chunks: Iterable<number>;
+  /** And every chunk from this number on. */
+  readonly from: number;
+}
+
+/** A chunk as it is now, by its number; without one, it has no todos left. */
+export type ReadChunk = readonly [number: number, chunk: Chunk | undefined];
+
+/** Reads parts of the list, each as it is at one moment. */
+export function prepareList(database: DatabaseSync): (part: ListPart) => readonly ReadChunk[] {
+  const range = prepareRange(database);
+  const nextId = database.prepare(NEXT_ID);
+
+  function readChunk(number: number): ReadChunk {
+    const first = number * CHUNK_SIZE;
+    return [number, makeChunk(range(first, first + CHUNK_SIZE - 1))];
+  }
+
+  /** The number of the first chunk from this one on that has a todo. */
+  function nextChunk(from: number): number | undefined {
+    const id = nextId.get(from * CHUNK_SIZE)?.id;
+    return typeof id === 'number' ? chunkOf(id) : undefined;
+  }
+
+  return function read({ chunks, from }) {
+    const found: ReadChunk[] = [];
+    database.exec('BEGIN');
+    try {
+      for (const number of chunks) if (number < from) found.push(readChunk(number));
+      // It may have lost its todos.
+      found.push(readChunk(from));
+      for (let next = nextChunk(from + 1); next !== undefined; next = nextChunk(next + 1)) {
+        found.push(readChunk(next));
+      }
+      database.exec('COMMIT');
+    } catch (error) {
+      // A fault of the disk may have ended the transaction.
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+    return found;
+  };
+}
 
 // The thread that reads the list, or examines the whole of a file which seemed damaged.
 serveThread<ListPart | 'examine', readonly ReadChunk[] | boolean | Failure>(0, (database) => {

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Thread } from './thread.ts';
 
-/** A thread whose module is this text. */
-const threadOf = (module: string, listener = {}, ended: 'unavailable' | 'unknown' = 'unknown') =>
+/** A thread whose module is this text, one that writes unless `onChanged` is undefined. */
+const threadOf = (module: string, onChanged: (() => void) | undefined) =>
   new Thread<string, string>(
     new URL(`data:text/javascript,${encodeURIComponent(module)}`),
     { path: '', marks: new Map() },
-    ended,
-    listener,
+    onChanged,
   );
+
+const ignored = () => {};
 
 const ECHO = `import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (order) => {
@@ -20,7 +21,7 @@ const ECHO = `import { parentPort } from 'node:worker_threads';
   parentPort.postMessage('ready');`;
 
 test('a thread answers one order after the other, and is started by the first', async () => {
-  await using thread = threadOf(ECHO);
+  await using thread = threadOf(ECHO, ignored);
   assert.equal(await thread.ask('a'), 'a');
   assert.equal(await thread.ask('b'), 'b');
 });
@@ -35,8 +36,11 @@ async function isFailure(answer: Promise<unknown>, failure: string): Promise<voi
 }
 
 test('a thread that ends with an order in hand leaves a write unknown, a read undone, and the next order starts it anew', async () => {
-  for (const ended of ['unknown', 'unavailable'] as const) {
-    await using thread = threadOf(ECHO, {}, ended);
+  for (const [ended, onChanged] of [
+    ['unknown', ignored],
+    ['unavailable', undefined],
+  ] as const) {
+    await using thread = threadOf(ECHO, onChanged);
     assert.equal(await thread.ask('a'), 'a');
     await isFailure(thread.ask('end'), ended);
     assert.equal(await thread.ask('b'), 'b');
@@ -46,19 +50,22 @@ test('a thread that ends with an order in hand leaves a write unknown, a read un
 const DAMAGE = 'throw Object.assign(new Error("database disk image is malformed"), { errcode: 11 });';
 
 test('a thread that meets damage with an order in hand leaves a write unknown too', async () => {
-  await using thread = threadOf(`import { parentPort } from 'node:worker_threads';
+  await using thread = threadOf(
+    `import { parentPort } from 'node:worker_threads';
     parentPort.on('message', () => { ${DAMAGE} });
-    parentPort.postMessage('ready');`);
+    parentPort.postMessage('ready');`,
+    ignored,
+  );
   await isFailure(thread.ask('a'), 'unknown');
 });
 
 test('a thread that cannot begin has changed nothing', async () => {
-  await using thread = threadOf('throw new Error("no file")');
+  await using thread = threadOf('throw new Error("no file")', ignored);
   await isFailure(thread.ask('a'), 'unavailable');
 });
 
 test('a thread that cannot begin because the file is damaged says so', async () => {
-  await using thread = threadOf(DAMAGE);
+  await using thread = threadOf(DAMAGE, ignored);
   assert.deepEqual(await thread.ask('a'), {
     failure: 'broken',
     trouble: 'damaged',
@@ -70,11 +77,9 @@ test('a thread that is started twice is one, and what it tells unasked is heard'
   let changes = 0;
   const heard = Promise.withResolvers<void>();
   const module = `${ECHO} parentPort.postMessage('changed');`;
-  await using thread = threadOf(module, {
-    changed: () => {
-      changes += 1;
-      heard.resolve();
-    },
+  await using thread = threadOf(module, () => {
+    changes += 1;
+    heard.resolve();
   });
   thread.start();
   thread.start();
@@ -83,20 +88,34 @@ test('a thread that is started twice is one, and what it tells unasked is heard'
   assert.equal(changes, 1);
 });
 
-test('a thread that ends by itself is told of, one that is closed is not', async () => {
-  const ends: boolean[] = [];
+test('a thread that writes and ends by itself is told of and started anew at once, one that is closed is not', async () => {
+  let changes = 0;
+  const anew = Promise.withResolvers<void>();
   {
-    await using thread = threadOf(ECHO, { ended: (ready: boolean) => ends.push(ready) });
-    assert.equal(await thread.ask('a'), 'a');
+    await using thread = threadOf(`${ECHO} parentPort.postMessage('changed');`, () => {
+      changes += 1;
+      // When it began, when it ended, and when it began again.
+      if (changes === 3) anew.resolve();
+    });
     await isFailure(thread.ask('end'), 'unknown');
-    assert.deepEqual(ends, [true]);
-    assert.equal(await thread.ask('b'), 'b');
+    await anew.promise;
   }
-  assert.deepEqual(ends, [true]);
+  assert.equal(changes, 3);
+});
+
+test('a thread that writes and could not even begin waits for the next order', async () => {
+  let changes = 0;
+  await using thread = threadOf('throw new Error("no file")', () => {
+    changes += 1;
+  });
+  for (const ended of [1, 2]) {
+    await isFailure(thread.ask('a'), 'unavailable');
+    assert.equal(changes, ended);
+  }
 });
 
 test('a thread that was closed takes no order, and is not started anew', async () => {
-  const thread = threadOf(ECHO);
+  const thread = threadOf(ECHO, ignored);
   assert.equal(await thread.ask('a'), 'a');
   await thread[Symbol.asyncDispose]();
   await isFailure(thread.ask('b'), 'unavailable');
@@ -108,7 +127,7 @@ test('a thread that fails while it closes has closed', async () => {
       if (order === 'close') throw new Error('the file cannot be closed');
       parentPort.postMessage({ answer: order });
     });`;
-  const thread = threadOf(module);
+  const thread = threadOf(module, ignored);
   assert.equal(await thread.ask('a'), 'a');
   await assert.doesNotReject(thread[Symbol.asyncDispose]());
 });

@@ -7,14 +7,6 @@ import { type KnownFile, openKnown } from './file.ts';
 /** What a thread says: that it has opened the file, that another program may have changed it, or its answer. */
 type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
 
-/** Hears what the thread does unasked. */
-export interface Listener {
-  /** Another program changed the file, or may have changed it before the thread began. */
-  changed?(): void;
-  /** The thread ended by itself; not `ready`: it could not even begin. */
-  ended?(ready: boolean): void;
-}
-
 /**
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
  * its first order; one that ended by itself is started anew by the next, one that was closed never.
@@ -22,19 +14,20 @@ export interface Listener {
 export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #file: KnownFile;
-  readonly #ended: 'unavailable' | 'unknown';
-  readonly #listener: Listener;
+  readonly #onChanged: (() => void) | undefined;
   #worker: Worker | undefined;
   #ready = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer | Failure> | undefined;
 
-  /** @param ended What becomes of an order whose thread ends under way: nothing, or an unknown change. */
-  constructor(entry: URL, file: KnownFile, ended: 'unavailable' | 'unknown', listener: Listener = {}) {
+  /**
+   * @param onChanged Given for a thread that writes. Called when another program changed the file, or may have done so while
+   * nobody looked. Such a thread is started anew at once, and nobody knows what became of the order that it had in hand.
+   */
+  constructor(entry: URL, file: KnownFile, onChanged?: () => void) {
     this.#entry = entry;
     this.#file = file;
-    this.#ended = ended;
-    this.#listener = listener;
+    this.#onChanged = onChanged;
   }
 
   /** Does nothing when it runs already. */
@@ -81,7 +74,7 @@ export class Thread<Order, Answer> implements AsyncDisposable {
 
   #hear(message: Message<Answer>): void {
     if (message === 'ready') this.#ready = true;
-    else if (message === 'changed') this.#listener.changed?.();
+    else if (message === 'changed') this.#onChanged?.();
     else this.#asked?.resolve(message.answer);
   }
 
@@ -89,12 +82,14 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     const ready = this.#ready;
     const message = `The thread ${this.#name} ended by itself`;
     const isDamaged = !ready && isDamage(cause);
-    this.#asked?.resolve(
-      isDamaged ? failureBy(cause) : { failure: ready ? this.#ended : 'unavailable', message },
-    );
+    const failure = ready && this.#onChanged !== undefined ? 'unknown' : 'unavailable';
+    this.#asked?.resolve(isDamaged ? failureBy(cause) : { failure, message });
     this.#worker = undefined;
     this.#ready = false;
-    if (this.#closed === undefined) this.#listener.ended?.(ready);
+    if (this.#closed !== undefined || this.#onChanged === undefined) return;
+    this.#onChanged();
+    // A thread that could not even start is not restarted here: the next order starts it.
+    if (ready) this.start();
   }
 }
 
@@ -106,14 +101,15 @@ type Serve<Order, Answer> = (order: Order) => {
 
 /**
  * The other end of `Thread`: opens the file, which may be locked by another program for `busyTimeoutMs`, and answers
- * orders until it is told to close. Messages arrive in the order in which they are sent here.
+ * orders until it is told to close. Messages arrive in the order in which they are sent here. Nothing happens where
+ * there is no other end: what a thread does can be imported for itself.
  */
 export function serveThread<Order, Answer>(
   busyTimeoutMs: number,
   prepare: (database: DatabaseSync, file: KnownFile, onChanged: () => void) => Serve<Order, Answer>,
 ): void {
   const port = parentPort;
-  if (port === null) throw new Error('This module is the entry of a worker thread');
+  if (port === null) return;
   const post = (message: Message<Answer>, transfer: Transferable[] = []): void =>
     port.postMessage(message, transfer);
   const file: KnownFile = workerData;

@@ -1,9 +1,177 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type BatchResult, prepareBatches, type Write } from './batch.ts';
-import { isMachineFault } from './error.ts';
+import type { CreateKey } from '../create-key.ts';
+import { admitsWrite, type Preconditions } from '../entity-tag.ts';
+import { type NewTodo, type Replacement, represent } from '../todo.ts';
+import {
+  type Failure,
+  failureBy,
+  isForeignKeyRefusal,
+  isIdsExhausted,
+  isMachineFault,
+  isSyncFailure,
+} from './error.ts';
 import { changeOf } from './file.ts';
-import { makeDurable } from './schema.ts';
+import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
+import { makeDurable, pragma } from './schema.ts';
 import { serveThread } from './thread.ts';
+
+const REMOVE = 'DELETE FROM todos WHERE id = ?';
+
+interface OfOneTodo {
+  readonly id: number;
+  readonly preconditions: Preconditions;
+}
+
+interface Add extends NewTodo {
+  readonly kind: 'add';
+  readonly once: CreateKey | undefined;
+}
+
+/** A change that somebody asks for, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
+export type Write =
+  | Add
+  | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
+  | ({ readonly kind: 'remove' } & OfOneTodo)
+  | { readonly kind: 'probe' };
+
+/** What came of a write, by its kind. A todo that was added is known by its id; `repeated`: by the key, before. */
+export interface Outcomes {
+  readonly add: number | { readonly repeated: number } | 'category-missing' | 'ids-exhausted' | 'key-reused';
+  readonly replace: 'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed';
+  readonly remove: 'removed' | 'todo-missing' | 'precondition-failed';
+  readonly probe: 'written';
+}
+
+export type Decided = Outcomes[keyof Outcomes];
+
+/** A failure is that of one write alone. */
+export type Outcome = Decided | Failure;
+
+export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
+
+/**
+ * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
+ * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
+ * returns, in the file that everybody knows. Outcomes are in the order of the writes.
+ *
+ * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
+ * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
+ */
+export function prepareBatches(
+  database: DatabaseSync,
+  pollElsewhere: () => void,
+  fileChange: () => string | undefined,
+): (writes: readonly Write[]) => BatchResult {
+  const findTodo = prepareFind(database);
+  const addTodo = database.prepare(ADD);
+  const replaceTodo = database.prepare(REPLACE);
+  const removeTodo = database.prepare(REMOVE);
+  const keys = prepareKeys(database);
+  const savepoint = database.prepare('SAVEPOINT one');
+  const undo = database.prepare('ROLLBACK TO one');
+  const release = database.prepare('RELEASE one');
+
+  function attempt(write: Write): Outcome {
+    savepoint.run();
+    try {
+      const outcome = decide(write);
+      release.run();
+      return outcome;
+    } catch (error) {
+      // A full disk makes SQLite give up the whole transaction, and with it the savepoint.
+      if (isMachineFault(error) || !database.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return failureBy(error);
+    }
+  }
+
+  function decide(write: Write): Decided {
+    switch (write.kind) {
+      case 'add':
+        return addOne(write);
+      case 'replace':
+        return replaceOne(write);
+      case 'remove':
+        return removeOne(write);
+      case 'probe':
+        return writePage();
+    }
+  }
+
+  /** The version of the schema, unchanged: SQLite writes its page nevertheless. */
+  function writePage(): Outcomes['probe'] {
+    database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
+    return 'written';
+  }
+
+  function addOne(todo: Add): Outcomes['add'] {
+    const { once } = todo;
+    if (once === undefined) return insert(todo);
+    const used = keys.find(once.key);
+    if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
+    const added = insert(todo);
+    if (typeof added === 'number') keys.keep(once, added);
+    return added;
+  }
+
+  function insert(todo: NewTodo): Exclude<Outcomes['add'], object | 'key-reused'> {
+    try {
+      return Number(addTodo.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
+    } catch (error) {
+      if (isForeignKeyRefusal(error)) return 'category-missing';
+      if (isIdsExhausted(error)) return 'ids-exhausted';
+      throw error;
+    }
+  }
+
+  function replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
+    const admitted = admits(write);
+    try {
+      const { changes } = replaceTodo.run(...columnValues(write), write.id);
+      if (changes === 0) return 'todo-missing';
+    } catch (error) {
+      if (isForeignKeyRefusal(error)) return 'category-missing';
+      throw error;
+    }
+    if (!admitted) undo.run();
+    return admitted ? 'replaced' : 'precondition-failed';
+  }
+
+  function removeOne(write: OfOneTodo): Outcomes['remove'] {
+    const admitted = admits(write);
+    if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
+    if (!admitted) undo.run();
+    return admitted ? 'removed' : 'precondition-failed';
+  }
+
+  /**
+   * Compared before the change, under the same lock, and answered after it: a precondition matters only
+   * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
+   */
+  function admits({ id, preconditions }: OfOneTodo): boolean {
+    if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
+    const todo = findTodo(id);
+    return todo === undefined || admitsWrite(preconditions, represent(todo).etag);
+  }
+
+  return function commit(writes) {
+    let committing = false;
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      pollElsewhere();
+      const outcomes = writes.map(attempt);
+      committing = true;
+      database.exec('COMMIT');
+      const gone = fileChange();
+      return gone === undefined ? { outcomes } : { failure: 'unknown', trouble: 'gone', message: gone };
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      const failure = failureBy(error);
+      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
+    }
+  };
+}
 
 /**
  * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch

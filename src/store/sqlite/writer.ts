@@ -1,9 +1,9 @@
 import type { Mark } from '../../events.ts';
-import type { BatchResult, Decided, Outcome, Outcomes, Write } from './batch.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
 import { Thread } from './thread.ts';
+import type { BatchResult, Decided, Outcome, Outcomes, Write } from './writer-thread.ts';
 
 /** Hears of each batch before its writers do. */
 export interface Watcher {
@@ -49,16 +49,8 @@ export class Writer implements AsyncDisposable {
   constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth) {
     this.#health = health;
     this.#watchers = watchers;
-    const invalidate = (): void => {
+    this.#thread = new Thread(THREAD, file, () => {
       for (const watcher of watchers) watcher.invalidate();
-    };
-    this.#thread = new Thread(THREAD, file, 'unknown', {
-      changed: invalidate,
-      // A thread that could not even start is not restarted here: the next write starts it.
-      ended: (ready) => {
-        invalidate();
-        if (ready) this.#thread.start();
-      },
     });
     this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { CategoryId, Title } from '../todo.ts';
-import { prepareBatches } from './batch.ts';
 import { migrate } from './schema.ts';
+import { prepareBatches } from './writer-thread.ts';
 
 test('whether the file is still there is looked at when the batch is committed, and before it is acknowledged', () => {
   const folder = mkdtempSync(join(tmpdir(), 'todo-batch-'));

@@ -6,7 +6,7 @@ import { piecesOf } from '../../http/message/answer.ts';
 import { chunkOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/chunks.ts';
 import { todoJson } from '../todo.ts';
-import { type ListPart, prepareList } from './list-reader.ts';
+import { type ListPart, prepareList } from './reader-thread.ts';
 import { prepareFind } from './row.ts';
 import { migrate } from './schema.ts';
 
