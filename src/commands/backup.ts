@@ -34,7 +34,7 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       return printCannot('back up', reason, 78);
     }
     const { BackupFailed, backupSqlite } = await import('../store/sqlite/backup.ts');
-    const { removeDatabase } = await import('../store/sqlite/owned-database.ts');
+    const { removeDatabase } = await import('../store/sqlite/file.ts');
     endBySignal(() => removeDatabase(partialOf(file)));
     const onProgress = slowProgress((line) => process.stderr.write(line));
     try {

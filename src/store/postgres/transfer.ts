@@ -8,7 +8,7 @@ import {
   type ImportTarget,
   type KeptKey,
   type ParsedTodo,
-  STAGED,
+  refusalOfStaged,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
@@ -136,11 +136,8 @@ export function openRestore(connectionString: string, skipExisting: boolean): Pr
       add: ({ todos }) => addRows(ask, ADD_STAGED, todos, TODO_MEMBERS),
       async commit() {
         await ask('ANALYZE staged');
-        if (skipExisting) await ask(STAGED.skip);
-        const existing = await ask<{ id: number }>(STAGED.existing);
-        if (existing.length > 0) return { existing: existing.map(({ id }) => id) };
-        const orphans = await ask<{ id: number; categoryId: number }>(STAGED.orphans);
-        if (orphans.length > 0) return { orphans };
+        const refused = await refusalOfStaged(ask, skipExisting);
+        if (refused !== undefined) return refused;
         await raiseAbove(ask, { todos: HIGHEST_STAGED });
         const [{ made } = { made: 0 }] = await ask<{ made: number }>(RESTORE);
         await commit();

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { nameComplete, newPrivateFile, partialOf } from '../../files.ts';
 import { messageOf } from './error.ts';
+import { removeDatabase } from './file.ts';
 import { countsOf, integrityFaults, openBeside } from './operator.ts';
-import { removeDatabase } from './owned-database.ts';
 import { pragma } from './schema.ts';
 
 /** A backup cannot be made; there is no copy then. The message is one line for people. */

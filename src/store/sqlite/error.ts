@@ -2,33 +2,26 @@ import { OutcomeUnknown, StoreBroken, StoreNotOpened, StoreUnavailable, unusable
 
 // Result codes: https://www.sqlite.org/rescode.html
 
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_PROTOCOL = 15;
-const SQLITE_NOTADB = 26;
+const MACHINE_FAULTS = {
+  SQLITE_BUSY: 5,
+  SQLITE_LOCKED: 6,
+  SQLITE_READONLY: 8,
+  SQLITE_IOERR: 10,
+  SQLITE_CORRUPT: 11,
+  SQLITE_FULL: 13,
+  SQLITE_CANTOPEN: 14,
+  SQLITE_PROTOCOL: 15,
+  SQLITE_NOTADB: 26,
+};
+
+const { SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB } = MACHINE_FAULTS;
+
 const SQLITE_IOERR_READ = 266;
 const SQLITE_IOERR_SHORT_READ = 522;
 const SQLITE_IOERR_CORRUPTFS = 8458;
 const SQLITE_IOERR_WRITE = 778;
 const SQLITE_CONSTRAINT_CHECK = 275;
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
-
-const MACHINE_FAULTS = [
-  SQLITE_BUSY,
-  SQLITE_LOCKED,
-  SQLITE_READONLY,
-  SQLITE_IOERR,
-  SQLITE_CORRUPT,
-  SQLITE_FULL,
-  SQLITE_CANTOPEN,
-  SQLITE_PROTOCOL,
-  SQLITE_NOTADB,
-];
 
 /** The extended result code of an error that SQLite raised, or undefined for any other error. */
 export function resultCode(error: unknown): number | undefined {
@@ -49,7 +42,7 @@ export function isBusy(error: unknown): boolean {
 
 /** Locked too long, full, read-only, a broken disk, a damaged file: contract D9 and D11. No bug of the program. */
 export function isMachineFault(error: unknown): boolean {
-  return isOfKind(error, ...MACHINE_FAULTS);
+  return isOfKind(error, ...Object.values(MACHINE_FAULTS));
 }
 
 const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];

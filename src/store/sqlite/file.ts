@@ -5,6 +5,7 @@ import {
   existsSync,
   lstatSync,
   realpathSync,
+  rmSync,
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -14,6 +15,9 @@ import { makeFolder } from '../../files.ts';
 import { messageOf } from './error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
+
+/** How long to wait for the service's write. */
+const SERVED_TIMEOUT_MS = 5_000;
 
 /** The database itself, and what SQLite keeps beside it. */
 const BESIDE = ['', '-journal', '-wal', '-shm'];
@@ -58,14 +62,22 @@ export function checkReadable(path: string): void {
 }
 
 /**
- * Whether this user may only read a database, and somebody else has made what SQLite keeps beside it.
+ * Opens a database beside the process that serves it, or when nobody does. Who may only read it, reads it beside that
+ * process, which has made what SQLite keeps beside it.
  *
- * @throws Error for people when a file of it may not be read either.
+ * @throws Error for people when this user lacks rights.
  */
-export function isReadOnlyBeside(path: string): boolean {
-  if (!existsSync(`${path}-shm`) || accessFault(path, W_OK) === undefined) return false;
-  checkReadable(path);
-  return true;
+export function openExisting(path: string): DatabaseSync {
+  const readOnly = existsSync(`${path}-shm`) && accessFault(path, W_OK) !== undefined;
+  if (readOnly) checkReadable(path);
+  else checkWritable(path);
+  // `file:t.db` is a name, not the URI that SQLite would take it for.
+  return new DatabaseSync(existing(path, readOnly), { timeout: SERVED_TIMEOUT_MS });
+}
+
+/** Removes a database that nobody has open, with all that SQLite puts beside it. */
+export function removeDatabase(path: string): void {
+  for (const suffix of BESIDE) rmSync(path + suffix, { force: true });
 }
 
 /** Throws an Error for people when this user lacks rights on what is there. */

@@ -1,16 +1,13 @@
 import { realpathSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { messageOf, notOpened, resultCode } from './error.ts';
-import { checkFile, checkWritable, existing, isReadOnlyBeside } from './file.ts';
+import { checkFile, openExisting } from './file.ts';
 import { openOwned } from './owned-database.ts';
 import { prepareFind, prepareKeys } from './row.ts';
 import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
-
-/** How long to wait for the service's write. */
-const BUSY_TIMEOUT_MS = 5_000;
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -63,14 +60,6 @@ export function openBeside(path: string): DatabaseSync {
   }
 }
 
-/** Throws an Error for people when this user lacks rights. */
-export function openExisting(path: string): DatabaseSync {
-  const readOnly = isReadOnlyBeside(path);
-  if (!readOnly) checkWritable(path);
-  // `file:t.db` is a name, not the URI that SQLite would take it for.
-  return new DatabaseSync(existing(path, readOnly), { timeout: BUSY_TIMEOUT_MS });
-}
-
 /** Ordered by id. */
 export function listCategories(database: DatabaseSync): readonly Category[] {
   const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
@@ -84,12 +73,8 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
  * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
  */
 export async function migrateSqlite(path: string, tell?: Tell): Promise<Migrated> {
-  try {
-    using owned = await openOwned(path, { patienceMs: 0, ...(tell && { tell }) });
-    return owned.versions;
-  } catch (error) {
-    throw notOpened(path, error);
-  }
+  using owned = await openOwned(path, { patienceMs: 0, ...(tell && { tell }) });
+  return owned.versions;
 }
 
 function inspect(database: DatabaseSync): Inspection {

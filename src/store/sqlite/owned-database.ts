@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,9 +7,9 @@ import type { Tell } from '../../events.ts';
 import { keepNames, newPrivateFile } from '../../files.ts';
 import type { Migrated } from '../operator.ts';
 import { StoreNotOpened } from '../store.ts';
-import { isBusy } from './error.ts';
-import { checkFile, checkWritable, existing, resolvePath } from './file.ts';
-import { checkLibrary, libraryVersion, makeDurable, migrate, pragma } from './schema.ts';
+import { isBusy, notOpened } from './error.ts';
+import { checkFile, checkWritable, existing, removeDatabase, resolvePath } from './file.ts';
+import { checkLibrary, libraryVersion, makeDurable, migrate } from './schema.ts';
 
 /** How long to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -27,7 +27,7 @@ export interface OwnedDatabase extends Disposable {
   readonly path: string;
   /** Up to date, and durable. */
   readonly database: DatabaseSync;
-  /** Of the schema; before, 0 when there was no file. */
+  /** Of the schema; from 0 when there was no file. */
   readonly versions: Migrated;
   /** There was no file. */
   readonly isNew: boolean;
@@ -36,28 +36,31 @@ export interface OwnedDatabase extends Disposable {
 /**
  * Opens a file as its only server, makes it when it is missing, and brings its schema up to date.
  *
- * @throws {StoreNotOpened} `owned`, or an Error that says why the file will not do.
+ * @throws {StoreNotOpened} `owned` when another process serves it, `unusable` when the file will not do.
  */
 export async function openOwned(
   name: string,
   { patienceMs = 10_000, tell = () => {} }: OwnedOptions,
 ): Promise<OwnedDatabase> {
-  if (name === '' || name === ':memory:') throw new Error('it must be a file');
   using parts = new DisposableStack();
-  const path = resolvePath(name);
-  checkWritable(path);
-  parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
-  const isNew = !existsSync(path);
-  if (isNew) for (const log of makeDatabase(path)) tell({ event: 'log-moved', path: log });
-  checkFile(path);
-  const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
-  const from = isNew ? 0 : pragma(database, 'user_version');
-  checkLibrary(libraryVersion(database));
-  migrate(database);
-  const to = pragma(database, 'user_version');
-  makeDurable(database);
-  const owned = parts.move();
-  return { path, database, versions: { from, to }, isNew, [Symbol.dispose]: () => owned.dispose() };
+  try {
+    if (name === '' || name === ':memory:') throw new Error('it must be a file');
+    const path = resolvePath(name);
+    checkWritable(path);
+    parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
+    const isNew = !existsSync(path);
+    if (isNew) for (const log of makeDatabase(path)) tell({ event: 'log-moved', path: log });
+    checkFile(path);
+    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+    checkLibrary(libraryVersion(database));
+    const { from, to } = migrate(database);
+    makeDurable(database);
+    const owned = parts.move();
+    const versions = { from: isNew ? 0 : from, to };
+    return { path, database, versions, isNew, [Symbol.dispose]: () => owned.dispose() };
+  } catch (error) {
+    throw notOpened(name, error);
+  }
 }
 
 /**
@@ -82,11 +85,6 @@ function makeDatabase(path: string): readonly string[] {
   renameSync(unfinished, path);
   keepNames(dirname(path));
   return moved;
-}
-
-/** Removes a database that nobody has open, with all that SQLite puts beside it. */
-export function removeDatabase(path: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(path + suffix, { force: true });
 }
 
 function moveLogsAside(path: string): readonly string[] {
@@ -125,7 +123,7 @@ const RETRY_INTERVAL_MS = 50;
 async function lockFile(
   database: string,
   patienceMs: number,
-  waiting: (owner: string) => void = () => {},
+  waiting: (owner: string) => void,
 ): Promise<Disposable> {
   const path = `${database}-owner`;
   checkWritable(path);
@@ -142,7 +140,7 @@ async function lockFile(
     throw error;
   }
   // Never unlinked: a file that is removed while somebody waits for it would have two owners.
-  return { [Symbol.dispose]: () => sidecar.close() };
+  return sidecar;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CHUNK_SIZE, type Chunk, chunkOf, makeChunk } from '../list/chunk.ts';
 import { type Failure, failureBy } from './error.ts';
-import { prepareRange } from './row.ts';
+import { prepareTodos } from './row.ts';
 import { serveThread } from './thread.ts';
 
 const NEXT_ID = 'SELECT min(id) AS id FROM todos WHERE id >= ?';
@@ -19,7 +19,7 @@ export type ReadChunk = readonly [number: number, chunk: Chunk | undefined];
 
 /** Reads parts of the list, each as it is at one moment. */
 export function prepareList(database: DatabaseSync): (part: ListPart) => readonly ReadChunk[] {
-  const range = prepareRange(database);
+  const range = prepareTodos(database, 'WHERE id BETWEEN ? AND ? ORDER BY id');
   const nextId = database.prepare(NEXT_ID);
 
   function readChunk(number: number): ReadChunk {

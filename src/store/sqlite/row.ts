@@ -28,16 +28,10 @@ export function prepareFind(database: DatabaseSync): (id: number) => Todo | unde
   };
 }
 
-/** Finds the todos from one id to another, both included, ascending. */
-export function prepareRange(database: DatabaseSync): (first: number, last: number) => readonly Todo[] {
-  const range = prepareRows(database, `${SELECT} WHERE id BETWEEN ? AND ? ORDER BY id`);
-  return (first, last) => range.all(first, last).map(todoOf);
-}
-
-/** Finds the todos after an id, ascending, at most so many. */
-export function prepareAfter(database: DatabaseSync): (id: number, most: number) => readonly Todo[] {
-  const after = prepareRows(database, `${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
-  return (id, most) => after.all(id, most).map(todoOf);
+/** Finds the todos that a clause chooses by its parameters. */
+export function prepareTodos(database: DatabaseSync, clause: string): (...by: number[]) => readonly Todo[] {
+  const chosen = prepareRows(database, `${SELECT} ${clause}`);
+  return (...by) => chosen.all(...by).map(todoOf);
 }
 
 /** Rows come as arrays: half the time of objects. */
@@ -70,19 +64,14 @@ const KEEP_KEY = 'INSERT OR REPLACE INTO idempotency_keys (key, body, todo_id) V
 const SWEEP_KEYS = `DELETE FROM idempotency_keys
   WHERE key IN (SELECT key FROM idempotency_keys WHERE ${OVER} ORDER BY at LIMIT 4)`;
 
-/** What a key was used for. */
-interface Used {
-  readonly id: number;
-  readonly body: string;
-}
-
 /** The keys of creates that may be repeated, within a transaction of the caller's. */
 export function prepareKeys(database: DatabaseSync) {
   const find = database.prepare(FIND_KEY);
   const keep = database.prepare(KEEP_KEY);
   const sweep = database.prepare(SWEEP_KEYS);
   return {
-    find(key: string): Used | undefined {
+    /** What the key was used for. */
+    find(key: string) {
       const row = find.get(key);
       return row === undefined ? undefined : { id: Number(row.todo_id), body: String(row.body) };
     },

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Migrations } from '../migrations.ts';
+import type { Migrated } from '../operator.ts';
 
 /** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
@@ -48,16 +49,17 @@ export function libraryVersion(database: DatabaseSync): string {
  *
  * @throws Error for people when the file is not of this program, or too new for it; then nothing was changed.
  */
-export function migrate(database: DatabaseSync): void {
+export function migrate(database: DatabaseSync): Migrated {
   database.exec('BEGIN IMMEDIATE');
   try {
-    const version = versionOf(database);
-    for (const sql of MIGRATIONS.from(version)) database.exec(sql);
-    if (version < MIGRATIONS.version) {
+    const from = versionOf(database);
+    for (const sql of MIGRATIONS.from(from)) database.exec(sql);
+    if (from < MIGRATIONS.version) {
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.version};
         DELETE FROM todo_schema; INSERT INTO todo_schema VALUES (${MIGRATIONS.oldestProgram})`);
     }
     database.exec(`${FIRST_CATEGORIES}; ${RAISE_IDS}; COMMIT`);
+    return { from, to: Math.max(from, MIGRATIONS.version) };
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

@@ -4,18 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import { COLUMN_NAMES } from '../todo.ts';
-import {
-  contentBy,
-  type ExportSource,
-  type Imported,
-  type ImportTarget,
-  STAGED,
-} from '../transfer/contents.ts';
+import { contentBy, type ExportSource, type ImportTarget, refusalOfStaged } from '../transfer/contents.ts';
 import { isSyncFailure, notOpened } from './error.ts';
-import { checkFile, checkReadable, existing } from './file.ts';
-import { asStoreError, listCategories, openBeside, openExisting } from './operator.ts';
-import { openOwned, removeDatabase } from './owned-database.ts';
-import { columnValues, insertInto, prepareAfter } from './row.ts';
+import { checkFile, checkReadable, existing, openExisting, removeDatabase } from './file.ts';
+import { asStoreError, listCategories, openBeside } from './operator.ts';
+import { openOwned } from './owned-database.ts';
+import { columnValues, insertInto, prepareTodos } from './row.ts';
 import { checkReadableSchema } from './schema.ts';
 
 /** How many rows make one part. */
@@ -93,7 +87,7 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => boolean): ExportSou
     )
     .get(since);
   const categories = listCategories(database);
-  const after = prepareAfter(database);
+  const todosAfter = prepareTodos(database, 'WHERE id > ? ORDER BY id LIMIT ?');
   const keysAfter = database.prepare(
     `SELECT key, body, todo_id, at FROM ${kept} WHERE key > ? AND at > ? ORDER BY key LIMIT ${PART_SIZE}`,
   );
@@ -105,7 +99,7 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => boolean): ExportSou
     },
     highestId: Number(counted?.highest),
     categories,
-    todosAfter: async (id) => asStoreError(() => after(id, PART_SIZE)),
+    todosAfter: async (id) => asStoreError(() => todosAfter(id, PART_SIZE)),
     keysAfter: async (key) =>
       asStoreError(() => keysAfter.all(key, since)).map((row) => ({
         key: String(row.key),
@@ -129,10 +123,7 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => boolean): ExportSou
  */
 export async function openImport(path: string, tell: Tell): Promise<ImportTarget> {
   using parts = new DisposableStack();
-  const owned = await openOwned(path, { tell, patienceMs: 0 }).catch((error: unknown) => {
-    throw notOpened(path, error);
-  });
-  parts.use(owned);
+  const owned = parts.use(await openOwned(path, { tell, patienceMs: 0 }));
   const { database } = owned;
   let committed = false;
   // Before another process may have the file.
@@ -188,34 +179,35 @@ export function openRestore(path: string, skipExisting: boolean): ImportTarget {
         database.exec('COMMIT');
       }),
     async commit() {
-      const restored = asStoreError(() => restore(database, skipExisting));
-      if ('made' in restored) await sleep(SEEN_WITHIN_MS);
-      return restored;
+      const ask = async (sql: string) => asStoreError(() => database.prepare(sql).all());
+      for (;;) {
+        const refused = await refusalOfStaged(ask, skipExisting);
+        if (refused !== undefined) return refused;
+        const made = asStoreError(() => restore(database, skipExisting));
+        if (made !== undefined) {
+          await sleep(SEEN_WITHIN_MS);
+          return { made };
+        }
+      }
     },
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
 
-/** All that needs no lock comes before it: writers of the service wait no longer than a second. Categories never go. */
-function restore(database: DatabaseSync, skipExisting: boolean): Imported {
-  if (skipExisting) database.exec(STAGED.skip);
-  const existing = database.prepare(STAGED.existing).all();
-  if (existing.length > 0) return { existing: existing.map(({ id }) => Number(id)) };
-  const orphans = database.prepare(STAGED.orphans).all();
-  if (orphans.length > 0)
-    return {
-      orphans: orphans.map(({ id, categoryId }) => ({ id: Number(id), categoryId: Number(categoryId) })),
-    };
+/**
+ * How many todos were made; undefined when another process has just put one of them back. All that needs no lock comes
+ * before it: writers of the service wait no longer than a second. Categories never go.
+ */
+function restore(database: DatabaseSync, skipExisting: boolean): number | undefined {
   const staged = Number(database.prepare(COUNT_STAGED).get()?.count);
   database.exec('BEGIN IMMEDIATE');
   const made = Number(database.prepare(RESTORE).run().changes);
   if (skipExisting || made === staged) {
     commitOn(database);
-    return { made };
+    return made;
   }
-  // Another process has just put one of them back.
   database.exec('ROLLBACK');
-  return restore(database, skipExisting);
+  return undefined;
 }
 
 /** @throws {OutcomeUnknown} when the disk failed after the last byte was written. */

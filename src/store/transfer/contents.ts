@@ -83,10 +83,26 @@ export const contentBy = (wereGiven: string): string => `SELECT CASE
   END AS content`;
 
 /** Todos that are to be put back stand in a temporary table, "staged". */
-export const STAGED = {
-  /** Leaves out those that are there. */
-  skip: 'DELETE FROM staged WHERE id IN (SELECT id FROM todos)',
-  existing: 'SELECT id FROM staged WHERE id IN (SELECT id FROM todos) ORDER BY id LIMIT 10',
-  orphans: `SELECT id, category_id AS "categoryId" FROM staged
-    WHERE NOT EXISTS (SELECT 1 FROM categories WHERE categories.id = category_id) ORDER BY id LIMIT 10`,
-};
+const SKIP_EXISTING = 'DELETE FROM staged WHERE id IN (SELECT id FROM todos)';
+const EXISTING = 'SELECT id FROM staged WHERE id IN (SELECT id FROM todos) ORDER BY id LIMIT 10';
+const ORPHANS = `SELECT id, category_id AS "categoryId" FROM staged
+  WHERE NOT EXISTS (SELECT 1 FROM categories WHERE categories.id = category_id) ORDER BY id LIMIT 10`;
+
+/**
+ * Why the staged todos are not put back, or undefined.
+ *
+ * @param skipExisting Those that are there are left out; else they are refused.
+ */
+export async function refusalOfStaged(
+  ask: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+  skipExisting: boolean,
+): Promise<Imported | undefined> {
+  if (skipExisting) await ask(SKIP_EXISTING);
+  const existing = await ask(EXISTING);
+  if (existing.length > 0) return { existing: existing.map(({ id }) => Number(id)) };
+  const orphans = await ask(ORPHANS);
+  if (orphans.length === 0) return undefined;
+  return {
+    orphans: orphans.map(({ id, categoryId }) => ({ id: Number(id), categoryId: Number(categoryId) })),
+  };
+}
