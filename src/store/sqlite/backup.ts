@@ -18,20 +18,13 @@ export type BackupProgress = { readonly copied: number; readonly total: number }
 /** Between two reports of how far the copy is. */
 const PROGRESS_INTERVAL_MS = 500;
 
-/** A copy that is complete. */
-export interface Backup {
-  /** Absolute. */
-  readonly path: string;
-  readonly bytes: number;
-  readonly todos: number;
-}
-
 /**
  * Copies a SQLite file as it is at one moment, while it is served or not, and checks the copy: a database of
  * its own, mode 0600, on disk when the promise resolves. Until then its name ends in `.<process id>.partial`, so
  * that a copy which was cut off is never taken for one.
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
+ * @returns the absolute path of the copy, and what it has.
  * @throws {StoreNotOpened} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
@@ -39,7 +32,7 @@ export async function backupSqlite(
   path: string,
   copy: string,
   onProgress: (progress: BackupProgress) => void = () => {},
-): Promise<Backup> {
+) {
   const failed = (reason: string, cause?: unknown) =>
     new BackupFailed(`Cannot back up "${path}" to "${copy}": ${reason}`, { cause });
   using source = openBeside(path);

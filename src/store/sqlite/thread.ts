@@ -93,20 +93,20 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   }
 }
 
-/** What is named in `transfer` is moved to the main thread instead of copied. */
-type Serve<Order, Answer> = (order: Order) => {
-  readonly answer: Answer;
-  readonly transfer?: Transferable[];
-};
-
 /**
  * The other end of `Thread`: opens the file, which may be locked by another program for `busyTimeoutMs`, and answers
  * orders until it is told to close. Messages arrive in the order in which they are sent here. Nothing happens where
  * there is no other end: what a thread does can be imported for itself.
+ *
+ * @param prepare What is named in `transfer` is moved to the main thread instead of copied.
  */
 export function serveThread<Order, Answer>(
   busyTimeoutMs: number,
-  prepare: (database: DatabaseSync, file: KnownFile, onChanged: () => void) => Serve<Order, Answer>,
+  prepare: (
+    database: DatabaseSync,
+    file: KnownFile,
+    onChanged: () => void,
+  ) => (order: Order) => { readonly answer: Answer; readonly transfer?: Transferable[] },
 ): void {
   const port = parentPort;
   if (port === null) return;

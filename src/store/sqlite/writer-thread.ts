@@ -95,14 +95,10 @@ export function prepareBatches(
       case 'remove':
         return removeOne(write);
       case 'probe':
-        return writePage();
+        // The version of the schema, unchanged: SQLite writes its page nevertheless.
+        database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
+        return 'written';
     }
-  }
-
-  /** The version of the schema, unchanged: SQLite writes its page nevertheless. */
-  function writePage(): Outcomes['probe'] {
-    database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
-    return 'written';
   }
 
   function addOne(todo: Add): Outcomes['add'] {

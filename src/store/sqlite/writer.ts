@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Mark } from '../../events.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';
@@ -18,7 +19,7 @@ export interface Watcher {
 interface Waiting {
   readonly write: Write;
   readonly mark: Mark | undefined;
-  settle(outcome: Decided): void;
+  resolve(outcome: Decided | PromiseLike<Decided>): void;
   reject(error: unknown): void;
 }
 
@@ -40,9 +41,8 @@ export class Writer implements AsyncDisposable {
   readonly #health: FileHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
-  /** A batch is under way, or about to be gathered. */
-  #busy = false;
-  #onIdle: (() => void) | undefined;
+  /** Until no batch is under way or gathered. */
+  #running: Promise<void> | undefined;
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
@@ -67,21 +67,10 @@ export class Writer implements AsyncDisposable {
     onOutcome: (outcome: Outcomes[W['kind']]) => T,
     mark?: Mark,
   ): Promise<T> {
-    if (!this.#busy) {
-      this.#busy = true;
-      // Later than every request that the event loop finds ready in this turn: they share a batch.
-      setImmediate(() => this.#send());
-    }
-    return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcomes[W['kind']]): void => {
-        try {
-          resolve(onOutcome(outcome));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#next.push({ write, mark, settle, reject });
-    });
+    this.#running ??= this.#run();
+    const { promise, resolve, reject } = Promise.withResolvers<Outcomes[W['kind']]>();
+    this.#next.push({ write, mark, resolve, reject });
+    return promise.then(onOutcome);
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
@@ -92,30 +81,27 @@ export class Writer implements AsyncDisposable {
 
   /** Every write is settled, and the file closed, when it resolves. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-      if (!this.#busy) resolve();
-    });
+    await this.#running;
     clearTimeout(this.#starting);
     await this.#thread[Symbol.asyncDispose]();
   }
 
   /** Sends what has gathered, batch after batch, until nothing has. */
-  async #send(): Promise<void> {
-    if (this.#next.length === 0) {
-      this.#busy = false;
-      this.#onIdle?.();
-      return;
+  async #run(): Promise<void> {
+    // Later than every request that the event loop finds ready in this turn: they share a batch.
+    await turn();
+    while (this.#next.length > 0) {
+      const batch = this.#next;
+      this.#next = [];
+      const writes = batch.map(({ write }) => write);
+      const from = performance.now();
+      for (const watcher of this.#watchers) watcher.batchSent(writes);
+      const result = await (this.#health.fault ?? this.#thread.ask(writes));
+      const until = performance.now();
+      this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
+      this.#settle(batch, result, from, until);
     }
-    const batch = this.#next;
-    this.#next = [];
-    const writes = batch.map(({ write }) => write);
-    const from = performance.now();
-    for (const watcher of this.#watchers) watcher.batchSent(writes);
-    const result = await (this.#health.fault ?? this.#thread.ask(writes));
-    const until = performance.now();
-    this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
-    this.#settle(batch, result, from, until);
+    this.#running = undefined;
   }
 
   #settle(batch: readonly Waiting[], result: BatchResult, from: number, until: number): void {
@@ -126,11 +112,10 @@ export class Writer implements AsyncDisposable {
       watcher.batchDone(changed);
       if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
     }
-    // The next batch may be sent from here on, because the watchers know of this one. Its writers hear last.
-    this.#send();
+    // Its writers hear last, when the watchers know of this batch.
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
-      else batch[index]?.settle(outcome);
+      else batch[index]?.resolve(outcome);
     }
     if (changed.length === 0) return;
     const commit = { name: 'commit', writes: changed.length, from, until } as const;
