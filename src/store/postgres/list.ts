@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
-import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
-import type { ListVersion } from '../list/version.ts';
+import { ListChunks, type ListVersion } from '../list/version.ts';
 import type { Todo } from '../todo.ts';
 import type { Ask } from './connection.ts';
 import type { Database } from './database.ts';

@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { makeFolder } from '../../files.ts';
+import { errorCode, makeFolder } from '../../files.ts';
 import { messageOf } from './error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
@@ -98,7 +98,7 @@ function accessFault(path: string, wanted: number): string | undefined {
     accessSync(path, wanted);
     return undefined;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return errorCode(error) ?? String(error);
   }
 }
 

@@ -1,7 +1,6 @@
 import { chunkOf } from '../list/chunk.ts';
-import { ListChunks } from '../list/chunks.ts';
 import { singleFlight } from '../list/single-flight.ts';
-import type { ListVersion } from '../list/version.ts';
+import { ListChunks, type ListVersion } from '../list/version.ts';
 import { errorOf } from './error.ts';
 import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
-import { keepNames, newPrivateFile } from '../../files.ts';
+import { errorCode, keepNames, newPrivateFile } from '../../files.ts';
 import type { Migrated } from '../operator.ts';
 import { StoreNotOpened } from '../store.ts';
 import { isBusy, notOpened } from './error.ts';
@@ -195,7 +195,7 @@ function sidecarFile(path: string, database: string): string {
   try {
     newPrivateFile(path, statSync(database, { throwIfNoEntry: false }));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
   return path;
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { piecesOf } from '../../http/message/answer.ts';
 import { chunkOf } from '../list/chunk.ts';
-import { ListChunks } from '../list/chunks.ts';
+import { ListChunks } from '../list/version.ts';
 import { todoJson } from '../todo.ts';
 import { type ListPart, prepareList } from './reader-thread.ts';
 import { prepareFind } from './row.ts';

@@ -35,7 +35,11 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     if (this.#worker !== undefined) return;
     const worker = startThread(this.#entry, { workerData: this.#file });
     let cause: unknown;
-    worker.on('message', (message: Message<Answer>) => this.#hear(message));
+    worker.on('message', (message: Message<Answer>) => {
+      if (message === 'ready') this.#ready = true;
+      else if (message === 'changed') this.#onChanged?.();
+      else this.#asked?.resolve(message.answer);
+    });
     worker.on('error', (error) => {
       cause = error;
     });
@@ -70,12 +74,6 @@ export class Thread<Order, Answer> implements AsyncDisposable {
 
   get #name(): string | undefined {
     return this.#entry.pathname.split('/').at(-1);
-  }
-
-  #hear(message: Message<Answer>): void {
-    if (message === 'ready') this.#ready = true;
-    else if (message === 'changed') this.#onChanged?.();
-    else this.#asked?.resolve(message.answer);
   }
 
   #end(cause: unknown): void {

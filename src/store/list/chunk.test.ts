@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { piecesOf } from '../../http/message/answer.ts';
 import { chunkOf, makeChunk, todosOf } from './chunk.ts';
-import { ListChunks } from './chunks.ts';
+import { ListChunks } from './version.ts';
 
 const todo = (id: number, title = 'a') => ({ id, title, done: false, categoryId: 1 });
 const one = (id: number, title?: string) => makeChunk([todo(id, title)]);
