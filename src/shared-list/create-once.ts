@@ -1,7 +1,6 @@
 import { within } from '../promises.ts';
-import type { CreateKey } from '../store/create-key.ts';
 import type { CreateOutcome, Once } from '../store/store.ts';
-import type { TodoRepresentation } from '../store/todo.ts';
+import type { CreateKey, TodoRepresentation } from '../store/todo.ts';
 
 /** Milliseconds that a repeat waits for the create that is under way (contract I3). */
 const PATIENCE_MS = 1_000;

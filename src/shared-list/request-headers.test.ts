@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseIdempotencyKey } from './request-headers.ts';
+import { parseEntityTags, parseIdempotencyKey } from './request-headers.ts';
 
 const ALLOWED = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index)).filter(
   (character) => !['"', '\\', ','].includes(character),
@@ -39,3 +39,45 @@ test('I5 · two values that Node.js has joined are malformed', () => {
     }),
   );
 });
+
+const wellFormed: readonly [value: string, tags: '*' | readonly string[]][] = [
+  ['*', '*'],
+  [' * ', '*'],
+  ['"a"', ['"a"']],
+  ['""', ['""']],
+  ['W/"a"', ['W/"a"']],
+  ['"a","b"', ['"a"', '"b"']],
+  ['"a" ,\tW/"b" , ', ['"a"', 'W/"b"']],
+  [', ,"a"', ['"a"']],
+  ['"a,b"', ['"a,b"']],
+  ['"!#~\x80\xff"', ['"!#~\x80\xff"']],
+];
+
+for (const [value, tags] of wellFormed) {
+  test(`${JSON.stringify(value)} is a list of entity tags`, () => {
+    assert.deepEqual(parseEntityTags(value), tags);
+  });
+}
+
+for (const value of [
+  '',
+  ' ',
+  ',',
+  'a',
+  '"a',
+  'a"',
+  '"a" "b"',
+  '"a""b"',
+  'w/"a"',
+  'W/ "a"',
+  '\xa0*',
+  '*\xa0',
+  '*, "a"',
+  '"a", *',
+  '"a\x7f"',
+  '"a b"',
+]) {
+  test(`${JSON.stringify(value)} is malformed`, () => {
+    assert.equal(parseEntityTags(value), undefined);
+  });
+}

@@ -1,9 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/routes.ts';
-import { type CreateKey, createKey } from '../store/create-key.ts';
-import { type Preconditions, parseEntityTags } from '../store/entity-tag.ts';
-import type { NewTodo } from '../store/todo.ts';
+import {
+  type CreateKey,
+  createKey,
+  type EntityTag,
+  type EntityTags,
+  type NewTodo,
+  type Preconditions,
+} from '../store/todo.ts';
 import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
 // A fault of these headers is a 400 at the end of step 4 in the contract's order.
@@ -23,6 +28,22 @@ export function readPreconditions(headers: IncomingHttpHeaders): Preconditions |
   const malformed =
     (match !== undefined && ifMatch === undefined) || (noneMatch !== undefined && ifNoneMatch === undefined);
   return malformed ? undefined : { ifMatch, ifNoneMatch };
+}
+
+// OWS, and an entity-tag or the nothing between two commas (RFC 9110 §5.6.1.2, §8.8.3).
+const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
+
+/** Parses `If-Match` or `If-None-Match`; undefined when it is malformed, an empty list included. */
+export function parseEntityTags(value: string): EntityTags | undefined {
+  if (/^[ \t]*\*[ \t]*$/.test(value)) return '*';
+  const tags: EntityTag[] = [];
+  ELEMENT.lastIndex = 0;
+  while (ELEMENT.lastIndex < value.length) {
+    const element = ELEMENT.exec(value);
+    if (element === null) return undefined;
+    if (element[1] !== undefined) tags.push(element[1]);
+  }
+  return tags.length === 0 ? undefined : tags;
 }
 
 /** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */

@@ -10,7 +10,6 @@ import {
 import { withBody } from '../http/message/body.ts';
 import type { Call, Route } from '../http/message/routes.ts';
 import { andThen } from '../promises.ts';
-import { admitsWrite, type EntityTag, matchesWeakly, type Preconditions } from '../store/entity-tag.ts';
 import type { ListRepresentation } from '../store/list/version.ts';
 import {
   type CreateOutcome,
@@ -20,7 +19,14 @@ import {
   StoreUnavailable,
   type TodoStore,
 } from '../store/store.ts';
-import type { NewTodo, TodoRepresentation } from '../store/todo.ts';
+import {
+  admitsWrite,
+  type EntityTag,
+  matchesWeakly,
+  type NewTodo,
+  type Preconditions,
+  type TodoRepresentation,
+} from '../store/todo.ts';
 import * as answers from './answers.ts';
 import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { createOnce } from './create-once.ts';

@@ -1,8 +1,13 @@
 import type { Mark } from '../events.ts';
-import type { CreateKey } from './create-key.ts';
-import type { Preconditions } from './entity-tag.ts';
 import type { ListRepresentation, ListWish } from './list/version.ts';
-import { MAX_ID, type NewTodo, type Replacement, type TodoRepresentation } from './todo.ts';
+import {
+  type CreateKey,
+  MAX_ID,
+  type NewTodo,
+  type Preconditions,
+  type Replacement,
+  type TodoRepresentation,
+} from './todo.ts';
 
 /**
  * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later

@@ -1,4 +1,4 @@
-import { type EntityTag, entityTag } from './entity-tag.ts';
+import { hash } from 'node:crypto';
 
 /** Longest title, in Unicode code points. Specification, Limits. */
 export const TITLE_MAX_LENGTH = 100;
@@ -93,4 +93,64 @@ export interface TodoRepresentation {
 export function represent(todo: Todo): TodoRepresentation {
   const json = todoJson(todo);
   return { id: todo.id, json, etag: entityTag(json) };
+}
+
+/** A validator as `ETag` carries it, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. Ours are strong. */
+export type EntityTag = string;
+
+/** The value of `If-Match` or `If-None-Match`: any representation at all, or one of these (RFC 9110 §13.1). */
+export type EntityTags = '*' | readonly EntityTag[];
+
+/** What a write asks of the representation that it would change. Without members it asks nothing. */
+export interface Preconditions {
+  readonly ifMatch?: EntityTags | undefined;
+  readonly ifNoneMatch?: EntityTags | undefined;
+}
+
+/**
+ * The strong tag of a representation: equal for equal bytes, on every instance and after every restart.
+ * 128 bits of SHA-256, so that nobody can make two titles with one tag.
+ */
+export function entityTag(representation: string | Uint8Array): EntityTag {
+  // JSON makes one string of it; a template would keep the whole digest and join it anew for each answer.
+  return JSON.stringify(hash('sha256', representation, 'hex').slice(0, 32));
+}
+
+/** Whether a write with these preconditions may change the representation with this tag, RFC 9110 §13.2.2. */
+export function admitsWrite({ ifMatch, ifNoneMatch }: Preconditions, current: EntityTag): boolean {
+  if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.includes(current)) return false;
+  return ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, current);
+}
+
+/** Whether `If-None-Match` names this tag: weakness is ignored (RFC 9110 §13.1.2), so 304 on a read. */
+export function matchesWeakly(tags: EntityTags, current: EntityTag): boolean {
+  return tags === '*' || tags.some((tag) => tag === current || tag === `W/${current}`);
+}
+
+/** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
+export interface CreateKey {
+  /** The digest of issuer, subject and the key that the caller chose: another caller's same key is another one. */
+  readonly key: string;
+  /** The digest of what is created. */
+  readonly body: string;
+}
+
+/**
+ * @param caller Issuer and subject of the token.
+ * @param key As the caller chose it, without quotes (contract I5).
+ */
+export function createKey(
+  caller: readonly [issuer: string, subject: string],
+  key: string,
+  todo: NewTodo,
+): CreateKey {
+  return { key: digest([...caller, key]), body: digest(CREATED.map((member) => todo[member])) };
+}
+
+/** Title and category: what a create says of a todo. */
+const CREATED = MEMBERS.map(({ name }) => name).filter((name) => name !== 'done');
+
+/** 43 characters. JSON keeps the parts apart, and escapes what UTF-8 cannot say. */
+function digest(parts: readonly (string | number)[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url');
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Preconditions } from '../../src/store/entity-tag.ts';
+import type { Preconditions } from '../../src/store/todo.ts';
 import { todo } from '../todo.ts';
 import type { Engine } from './contract.ts';
 import { addedTo, found, replacement, titles } from './todos.ts';

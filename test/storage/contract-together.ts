@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entityTag } from '../../src/store/entity-tag.ts';
 import type { TodoStore } from '../../src/store/store.ts';
-import type { Todo } from '../../src/store/todo.ts';
+import { entityTag, type Todo } from '../../src/store/todo.ts';
 import { todo } from '../todo.ts';
 import type { Engine } from './contract.ts';
 import { isLinearizable, type Operation } from './linearizable.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { createKey } from '../../src/store/create-key.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import * as postgres from '../../src/store/postgres/transfer.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import * as sqlite from '../../src/store/sqlite/transfer.ts';
 import type { TodoStore } from '../../src/store/store.ts';
+import { createKey } from '../../src/store/todo.ts';
 import type { ExportSource, ImportTarget } from '../../src/store/transfer/contents.ts';
 import { exportParts } from '../../src/store/transfer/lines.ts';
 import { readExport } from '../../src/store/transfer/read.ts';

@@ -1,5 +1,4 @@
-import { type EntityTag, entityTag } from '../entity-tag.ts';
-import { type Todo, todoJson } from '../todo.ts';
+import { type EntityTag, entityTag, type Todo, todoJson } from '../todo.ts';
 
 /**
  * Ids 0 to 255 are chunk 0, and so on: some 19 KB. Few enough that a change costs little, many enough that a list

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { piecesOf } from '../../http/message/answer.ts';
-import { entityTag } from '../entity-tag.ts';
+import { entityTag } from '../todo.ts';
 import type { Chunk } from './chunk.ts';
 import { ListVersion } from './version.ts';
 

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../entity-tag.ts';
+import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../todo.ts';
 import type { Chunk } from './chunk.ts';
 import { bytesOf, gzipOf } from './gzip.ts';
 

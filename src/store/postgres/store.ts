@@ -3,10 +3,11 @@ import type { QueryConfig } from 'pg';
 import type { Tell } from '../../events.ts';
 import { SETTINGS } from '../../settings.ts';
 import type { ServedDatabase } from '../database.ts';
-import { admitsWrite, type Preconditions } from '../entity-tag.ts';
 import type { CreateOutcome, TodoStore } from '../store.ts';
 import {
+  admitsWrite,
   type NewTodo,
+  type Preconditions,
   type Replacement,
   represent,
   type Todo,

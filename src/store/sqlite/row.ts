@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import type { CreateKey } from '../create-key.ts';
-import { COLUMN_NAMES, MEMBERS, type Replacement, type Todo, valuesOf } from '../todo.ts';
+import { COLUMN_NAMES, type CreateKey, MEMBERS, type Replacement, type Todo, valuesOf } from '../todo.ts';
 
 const names = COLUMN_NAMES.join(', ');
 const parameters = COLUMN_NAMES.map(() => '?').join(', ');

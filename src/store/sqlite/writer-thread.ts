@@ -1,7 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { CreateKey } from '../create-key.ts';
-import { admitsWrite, type Preconditions } from '../entity-tag.ts';
-import { type NewTodo, type Replacement, represent } from '../todo.ts';
+import {
+  admitsWrite,
+  type CreateKey,
+  type NewTodo,
+  type Preconditions,
+  type Replacement,
+  represent,
+} from '../todo.ts';
 import {
   type Failure,
   failureBy,

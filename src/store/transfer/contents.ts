@@ -1,6 +1,5 @@
-import type { CreateKey } from '../create-key.ts';
 import type { Category } from '../operator.ts';
-import type { Replacement, Todo } from '../todo.ts';
+import type { CreateKey, Replacement, Todo } from '../todo.ts';
 
 /** What an export says of itself in its first line. */
 export interface Counts {

@@ -1,7 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKey } from './create-key.ts';
-import type { NewTodo } from './todo.ts';
+import { admitsWrite, createKey, entityTag, type NewTodo } from './todo.ts';
+
+test('both preconditions must admit the write', () => {
+  assert.equal(admitsWrite({ ifMatch: ['"a"'], ifNoneMatch: ['"b"'] }, '"a"'), true);
+  assert.equal(admitsWrite({ ifMatch: ['"a"'], ifNoneMatch: ['"a"'] }, '"a"'), false);
+  assert.equal(admitsWrite({}, '"a"'), true);
+});
+
+test('a star in If-Match admits any tag, and If-None-Match compares weakly', () => {
+  assert.equal(admitsWrite({ ifMatch: '*' }, '"a"'), true);
+  assert.equal(admitsWrite({ ifNoneMatch: ['"b"', 'W/"a"'] }, '"a"'), false);
+});
+
+test('a tag is the same for the same bytes and another for others', () => {
+  assert.equal(entityTag('{"id":1}'), entityTag(Buffer.from('{"id":1}')));
+  assert.notEqual(entityTag('{"id":1}'), entityTag('{"id":2}'));
+  assert.match(entityTag(''), /^"[0-9a-f]{32}"$/);
+});
 
 const MILK = { title: 'Buy milk', categoryId: 2 } as NewTodo;
 
