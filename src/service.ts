@@ -132,7 +132,7 @@ async function openMetrics(
     version: readVersion(),
     commit: readCommit(),
     profile: profile.name,
-    schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).latestVersion(),
+    schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).MIGRATIONS.version,
   };
   return metrics.openMetrics({ ...watched, build, databaseSystem });
 }

@@ -7,7 +7,7 @@ import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf, throwFault } from './error.
 import { TRIGGERS } from './list.ts';
 import { EVER, faultOf, findAllLacks, grants, raiseAbove, TO_SERVE } from './needs.ts';
 
-const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
+export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
@@ -205,11 +205,6 @@ export function sizeOf(database: Database, now = () => performance.now()): () =>
 export async function renewChanges(connection: ServerConnection): Promise<void> {
   if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
   await connection.transaction((ask) => ask(RENEW_CHANGES));
-}
-
-/** The version that this program makes and works with. */
-export function latestVersion(): number {
-  return MIGRATIONS.version;
 }
 
 async function schemaVersion(connection: ServerConnection): Promise<SchemaVersion> {

@@ -25,7 +25,7 @@ import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
 import { rightsFault } from './needs.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
-import { checkLogged, checkServable, latestVersion, migrate, sizeOf } from './schema.ts';
+import { checkLogged, checkServable, MIGRATIONS, migrate, sizeOf } from './schema.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
@@ -166,7 +166,7 @@ async function prepare(cluster: Cluster, options: PostgresOptions, tell: Tell): 
     throwFault(await rightsFault(opened));
     const version =
       options.migrate === false ? await checkServable(opened) : (await migrate(opened, tell)).to;
-    const own = latestVersion();
+    const own = MIGRATIONS.version;
     if (version > own) tell({ event: 'schema-newer', version, own });
     await checkLogged(opened);
   };

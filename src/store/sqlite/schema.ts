@@ -5,7 +5,7 @@ import type { Migrated } from '../operator.ts';
 /** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
 
-const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
+export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
 /** A schema of before does not say it, and is not asked. */
 const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_schema';
@@ -64,11 +64,6 @@ export function migrate(database: DatabaseSync): Migrated {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
-}
-
-/** The version that this program makes and works with. */
-export function latestVersion(): number {
-  return MIGRATIONS.version;
 }
 
 /** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */

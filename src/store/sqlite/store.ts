@@ -11,7 +11,7 @@ import { FileHealth } from './health.ts';
 import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
-import { latestVersion } from './schema.ts';
+import { MIGRATIONS } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
@@ -116,7 +116,7 @@ async function openParts(path: string, options: SqliteOptions) {
     const owned = parts.use(await openOwned(path, options));
     const { database: reader, versions } = owned;
     if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
-    const own = latestVersion();
+    const own = MIGRATIONS.version;
     if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
     // It reads on the main thread, so it never waits for a lock; in a write-ahead log a read has none to wait for. The
     // first read makes that log.
