@@ -1,10 +1,11 @@
+import { describe } from 'node:test';
 import { authentication } from './chapters/authentication.ts';
 import { bodies } from './chapters/bodies.ts';
 import { development } from './chapters/development.ts';
 import { errorDemo } from './chapters/error-demo.ts';
 import { firstStart } from './chapters/first-start.ts';
 import { issuedTokens } from './chapters/issued-tokens.ts';
-import { log } from './chapters/log.ts';
+import { log as logChapter } from './chapters/log.ts';
 import { members } from './chapters/members.ts';
 import { negotiation } from './chapters/negotiation.ts';
 import { orderOfChecks } from './chapters/order-of-checks.ts';
@@ -35,30 +36,32 @@ export function stateHeldChecks(): void {
  * to. What they make is deleted by `leaveAsFound`.
  */
 export function stateChecks(target: Target): void {
-  if (target.fresh) firstStart(target);
+  if (target.fresh) describe('First start', () => firstStart(target));
   else leftOut('D2, D5 (ids used up), D7 (a service just started)');
-  if (target.profile === 'error-demo') errorDemo(target);
-  routes(target);
-  transport(target);
-  problemDetails(target);
-  negotiation(target);
+  if (target.profile === 'error-demo') describe('Error demo', () => errorDemo(target));
+  describe('Routes', () => routes(target));
+  describe('Transport', () => transport(target));
+  describe('Problem Details', () => problemDetails(target));
+  describe('Negotiation', () => negotiation(target));
   if (target.profile === 'shared-list') {
-    authentication(target);
-    if (target.sign === undefined) leftOut('A2, A5 to A10 (tokens made at will)');
-    else tokens(target, target.sign);
-    if (target.makeToken === undefined) leftOut('Authentication 6 to 8 (several tokens of each kind)');
-    else issuedTokens(target, target.makeToken);
-    orderOfChecks(target);
-    bodies(target);
-    members(target);
-    sharedList(target);
-    repeatedCreates(target);
-    if (target.sign === undefined) leftOut('I1, I5 (callers of other subjects, and of none)');
-    else repeatingCallers(target, target.sign);
+    const { sign, makeToken } = target;
+    describe('Authentication', () => authentication(target));
+    if (sign === undefined) leftOut('A2, A5 to A10 (tokens made at will)');
+    else describe('Tokens', () => tokens(target, sign));
+    if (makeToken === undefined) leftOut('Authentication 6 to 8 (several tokens of each kind)');
+    else describe('Issued tokens', () => issuedTokens(target, makeToken));
+    describe('Order of checks', () => orderOfChecks(target));
+    describe('Requests with a body', () => bodies(target));
+    describe('Members of a body', () => members(target));
+    describe('Shared list', () => sharedList(target));
+    describe('A create that may be repeated', () => repeatedCreates(target));
+    if (sign === undefined) leftOut('I1, I5 (callers of other subjects, and of none)');
+    else describe('Callers who repeat', () => repeatingCallers(target, sign));
   }
-  if (target.log === undefined) leftOut('P5 and Errors 3 (the log)');
-  else log(target, target.log);
-  if (target.environment === undefined) leftOut('D3, Versioning 1 (the environment is unknown)');
-  else development(target, target.environment);
-  everyResponse(target);
+  const { log, environment } = target;
+  if (log === undefined) leftOut('P5 and Errors 3 (the log)');
+  else describe('Log', () => logChapter(target, log));
+  if (environment === undefined) leftOut('D3, Versioning 1 (the environment is unknown)');
+  else describe('Documents', () => development(target, environment));
+  describe('Every response', () => everyResponse(target));
 }

@@ -14,15 +14,8 @@ import { demoUrl, editor, listUrl } from '../service.ts';
 
 const TITLES = ['Buy milk', ' x ', 'é', '😀'.repeat(50), 'x'.repeat(100), '\ufeff'];
 const NO_TITLES = [
-  '',
-  ' ',
-  '\t\u2003\u3000\u0085',
-  'x'.repeat(101),
-  'a\u0000',
-  '\ud800',
-  '\udc00\ud800',
-  5,
-  null,
+  ...['', ' ', '\t\u2003\u3000\u0085', 'x'.repeat(101), 'a\u0000'],
+  ...['\ud800', '\udc00\ud800', 5, null],
 ];
 
 /** Validators of `zod`, which `@hey-api/openapi-ts` writes: they and the service agree on every body. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, type Reply } from '../http.ts';
 import { assertProblem, holdsToContract } from '../problem.ts';
@@ -14,114 +13,103 @@ export function authentication(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;
   const endpoints = [
-    'GET /me',
-    'GET /todos',
-    'GET /todos/-1',
-    'POST /todos',
-    'PUT /todos/-1',
-    'DELETE /todos/-1',
+    ...['GET /me', 'GET /todos', 'GET /todos/-1'],
+    ...['POST /todos', 'PUT /todos/-1', 'DELETE /todos/-1'],
   ];
   const good = { title: 'Buy milk', categoryId: 1 };
 
-  describe('Authentication', () => {
-    test('What the service does 2, Authentication 1, 2, 5 · every endpoint answers 401 without a token', async () => {
+  test('What the service does 2, Authentication 1, 2, 5 · every endpoint answers 401 without a token', async () => {
+    for (const line of endpoints) {
+      await fails(401, line, {}, { title: 'Unauthorized', ...challenged });
+    }
+  });
+
+  test('A1, R3 · a path in another spelling answers 401 without a token too', async () => {
+    for (const line of ['GET /todos/', 'GET /ME']) {
+      await fails(401, line, {}, challenged);
+    }
+  });
+
+  test('A1 · another scheme and Bearer alone are like no token', async () => {
+    const schemes = ['Basic', 'Bearerx', 'Token', 'DPoP'].map((scheme) => `${scheme} ${editor}`);
+    for (const Authorization of ['', 'Bearer', 'Bearer ', 'bearer', 'Basic dTpw', editor, ...schemes]) {
+      await fails(401, 'GET /todos', { headers: { Authorization } }, challenged);
+    }
+  });
+
+  test('A1 · a token in the query, the body or another header is like no token', async () => {
+    const headers = {
+      'X-Access-Token': editor,
+      'X-Authorization': `Bearer ${editor}`,
+      Cookie: `token=${editor}`,
+    };
+    const query = `access_token=${editor}&token=${editor}`;
+    await fails(401, `GET /todos?${query}`, { headers }, challenged);
+    const body = { ...good, access_token: editor };
+    await fails(401, `POST /todos?${query}`, { headers, json: body }, challenged);
+  });
+
+  test('A2, Authentication 5 · a token that fails is a 401 with invalid_token on every endpoint', async () => {
+    const [head = '', payload = '', signature = ''] = editor.split('.');
+    const altered = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`;
+    for (const token of [
+      'x',
+      'a.b.c',
+      `${head}.${payload}.${altered}`,
+      `${head}.${payload}.`,
+      `${head}.${payload}`,
+    ]) {
       for (const line of endpoints) {
-        await fails(401, line, {}, { title: 'Unauthorized', ...challenged });
+        const challenge = assertRefused(await send(target, line, { token, json: good }));
+        assert.ok(!challenge.includes(token), challenge);
       }
-    });
+    }
+  });
 
-    test('A1, R3 · a path in another spelling answers 401 without a token too', async () => {
-      for (const line of ['GET /todos/', 'GET /ME']) {
-        await fails(401, line, {}, challenged);
-      }
-    });
+  test('A4 · the name of the scheme may be in any letter case', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
+      const headers = { Authorization: `${scheme} ${reader}` };
+      await succeeds(200, 'GET /todos', { headers }, scheme);
+    }
+  });
 
-    test('A1 · another scheme and Bearer alone are like no token', async () => {
-      const schemes = ['Basic', 'Bearerx', 'Token', 'DPoP'].map((scheme) => `${scheme} ${editor}`);
-      for (const Authorization of ['', 'Bearer', 'Bearer ', 'bearer', 'Basic dTpw', editor, ...schemes]) {
-        await fails(401, 'GET /todos', { headers: { Authorization } }, challenged);
-      }
-    });
+  test('A5 · a token in another spelling is refused', async () => {
+    const [head = '', payload = '', signature = ''] = editor.split('.');
+    const spaced = [`${head}. ${payload}.${signature}`, `${editor} ${editor}`, `${editor},`];
+    const padded = [`${head}.${payload}.${signature}=`, `${head}=.${payload}.${signature}`];
+    const more = [
+      `${editor}.`,
+      `.${editor}`,
+      `${editor}.${signature}`,
+      `"${editor}"`,
+      `%65${editor.slice(1)}`,
+    ];
+    for (const token of [...spaced, ...padded, ...more]) {
+      assertRefused(await send(target, 'GET /todos', { token }));
+    }
+  });
 
-    test('A1 · a token in the query, the body or another header is like no token', async () => {
-      const headers = {
-        'X-Access-Token': editor,
-        'X-Authorization': `Bearer ${editor}`,
-        Cookie: `token=${editor}`,
-      };
-      const query = `access_token=${editor}&token=${editor}`;
-      await fails(401, `GET /todos?${query}`, { headers }, challenged);
-      const body = { ...good, access_token: editor };
-      await fails(401, `POST /todos?${query}`, { headers, json: body }, challenged);
-    });
+  test('Authentication 5 · without the role editor a read has the own result of the endpoint', async () => {
+    const { id } = await makeTodo(target);
+    for (const line of ['GET /me', 'GET /todos', `GET /todos/${id}`]) {
+      await succeeds(200, line, { token: reader });
+    }
+    await fails(404, 'GET /todos/2147483647', { token: reader });
+  });
 
-    test('A2, Authentication 5 · a token that fails is a 401 with invalid_token on every endpoint', async () => {
-      const [head = '', payload = '', signature = ''] = editor.split('.');
-      const altered = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`;
-      for (const token of [
-        'x',
-        'a.b.c',
-        `${head}.${payload}.${altered}`,
-        `${head}.${payload}.`,
-        `${head}.${payload}`,
-      ]) {
-        for (const line of endpoints) {
-          const challenge = assertRefused(await send(target, line, { token, json: good }));
-          assert.ok(!challenge.includes(token), challenge);
-        }
-      }
-    });
+  test('Authentication 6 · a 403 stays a 403 when it is tried again', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      await fails(403, 'POST /todos', { token: reader, json: good });
+    }
+  });
 
-    test('A4 · the name of the scheme may be in any letter case', async () => {
-      for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
-        const headers = { Authorization: `${scheme} ${reader}` };
-        await succeeds(200, 'GET /todos', { headers }, scheme);
-      }
-    });
-
-    test('A5 · a token in another spelling is refused', async () => {
-      const [head = '', payload = '', signature = ''] = editor.split('.');
-      const spaced = [`${head}. ${payload}.${signature}`, `${editor} ${editor}`, `${editor},`];
-      const padded = [`${head}.${payload}.${signature}=`, `${head}=.${payload}.${signature}`];
-      const more = [
-        `${editor}.`,
-        `.${editor}`,
-        `${editor}.${signature}`,
-        `"${editor}"`,
-        `%65${editor.slice(1)}`,
-      ];
-      for (const token of [...spaced, ...padded, ...more]) {
-        assertRefused(await send(target, 'GET /todos', { token }));
-      }
-    });
-
-    test('Authentication 5 · without the role editor a read has the own result of the endpoint', async () => {
-      const { id } = await makeTodo(target);
-      for (const line of ['GET /me', 'GET /todos', `GET /todos/${id}`]) {
-        await succeeds(200, line, { token: reader });
-      }
-      await fails(404, 'GET /todos/2147483647', { token: reader });
-    });
-
-    test('Authentication 6 · a 403 stays a 403 when it is tried again', async () => {
-      for (let times = 0; times < 3; times += 1) {
-        await fails(403, 'POST /todos', { token: reader, json: good });
-      }
-    });
-
-    test('Authentication 9 · no endpoint issues tokens', async () => {
-      for (const path of [
-        '/token',
-        '/oauth/token',
-        '/connect/token',
-        '/login',
-        '/me/token',
-        '/auth',
-        '/tokens',
-      ]) {
-        await fails(404, `POST ${path}`, { token: editor, json: {} });
-      }
-    });
+  test('Authentication 9 · no endpoint issues tokens', async () => {
+    for (const path of [
+      ...['/token', '/oauth/token', '/connect/token', '/login'],
+      ...['/me/token', '/auth', '/tokens'],
+    ]) {
+      await fails(404, `POST ${path}`, { token: editor, json: {} });
+    }
   });
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { leftOut, test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { type OpenApi, operationsOf } from '../open-api.ts';
@@ -18,95 +17,86 @@ const known = {
 /** Specification, What the service does 6, Development-only endpoints, Versioning 1; contract D3, R8. */
 export function development(target: Target, environment: 'development' | 'production'): void {
   const { fails, succeeds } = expecting(target);
-  describe('Documents', () => {
-    if (environment === 'production') {
-      test('D3, What the service does 6 · neither the document nor the page is served outside development', async () => {
-        for (const path of [
-          documentPath,
-          pagePath,
-          `${pagePath}/`,
-          `${pagePath}/api-reference.js`,
-          `${pagePath}/icon.svg`,
-          '/openapi',
-          '/scalar/v1',
-          '/docs',
-          '/swagger',
-        ]) {
-          for (const method of ['GET', 'POST']) await fails(404, `${method} ${path}`);
-        }
-      });
-      return;
-    }
-
-    test('D3, Versioning 1, What the service does 6 · the OpenAPI document v1 is served without a token, and has the paths of the profile', async () => {
-      const reply = await succeeds(200, `GET ${documentPath}`);
-      const { openapi, paths } = json(reply) as OpenApi;
-      for (const path of known[target.profile]) assert.ok(path in paths, path);
-      assert.match(openapi, byLaw(/^3\.1\.\d+$/, /^3\./));
-      if (!holdsToContract()) return;
-      assert.match(header(reply, 'content-type') ?? '', /^application\/json(?:; ?charset=utf-8)?$/);
-      assert.deepEqual(Object.keys(paths).sort(), known[target.profile]);
-    });
-
-    test('D3 · only v1 is a document', async () => {
-      const others = ['', '/', '/v2.json', '/v1', '/v1.yaml', '.json'];
-      for (const other of others) await fails(404, `GET /openapi${other}`);
-      await fails(405, `POST ${documentPath}`, {}, { headers: { allow: 'GET, HEAD' } });
-    });
-
-    test('D3 · integers are integers in the document, never also strings', async () => {
-      const document = json(await send(target, `GET ${documentPath}`));
-      const schemas = schemasNamed(document, new Set(['id', 'categoryId', 'status']));
-      assert.notEqual(schemas.length, 0);
-      for (const schema of schemas) assert.equal(typeOf(document, schema), 'integer', JSON.stringify(schema));
-    });
-
-    test('D3 · the reference page and all it loads come from the service itself', async () => {
-      const page = await send(target, `GET ${pagePath}`, { accept: 'text/html' });
-      const moved = header(page, 'location');
-      const reply =
-        moved === undefined ? page : await send(target, `GET ${new URL(moved, 'http://x/scalar').pathname}`);
-      assert.equal(reply.status, 200);
-      assert.match(header(reply, 'content-type') ?? '', /^text\/html\b/);
-      const loaded = [
-        ...reply.body.toString().matchAll(/<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="([^"]+)"/g),
-      ];
-      assert.notEqual(loaded.length, 0);
-      for (const [, address = ''] of loaded) {
-        const { origin, pathname } = new URL(address, new URL(moved ?? pagePath, target.baseUrl));
-        assert.equal(origin, target.baseUrl.origin, address);
-        await succeeds(200, `GET ${pathname}`, {}, address);
+  if (environment === 'production') {
+    test('D3, What the service does 6 · neither the document nor the page is served outside development', async () => {
+      for (const path of [
+        ...[documentPath, pagePath, `${pagePath}/`, `${pagePath}/api-reference.js`, `${pagePath}/icon.svg`],
+        ...['/openapi', '/scalar/v1', '/docs', '/swagger'],
+      ]) {
+        for (const method of ['GET', 'POST']) await fails(404, `${method} ${path}`);
       }
     });
+    return;
+  }
 
-    if (target.profile === 'shared-list') {
-      test('A11 · the document names the policy CanWriteTodos and asks for a bearer token', async () => {
-        const text = (await send(target, `GET ${documentPath}`)).body.toString();
-        assert.match(text, /CanWriteTodos/);
-        const { components, paths } = JSON.parse(text) as OpenApi;
-        const schemes = Object.values(components.securitySchemes ?? {});
-        assert.ok(schemes.some(({ type, scheme }) => type === 'http' && scheme.toLowerCase() === 'bearer'));
-        for (const operation of Object.values(paths).flatMap(operationsOf))
-          assert.ok('401' in operation.responses);
-      });
-    } else {
-      test('Development-only endpoints · the document lists 200, 404 and 409 for complete, 409 as Problem Details', async () => {
-        const { paths } = json(await send(target, `GET ${documentPath}`)) as OpenApi;
-        const responses = paths['/todos/{id}/complete']?.post?.responses ?? {};
-        for (const status of ['200', '404', '409']) assert.ok(status in responses, status);
-        assert.ok('application/problem+json' in (responses['409']?.content ?? {}));
-      });
-    }
+  test('D3, Versioning 1, What the service does 6 · the OpenAPI document v1 is served without a token, and has the paths of the profile', async () => {
+    const reply = await succeeds(200, `GET ${documentPath}`);
+    const { openapi, paths } = json(reply) as OpenApi;
+    for (const path of known[target.profile]) assert.ok(path in paths, path);
+    assert.match(openapi, byLaw(/^3\.1\.\d+$/, /^3\./));
+    if (!holdsToContract()) return;
+    assert.match(header(reply, 'content-type') ?? '', /^application\/json(?:; ?charset=utf-8)?$/);
+    assert.deepEqual(Object.keys(paths).sort(), known[target.profile]);
+  });
 
-    const { assertDescribed } = target;
-    if (assertDescribed === undefined) leftOut('D3 (every response is one of the document)');
-    else {
-      test('D3 · every response seen by these tests is one that the document describes', async () => {
-        const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;
-        assertDescribed(document, exchangesOf(target));
-      });
+  test('D3 · only v1 is a document', async () => {
+    const others = ['', '/', '/v2.json', '/v1', '/v1.yaml', '.json'];
+    for (const other of others) await fails(404, `GET /openapi${other}`);
+    await fails(405, `POST ${documentPath}`, {}, { headers: { allow: 'GET, HEAD' } });
+  });
+
+  test('D3 · integers are integers in the document, never also strings', async () => {
+    const document = json(await send(target, `GET ${documentPath}`));
+    const schemas = schemasNamed(document, new Set(['id', 'categoryId', 'status']));
+    assert.notEqual(schemas.length, 0);
+    for (const schema of schemas) assert.equal(typeOf(document, schema), 'integer', JSON.stringify(schema));
+  });
+
+  test('D3 · the reference page and all it loads come from the service itself', async () => {
+    const page = await send(target, `GET ${pagePath}`, { accept: 'text/html' });
+    const moved = header(page, 'location');
+    const reply =
+      moved === undefined ? page : await send(target, `GET ${new URL(moved, 'http://x/scalar').pathname}`);
+    assert.equal(reply.status, 200);
+    assert.match(header(reply, 'content-type') ?? '', /^text\/html\b/);
+    const loaded = [
+      ...reply.body.toString().matchAll(/<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="([^"]+)"/g),
+    ];
+    assert.notEqual(loaded.length, 0);
+    for (const [, address = ''] of loaded) {
+      const { origin, pathname } = new URL(address, new URL(moved ?? pagePath, target.baseUrl));
+      assert.equal(origin, target.baseUrl.origin, address);
+      await succeeds(200, `GET ${pathname}`, {}, address);
     }
   });
+
+  if (target.profile === 'shared-list') {
+    test('A11 · the document names the policy CanWriteTodos and asks for a bearer token', async () => {
+      const text = (await send(target, `GET ${documentPath}`)).body.toString();
+      assert.match(text, /CanWriteTodos/);
+      const { components, paths } = JSON.parse(text) as OpenApi;
+      const schemes = Object.values(components.securitySchemes ?? {});
+      assert.ok(schemes.some(({ type, scheme }) => type === 'http' && scheme.toLowerCase() === 'bearer'));
+      for (const operation of Object.values(paths).flatMap(operationsOf))
+        assert.ok('401' in operation.responses);
+    });
+  } else {
+    test('Development-only endpoints · the document lists 200, 404 and 409 for complete, 409 as Problem Details', async () => {
+      const { paths } = json(await send(target, `GET ${documentPath}`)) as OpenApi;
+      const responses = paths['/todos/{id}/complete']?.post?.responses ?? {};
+      for (const status of ['200', '404', '409']) assert.ok(status in responses, status);
+      assert.ok('application/problem+json' in (responses['409']?.content ?? {}));
+    });
+  }
+
+  const { assertDescribed } = target;
+  if (assertDescribed === undefined) leftOut('D3 (every response is one of the document)');
+  else {
+    test('D3 · every response seen by these tests is one that the document describes', async () => {
+      const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;
+      assertDescribed(document, exchangesOf(target));
+    });
+  }
 }
 
 /** The `type` of a schema, or of the one that it refers to. */

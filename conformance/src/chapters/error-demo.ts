@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { leftOut, test } from '../check.ts';
 import { header, json, type Reply } from '../http.ts';
 import { assertBody, assertErrorHeaders, byLaw, holdsToContract } from '../problem.ts';
@@ -11,63 +10,52 @@ const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stac
 /** Profile B endpoint by endpoint. Register it before the other suites: its transitions need a fresh service. */
 export function errorDemo(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
-  describe('Error demo', () => {
-    if (target.fresh) transitions(target);
-    else leftOut('D2 and States of profile B (they change a todo that cannot be changed back)');
+  if (target.fresh) transitions(target);
+  else leftOut('D2 and States of profile B (they change a todo that cannot be changed back)');
 
-    test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
-      const reply = await send(target, 'GET /todos/1');
-      const { done } = json(reply) as { readonly done: unknown };
-      assert.equal(typeof done, 'boolean');
-      assertTodo(reply, Boolean(done));
-    });
-
-    test('Endpoints B, GET /todos/{id}, Endpoints B, POST /todos/{id}/complete · a todo that does not exist is a 404', async () => {
-      for (const id of ['2', '0', '-1', '2147483647', '-2147483648']) {
-        await fails(404, `GET /todos/${id}`, {}, { title: 'Not Found' });
-        await fails(404, `POST /todos/${id}/complete`, {}, { title: 'Not Found' });
-      }
-    });
-
-    test('Authentication 10 · there is no authentication: whatever Authorization says is ignored', async () => {
-      for (const authorization of ['', 'Bearer', 'Bearer x', 'Bearer a.b.c', 'Basic dTpw', 'nonsense']) {
-        const headers = { Authorization: authorization };
-        await succeeds(200, 'GET /todos/1', { headers });
-        await fails(
-          404,
-          'POST /todos/2/complete',
-          { headers },
-          { headers: { 'www-authenticate': undefined } },
-        );
-      }
-    });
-
-    test('B1 · a body and its type are ignored, however malformed', async () => {
-      for (const type of [
-        null,
-        '',
-        'nonsense',
-        'application/json',
-        'application/json; charset=utf-16',
-        'text/plain',
-      ]) {
-        const request = { body: '{"title":', type };
-        await succeeds(200, 'GET /todos/1', request);
-        await fails(404, 'POST /todos/2/complete', request);
-        await fails(404, 'POST /todos/2/complete', { type });
-      }
-    });
-
-    test('B1, B5 · the size limit holds although no body is read', async () => {
-      const body = ' '.repeat(65_537);
-      for (const line of ['GET /todos/1', 'POST /todos/2/complete', 'GET /crash']) {
-        await fails(413, line, { body }, { detail: 'optional' });
-      }
-      await succeeds(200, 'GET /todos/1', { body: ' '.repeat(65_536) });
-    });
-
-    crash(target);
+  test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
+    const reply = await send(target, 'GET /todos/1');
+    const { done } = json(reply) as { readonly done: unknown };
+    assert.equal(typeof done, 'boolean');
+    assertTodo(reply, Boolean(done));
   });
+
+  test('Endpoints B, GET /todos/{id}, Endpoints B, POST /todos/{id}/complete · a todo that does not exist is a 404', async () => {
+    for (const id of ['2', '0', '-1', '2147483647', '-2147483648']) {
+      await fails(404, `GET /todos/${id}`, {}, { title: 'Not Found' });
+      await fails(404, `POST /todos/${id}/complete`, {}, { title: 'Not Found' });
+    }
+  });
+
+  test('Authentication 10 · there is no authentication: whatever Authorization says is ignored', async () => {
+    for (const authorization of ['', 'Bearer', 'Bearer x', 'Bearer a.b.c', 'Basic dTpw', 'nonsense']) {
+      const headers = { Authorization: authorization };
+      await succeeds(200, 'GET /todos/1', { headers });
+      await fails(404, 'POST /todos/2/complete', { headers }, { headers: { 'www-authenticate': undefined } });
+    }
+  });
+
+  test('B1 · a body and its type are ignored, however malformed', async () => {
+    for (const type of [
+      ...[null, '', 'nonsense'],
+      ...['application/json', 'application/json; charset=utf-16', 'text/plain'],
+    ]) {
+      const request = { body: '{"title":', type };
+      await succeeds(200, 'GET /todos/1', request);
+      await fails(404, 'POST /todos/2/complete', request);
+      await fails(404, 'POST /todos/2/complete', { type });
+    }
+  });
+
+  test('B1, B5 · the size limit holds although no body is read', async () => {
+    const body = ' '.repeat(65_537);
+    for (const line of ['GET /todos/1', 'POST /todos/2/complete', 'GET /crash']) {
+      await fails(413, line, { body }, { detail: 'optional' });
+    }
+    await succeeds(200, 'GET /todos/1', { body: ' '.repeat(65_536) });
+  });
+
+  crash(target);
 }
 
 function transitions(target: ErrorDemo): void {

@@ -1,4 +1,3 @@
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { assertBody } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
@@ -9,19 +8,17 @@ export function firstStart(target: Target): void {
   if (target.profile === 'error-demo') return;
   const { editor, reader } = target.tokens;
 
-  describe('First start', () => {
-    test('Endpoints A, GET /todos · an empty array when there are no todos', async () => {
-      const reply = await send(target, 'GET /todos', { token: reader });
-      assertBody(reply, 200, []);
-    });
+  test('Endpoints A, GET /todos · an empty array when there are no todos', async () => {
+    const reply = await send(target, 'GET /todos', { token: reader });
+    assertBody(reply, 200, []);
+  });
 
-    test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
-      for (const categoryId of [1, 2]) {
-        const request = { token: editor, json: { title: 'Buy milk', categoryId } };
-        await succeeds(201, 'POST /todos', request);
-      }
-      const request = { token: editor, json: { title: 'Buy milk', categoryId: 3 } };
-      await fails(400, 'POST /todos', request, { title: 'Category not found' });
-    });
+  test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
+    for (const categoryId of [1, 2]) {
+      const request = { token: editor, json: { title: 'Buy milk', categoryId } };
+      await succeeds(201, 'POST /todos', request);
+    }
+    const request = { token: editor, json: { title: 'Buy milk', categoryId: 3 } };
+    await fails(400, 'POST /todos', request, { title: 'Category not found' });
   });
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from '../check.ts';
 import { assertProblem } from '../problem.ts';
@@ -19,55 +18,53 @@ export function log(target: Target, read: () => string): void {
     return [];
   }
 
-  describe('Log', () => {
-    if (target.profile === 'error-demo') {
-      test('Errors 3, P5 · the log has the exception once, with the traceId; the response has nothing of it', async () => {
-        const reply = await send(target, 'GET /crash');
-        const { traceId } = assertProblem(reply, 500);
-        const stacks = (await entriesOf(traceId)).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
-        assert.equal(stacks.length, 1, read());
-        const message = /Error: (.+?)(?:\\n|\n)/.exec(stacks[0] ?? '')?.[1];
-        assert.ok(message, stacks.join());
-        assert.ok(!`${JSON.stringify(reply.headers)}${reply.body}`.includes(message));
-      });
-
-      test('Errors 3 · the log has the exception also when the response has no body', async () => {
-        const headers = { traceparent: `00-${'5'.repeat(32)}-00f067aa0ba902b7-00` };
-        await send(target, 'GET /crash', { accept: 'text/html', headers });
-        const stacks = (await entriesOf('5'.repeat(32))).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
-        assert.equal(stacks.length, 1, read());
-      });
-    }
-
-    if (target.environment === 'development') {
-      test('P5 · the traceId of an error is in the log line of its request', async () => {
-        const { traceId } = await fails(404, 'GET /nope');
-        const entries = await entriesOf(traceId);
-        assert.equal(entries.length, 1, read());
-        assert.match(entries[0] ?? '', /GET\b.*\b404\b/);
-      });
-    }
-
-    test('Errors 3 · a token, a body, a query and a path that matches nothing never get into the log', async () => {
-      const secret = 'c29tZXRoaW5nLXNlY3JldA';
-      const token = `eyJ.${secret}.x`;
-      const id = 'a'.repeat(32);
-      const headers = { traceparent: `00-${id}-00f067aa0ba902b7-00`, 'X-Secret': secret, Cookie: secret };
-      const lines = [
-        'GET /todos/1',
-        'POST /todos',
-        'PATCH /todos/1',
-        `GET /${secret}`,
-        `DELETE /todos/${secret}`,
-      ];
-      for (const line of [...lines, ...(target.profile === 'error-demo' ? ['GET /crash'] : [])]) {
-        await send(target, `${line}?token=${secret}`, { token, headers, json: { title: secret } });
-      }
-      const last = (await fails(404, 'GET /nope')).traceId;
-      const written = target.environment === 'development' || target.profile === 'error-demo';
-      if (written)
-        assert.notEqual((await entriesOf(target.environment === 'development' ? last : id)).length, 0);
-      assert.ok(!read().includes(secret));
+  if (target.profile === 'error-demo') {
+    test('Errors 3, P5 · the log has the exception once, with the traceId; the response has nothing of it', async () => {
+      const reply = await send(target, 'GET /crash');
+      const { traceId } = assertProblem(reply, 500);
+      const stacks = (await entriesOf(traceId)).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
+      assert.equal(stacks.length, 1, read());
+      const message = /Error: (.+?)(?:\\n|\n)/.exec(stacks[0] ?? '')?.[1];
+      assert.ok(message, stacks.join());
+      assert.ok(!`${JSON.stringify(reply.headers)}${reply.body}`.includes(message));
     });
+
+    test('Errors 3 · the log has the exception also when the response has no body', async () => {
+      const headers = { traceparent: `00-${'5'.repeat(32)}-00f067aa0ba902b7-00` };
+      await send(target, 'GET /crash', { accept: 'text/html', headers });
+      const stacks = (await entriesOf('5'.repeat(32))).filter((entry) => /\bat .+:\d+:\d+/.test(entry));
+      assert.equal(stacks.length, 1, read());
+    });
+  }
+
+  if (target.environment === 'development') {
+    test('P5 · the traceId of an error is in the log line of its request', async () => {
+      const { traceId } = await fails(404, 'GET /nope');
+      const entries = await entriesOf(traceId);
+      assert.equal(entries.length, 1, read());
+      assert.match(entries[0] ?? '', /GET\b.*\b404\b/);
+    });
+  }
+
+  test('Errors 3 · a token, a body, a query and a path that matches nothing never get into the log', async () => {
+    const secret = 'c29tZXRoaW5nLXNlY3JldA';
+    const token = `eyJ.${secret}.x`;
+    const id = 'a'.repeat(32);
+    const headers = { traceparent: `00-${id}-00f067aa0ba902b7-00`, 'X-Secret': secret, Cookie: secret };
+    const lines = [
+      'GET /todos/1',
+      'POST /todos',
+      'PATCH /todos/1',
+      `GET /${secret}`,
+      `DELETE /todos/${secret}`,
+    ];
+    for (const line of [...lines, ...(target.profile === 'error-demo' ? ['GET /crash'] : [])]) {
+      await send(target, `${line}?token=${secret}`, { token, headers, json: { title: secret } });
+    }
+    const last = (await fails(404, 'GET /nope')).traceId;
+    const written = target.environment === 'development' || target.profile === 'error-demo';
+    if (written)
+      assert.notEqual((await entriesOf(target.environment === 'development' ? last : id)).length, 0);
+    assert.ok(!read().includes(secret));
   });
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { json } from '../http.ts';
 import { assertProblem, byLaw } from '../problem.ts';
@@ -34,14 +33,7 @@ const titles = [
     'Cafe\u0301',
   ],
   ...[
-    '買い物',
-    'مهمة',
-    '👩‍👩‍👧',
-    '\u{10ffff}',
-    '\ufeffa',
-    'a\u2028\u2029',
-    '\u007f\u0085a',
-    '\u0001',
+    ...['買い物', 'مهمة', '👩‍👩‍👧', '\u{10ffff}', '\ufeffa', 'a\u2028\u2029', '\u007f\u0085a', '\u0001'],
     'null',
   ],
   ...['"\\/\b\f', "<script>&'</script>", "'; DROP TABLE todos; --", '%00', '{{a}}'],
@@ -71,105 +63,103 @@ export function members(target: SharedList): void {
     return stored.filter((todo) => todo !== undefined);
   }
 
-  describe('Members of a body', () => {
-    test('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
-      await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
-      const request = { token: editor, body: '{"Title":"a","CategoryID":1}' };
-      const { errors } = await fails(400, 'POST /todos', request, { errors: ['title', 'categoryId'] });
-      assert.match(String(errors?.title), /"?Title"?/);
-      assert.match(String(errors?.categoryId), /"?CategoryID"?/);
-    });
+  test('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
+    await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
+    const request = { token: editor, body: '{"Title":"a","CategoryID":1}' };
+    const { errors } = await fails(400, 'POST /todos', request, { errors: ['title', 'categoryId'] });
+    assert.match(String(errors?.title), /"?Title"?/);
+    assert.match(String(errors?.categoryId), /"?CategoryID"?/);
+  });
 
-    test('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
-      const todos = await store('{"Title":"","title":"Buy milk","categoryid":0,"categoryId":1,"Done":"x"}');
-      for (const todo of todos) assert.deepEqual(todo, milk(todo.id));
-    });
+  test('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
+    const todos = await store('{"Title":"","title":"Buy milk","categoryid":0,"categoryId":1,"Done":"x"}');
+    for (const todo of todos) assert.deepEqual(todo, milk(todo.id));
+  });
 
-    test('B9 · a number with an integral value is an integer, however it is written', async () => {
-      for (const number of ['1', '1.0', '1e0', '1E+0', '10e-1', '0.1e1', '1.000']) {
-        const todos = await store(`{"title":"Buy milk","categoryId":${number}}`);
+  test('B9 · a number with an integral value is an integer, however it is written', async () => {
+    for (const number of ['1', '1.0', '1e0', '1E+0', '10e-1', '0.1e1', '1.000']) {
+      const todos = await store(`{"title":"Buy milk","categoryId":${number}}`);
+      assert.deepEqual(
+        todos.map(({ categoryId }) => categoryId),
+        [1, 1],
+        number,
+      );
+    }
+  });
+
+  test('Limits, B9 · a categoryId that is missing, or no integer from 1 to 2147483647, is a validation failure', async () => {
+    await assertRefused('{"title":"Buy milk"}', ['categoryId']);
+    for (const value of byLaw(notCategoryIds, ['0', '-1', '2147483648'])) {
+      await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
+    }
+  });
+
+  test('Limits · 2147483647 is a valid categoryId, which happens to name no category', async () => {
+    const body = '{"title":"Buy milk","categoryId":2147483647}';
+    await fails(400, 'POST /todos', { token: editor, body }, { title: 'Category not found' });
+  });
+
+  test('Limits, B10 · a title that is empty, missing, white, too long, ill-formed or no string is a validation failure', async () => {
+    await assertRefused('{"categoryId":1}', ['title']);
+    for (const title of byLaw(notTitles, ['""', JSON.stringify('a'.repeat(101))])) {
+      await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
+    }
+  });
+
+  test('Limits, B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
+    for (const title of byLaw(titles, ['a', 'a'.repeat(100), 'Käse kaufen'])) {
+      const escaped = JSON.stringify(title).replace(/[^ -~]/g, (unit) => {
+        return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      });
+      for (const text of [JSON.stringify(title), escaped]) {
+        const todos = await store(`{"title":${text},"categoryId":1}`);
         assert.deepEqual(
-          todos.map(({ categoryId }) => categoryId),
-          [1, 1],
-          number,
+          todos.map((todo) => todo.title),
+          [title, title],
         );
       }
-    });
+    }
+  });
 
-    test('Limits, B9 · a categoryId that is missing, or no integer from 1 to 2147483647, is a validation failure', async () => {
-      await assertRefused('{"title":"Buy milk"}', ['categoryId']);
-      for (const value of byLaw(notCategoryIds, ['0', '-1', '2147483648'])) {
-        await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
-      }
-    });
+  test('B11, Resources, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
+    const { id } = await makeTodo(target);
+    const cases = [
+      ['"done":true,', true],
+      ['', false],
+      ['"done":true,', true],
+      ['"done":false,', false],
+    ] as const;
+    for (const [member, done] of cases) {
+      const body = `{"title":"Buy milk",${member}"categoryId":1}`;
+      await succeeds(204, `PUT /todos/${id}`, { token: editor, body });
+      assert.deepEqual(await readTodo(target, id), { id, title: 'Buy milk', done, categoryId: 1 });
+    }
+  });
 
-    test('Limits · 2147483647 is a valid categoryId, which happens to name no category', async () => {
-      const body = '{"title":"Buy milk","categoryId":2147483647}';
-      await fails(400, 'POST /todos', { token: editor, body }, { title: 'Category not found' });
-    });
+  test('B11 · a done that is no boolean is a validation failure', async () => {
+    const todo = await makeTodo(target);
+    for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
+      const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
+      await fails(400, `PUT /todos/${todo.id}`, { token: editor, body }, { errors: ['done'] });
+    }
+    assert.deepEqual(await readTodo(target, todo.id), todo);
+  });
 
-    test('Limits, B10 · a title that is empty, missing, white, too long, ill-formed or no string is a validation failure', async () => {
-      await assertRefused('{"categoryId":1}', ['title']);
-      for (const title of byLaw(notTitles, ['""', JSON.stringify('a'.repeat(101))])) {
-        await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
-      }
-    });
+  test('B12 · all failing members are named at once, and no others', async () => {
+    await assertRefused('{}', ['title', 'categoryId']);
+    await assertRefused('{"title":"","categoryId":0}', ['title', 'categoryId']);
+    await assertRefused('{"title":"Buy milk"}', ['categoryId']);
+    await assertRefused('{"categoryId":1}', ['title']);
+    const { id } = await makeTodo(target);
+    await fails(
+      400,
+      `PUT /todos/${id}`,
+      { token: editor, body: '{"done":1,"id":"x"}' },
+      { errors: ['title', 'done', 'categoryId'] },
+    );
+  });
 
-    test('Limits, B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
-      for (const title of byLaw(titles, ['a', 'a'.repeat(100), 'Käse kaufen'])) {
-        const escaped = JSON.stringify(title).replace(/[^ -~]/g, (unit) => {
-          return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-        });
-        for (const text of [JSON.stringify(title), escaped]) {
-          const todos = await store(`{"title":${text},"categoryId":1}`);
-          assert.deepEqual(
-            todos.map((todo) => todo.title),
-            [title, title],
-          );
-        }
-      }
-    });
-
-    test('B11, Resources, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
-      const { id } = await makeTodo(target);
-      const cases = [
-        ['"done":true,', true],
-        ['', false],
-        ['"done":true,', true],
-        ['"done":false,', false],
-      ] as const;
-      for (const [member, done] of cases) {
-        const body = `{"title":"Buy milk",${member}"categoryId":1}`;
-        await succeeds(204, `PUT /todos/${id}`, { token: editor, body });
-        assert.deepEqual(await readTodo(target, id), { id, title: 'Buy milk', done, categoryId: 1 });
-      }
-    });
-
-    test('B11 · a done that is no boolean is a validation failure', async () => {
-      const todo = await makeTodo(target);
-      for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
-        const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
-        await fails(400, `PUT /todos/${todo.id}`, { token: editor, body }, { errors: ['done'] });
-      }
-      assert.deepEqual(await readTodo(target, todo.id), todo);
-    });
-
-    test('B12 · all failing members are named at once, and no others', async () => {
-      await assertRefused('{}', ['title', 'categoryId']);
-      await assertRefused('{"title":"","categoryId":0}', ['title', 'categoryId']);
-      await assertRefused('{"title":"Buy milk"}', ['categoryId']);
-      await assertRefused('{"categoryId":1}', ['title']);
-      const { id } = await makeTodo(target);
-      await fails(
-        400,
-        `PUT /todos/${id}`,
-        { token: editor, body: '{"done":1,"id":"x"}' },
-        { errors: ['title', 'done', 'categoryId'] },
-      );
-    });
-
-    test('B12 · a validation failure comes before the missing category', async () => {
-      await assertRefused('{"title":"","categoryId":2147483647}', ['title']);
-    });
+  test('B12 · a validation failure comes before the missing category', async () => {
+    await assertRefused('{"title":"","categoryId":2147483647}', ['title']);
   });
 }

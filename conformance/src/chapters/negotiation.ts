@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, type Reply } from '../http.ts';
 import { assertErrorHeaders, assertProblem, assertTextLine, byLaw, mediaType, phraseOf } from '../problem.ts';
@@ -33,52 +32,50 @@ const refusing: readonly (string | readonly string[])[] = [
 /** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */
 export function negotiation(target: Target): void {
   const { fails } = expecting(target);
-  describe('Negotiation', () => {
-    test('Errors 4, N1 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
-      await fails(404, 'GET /nope');
-      for (const Accept of byLaw(admitting, ['*/*', 'application/json', 'application/problem+json'])) {
-        const reply = await send(target, 'GET /nope', { headers: { Accept } });
-        assert.equal(mediaType(reply), 'application/problem+json', `Accept: ${Accept}`);
-        assertProblem(reply, 404);
+  test('Errors 4, N1 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
+    await fails(404, 'GET /nope');
+    for (const Accept of byLaw(admitting, ['*/*', 'application/json', 'application/problem+json'])) {
+      const reply = await send(target, 'GET /nope', { headers: { Accept } });
+      assert.equal(mediaType(reply), 'application/problem+json', `Accept: ${Accept}`);
+      assertProblem(reply, 404);
+    }
+  });
+
+  test('Errors 4, N2 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
+    for (const Accept of byLaw(refusing, ['text/html'])) {
+      const reply = await send(target, 'GET /nope', { headers: { Accept } });
+      assert.equal(mediaType(reply), 'text/plain', `Accept: ${Accept}`);
+      assertTextLine(reply, 404, 'Status Code: 404; Not Found');
+    }
+  });
+
+  test('N2, N4, P7 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
+    for (const { line, request, status, headers } of await provocations(target)) {
+      const reply = await send(target, line, { ...request, accept: 'text/html' });
+      assertTextLine(reply, status, `Status Code: ${status}; ${phraseOf(status)}`);
+      assert.equal(header(reply, 'allow'), headers?.allow, line);
+      assert.equal(header(reply, 'www-authenticate'), headers?.['www-authenticate'], line);
+    }
+  });
+
+  test('N2, R7 · HEAD has the header of the text line and no body', async () => {
+    const reply = await send(target, 'HEAD /nope', { accept: 'text/html' });
+    assert.equal(header(reply, 'content-type'), 'text/plain');
+    assertErrorHeaders(reply, 404);
+  });
+
+  test('N5 · Accept never changes a success', async () => {
+    for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
+      for (const reply of await successes(target, accept)) {
+        assert.equal(reply.status, 200, accept);
+        assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
       }
-    });
+    }
+  });
 
-    test('Errors 4, N2 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
-      for (const Accept of byLaw(refusing, ['text/html'])) {
-        const reply = await send(target, 'GET /nope', { headers: { Accept } });
-        assert.equal(mediaType(reply), 'text/plain', `Accept: ${Accept}`);
-        assertTextLine(reply, 404, 'Status Code: 404; Not Found');
-      }
-    });
-
-    test('N2, N4, P7 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
-      for (const { line, request, status, headers } of await provocations(target)) {
-        const reply = await send(target, line, { ...request, accept: 'text/html' });
-        assertTextLine(reply, status, `Status Code: ${status}; ${phraseOf(status)}`);
-        assert.equal(header(reply, 'allow'), headers?.allow, line);
-        assert.equal(header(reply, 'www-authenticate'), headers?.['www-authenticate'], line);
-      }
-    });
-
-    test('N2, R7 · HEAD has the header of the text line and no body', async () => {
-      const reply = await send(target, 'HEAD /nope', { accept: 'text/html' });
-      assert.equal(header(reply, 'content-type'), 'text/plain');
-      assertErrorHeaders(reply, 404);
-    });
-
-    test('N5 · Accept never changes a success', async () => {
-      for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
-        for (const reply of await successes(target, accept)) {
-          assert.equal(reply.status, 200, accept);
-          assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
-        }
-      }
-    });
-
-    test('N5 · an error that is written straight to the socket is always a problem', async () => {
-      const headers = { Host: ['one.example', 'two.example'] };
-      await fails(400, 'GET /nope', { accept: 'text/html', headers }, { detail: 'any' });
-    });
+  test('N5 · an error that is written straight to the socket is always a problem', async () => {
+    const headers = { Host: ['one.example', 'two.example'] };
+    await fails(400, 'GET /nope', { accept: 'text/html', headers }, { detail: 'any' });
   });
 }
 

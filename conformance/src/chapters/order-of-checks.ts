@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { expecting, makeTodo, readTodo, type SharedList } from '../target.ts';
 
@@ -11,97 +10,95 @@ export function orderOfChecks(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;
 
-  describe('Order of checks', () => {
-    test('Order 1 · a fault of the transport comes before an unmatched path, a wrong method and a missing token', async () => {
-      const headers = { Host: [target.baseUrl.host, target.baseUrl.host] };
-      for (const line of ['GET /nope', 'PATCH /todos', 'GET /todos']) {
-        await fails(400, line, { headers }, { detail: 'any' });
-      }
-    });
+  test('Order 1 · a fault of the transport comes before an unmatched path, a wrong method and a missing token', async () => {
+    const headers = { Host: [target.baseUrl.host, target.baseUrl.host] };
+    for (const line of ['GET /nope', 'PATCH /todos', 'GET /todos']) {
+      await fails(400, line, { headers }, { detail: 'any' });
+    }
+  });
 
-    test('Order 2 · an unknown path, an id that is none and a wrong method answer the same with or without a token', async () => {
-      for (const token of [editor, reader, 'not-a-token', undefined]) {
-        const request = { ...(token === undefined ? {} : { token }), body: tooLarge, type: 'text/plain' };
-        const headers = { 'www-authenticate': undefined };
-        await fails(404, 'POST /nope', request, { headers });
-        await fails(404, 'PUT /todos/abc', request, { headers });
-        await fails(405, 'PATCH /todos', request, { headers });
-      }
-    });
+  test('Order 2 · an unknown path, an id that is none and a wrong method answer the same with or without a token', async () => {
+    for (const token of [editor, reader, 'not-a-token', undefined]) {
+      const request = { ...(token === undefined ? {} : { token }), body: tooLarge, type: 'text/plain' };
+      const headers = { 'www-authenticate': undefined };
+      await fails(404, 'POST /nope', request, { headers });
+      await fails(404, 'PUT /todos/abc', request, { headers });
+      await fails(405, 'PATCH /todos', request, { headers });
+    }
+  });
 
-    test('Order 3, Endpoints A, rule 1 · a missing token or role comes before whatever is wrong with the body or the todo', async () => {
-      for (const [status, identity] of [
-        [401, {}],
-        [403, { token: reader }],
-      ] as const) {
-        for (const line of ['POST /todos', 'PUT /todos/-1']) {
-          await fails(status, line, { ...identity, body: '{', type: 'text/plain' });
-          await fails(status, line, { ...identity, body: tooLarge });
-          await fails(status, line, { ...identity, json: broken });
-        }
-        await fails(status, 'DELETE /todos/-1', identity);
-      }
-    });
-
-    test('Order 4 · the media type comes before the size, the size before the form, the form before the rules', async () => {
-      const token = editor;
-      const detail = 'optional';
+  test('Order 3, Endpoints A, rule 1 · a missing token or role comes before whatever is wrong with the body or the todo', async () => {
+    for (const [status, identity] of [
+      [401, {}],
+      [403, { token: reader }],
+    ] as const) {
       for (const line of ['POST /todos', 'PUT /todos/-1']) {
-        await fails(415, line, { token, body: tooLarge, type: 'text/plain' }, { detail });
-        await fails(413, line, { token, body: `{${tooLarge}` }, { detail });
-        await fails(400, line, { token, body: '{"title":"","categoryId":0' }, { detail: 'any' });
-        await fails(400, line, { token, json: broken }, { errors: ['title', 'categoryId'] });
+        await fails(status, line, { ...identity, body: '{', type: 'text/plain' });
+        await fails(status, line, { ...identity, body: tooLarge });
+        await fails(status, line, { ...identity, json: broken });
       }
-    });
+      await fails(status, 'DELETE /todos/-1', identity);
+    }
+  });
 
-    test('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
-      const todo = await makeTodo(target);
-      const json = { title: 'Buy milk', categoryId: 1 };
-      for (const [line, request] of [
-        ['GET /me', {}],
-        ['GET /todos', {}],
-        [`GET /todos/${todo.id}`, {}],
-        ['POST /todos', { json }],
-        [`PUT /todos/${todo.id}`, { json }],
-        [`DELETE /todos/${todo.id}`, {}],
-      ] as const) {
-        for (const name of ['If-Match', 'If-None-Match']) {
-          const sent = { ...request, token: editor, headers: { [name]: 'abc' } };
-          await fails(400, line, sent, { detail: /If-Match and If-None-Match/ });
-          if ('json' in request)
-            await fails(400, line, { ...sent, json: broken }, { errors: ['title', 'categoryId'] });
-        }
+  test('Order 4 · the media type comes before the size, the size before the form, the form before the rules', async () => {
+    const token = editor;
+    const detail = 'optional';
+    for (const line of ['POST /todos', 'PUT /todos/-1']) {
+      await fails(415, line, { token, body: tooLarge, type: 'text/plain' }, { detail });
+      await fails(413, line, { token, body: `{${tooLarge}` }, { detail });
+      await fails(400, line, { token, body: '{"title":"","categoryId":0' }, { detail: 'any' });
+      await fails(400, line, { token, json: broken }, { errors: ['title', 'categoryId'] });
+    }
+  });
+
+  test('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
+    const todo = await makeTodo(target);
+    const json = { title: 'Buy milk', categoryId: 1 };
+    for (const [line, request] of [
+      ['GET /me', {}],
+      ['GET /todos', {}],
+      [`GET /todos/${todo.id}`, {}],
+      ['POST /todos', { json }],
+      [`PUT /todos/${todo.id}`, { json }],
+      [`DELETE /todos/${todo.id}`, {}],
+    ] as const) {
+      for (const name of ['If-Match', 'If-None-Match']) {
+        const sent = { ...request, token: editor, headers: { [name]: 'abc' } };
+        await fails(400, line, sent, { detail: /If-Match and If-None-Match/ });
+        if ('json' in request)
+          await fails(400, line, { ...sent, json: broken }, { errors: ['title', 'categoryId'] });
       }
-      assert.deepEqual(await readTodo(target, todo.id), todo);
-    });
+    }
+    assert.deepEqual(await readTodo(target, todo.id), todo);
+  });
 
-    test('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
-      for (const [name, value] of [
-        ['If-None-Match', '*'],
-        ['If-None-Match', '"5d41402abc4b2a76b9719d911017c592"'],
-        ['If-Match', '*'],
-        ['If-Match', 'W/"a", "b"'],
-      ] as const) {
-        for (const categoryId of [1, 2147483647]) {
-          const sent = { token: editor, json: { title: 'Buy milk', categoryId }, headers: { [name]: value } };
-          await fails(400, 'POST /todos', sent, { detail: /POST .* no precondition/ });
-        }
+  test('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
+    for (const [name, value] of [
+      ['If-None-Match', '*'],
+      ['If-None-Match', '"5d41402abc4b2a76b9719d911017c592"'],
+      ['If-Match', '*'],
+      ['If-Match', 'W/"a", "b"'],
+    ] as const) {
+      for (const categoryId of [1, 2147483647]) {
+        const sent = { token: editor, json: { title: 'Buy milk', categoryId }, headers: { [name]: value } };
+        await fails(400, 'POST /todos', sent, { detail: /POST .* no precondition/ });
       }
-    });
+    }
+  });
 
-    test('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
-      for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
-        await succeeds(200, 'GET /me', { token: reader, headers });
-      }
-    });
+  test('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
+    for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
+      await succeeds(200, 'GET /me', { token: reader, headers });
+    }
+  });
 
-    test('Order 5, Endpoints A, rule 2 · on PUT the missing todo comes before the missing category', async () => {
-      const json = { title: 'Buy milk', categoryId: 2147483647 };
-      const todo = await makeTodo(target);
-      await fails(404, 'PUT /todos/-1', { token: editor, json });
-      const title = 'Category not found';
-      await fails(400, `PUT /todos/${todo.id}`, { token: editor, json }, { title });
-      assert.deepEqual(await readTodo(target, todo.id), todo);
-    });
+  test('Order 5, Endpoints A, rule 2 · on PUT the missing todo comes before the missing category', async () => {
+    const json = { title: 'Buy milk', categoryId: 2147483647 };
+    const todo = await makeTodo(target);
+    await fails(404, 'PUT /todos/-1', { token: editor, json });
+    const title = 'Category not found';
+    await fails(400, `PUT /todos/${todo.id}`, { token: editor, json }, { title });
+    assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { provocations } from '../provoke.ts';
@@ -11,79 +10,75 @@ const parentId = '00f067aa0ba902b7';
 /** The shape that every error has, on either profile. What each endpoint says stands with the endpoint. */
 export function problemDetails(target: Target): void {
   const { fails } = expecting(target);
-  describe('Problem Details', () => {
-    test('What the service does 5, Problem Details body, Errors 6, P1, P2, P3, P4, P6, P7 · every error is a problem with a type, a title and a traceId of its own', async () => {
-      for (const { line, request, status, ...expected } of await provocations(target)) {
-        await fails(status, line, request, expected);
-      }
-    });
+  test('What the service does 5, Problem Details body, Errors 6, P1, P2, P3, P4, P6, P7 · every error is a problem with a type, a title and a traceId of its own', async () => {
+    for (const { line, request, status, ...expected } of await provocations(target)) {
+      await fails(status, line, request, expected);
+    }
+  });
 
-    test('P5 · traceId differs for every request and has the form of Trace Context', async () => {
-      const first = await fails(404, 'GET /nope');
-      const second = await fails(404, 'GET /nope');
-      assert.notEqual(first.traceId.split('-')[1], second.traceId.split('-')[1]);
-    });
+  test('P5 · traceId differs for every request and has the form of Trace Context', async () => {
+    const first = await fails(404, 'GET /nope');
+    const second = await fails(404, 'GET /nope');
+    assert.notEqual(first.traceId.split('-')[1], second.traceId.split('-')[1]);
+  });
 
-    test('P5 · a valid traceparent gives the trace id and the sampled flag, never the span id', async () => {
-      const flags = { '00': '00', '01': '01', '02': '00', '03': '01', ff: '01', '01-more': '01' };
-      for (const [given, sampled] of Object.entries(flags)) {
-        // What a later version puts behind the flags is passed over.
-        const versions = given.endsWith('-more') ? ['01'] : ['00', 'cc'];
-        for (const traceparent of versions.map((version) => `${version}-${traceId}-${parentId}-${given}`)) {
-          const problem = await fails(404, 'GET /nope', { headers: { traceparent } });
-          assert.match(problem.traceId, new RegExp(`^00-${traceId}-[0-9a-f]{16}-${sampled}$`), traceparent);
-          assert.ok(!problem.traceId.includes(parentId));
-        }
-      }
-    });
-
-    test('P5 · an invalid traceparent is ignored', async () => {
-      const valid = `00-${traceId}-${parentId}-01`;
-      const zeros = [`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`];
-      const malformed = [`ff${valid.slice(2)}`, `${valid}-more`, `${valid}0`, valid.toUpperCase()];
-      for (const traceparent of [...zeros, ...malformed, valid.slice(0, -1), 'x', '', [valid, valid]]) {
+  test('P5 · a valid traceparent gives the trace id and the sampled flag, never the span id', async () => {
+    const flags = { '00': '00', '01': '01', '02': '00', '03': '01', ff: '01', '01-more': '01' };
+    for (const [given, sampled] of Object.entries(flags)) {
+      // What a later version puts behind the flags is passed over.
+      const versions = given.endsWith('-more') ? ['01'] : ['00', 'cc'];
+      for (const traceparent of versions.map((version) => `${version}-${traceId}-${parentId}-${given}`)) {
         const problem = await fails(404, 'GET /nope', { headers: { traceparent } });
-        assert.ok(!problem.traceId.includes(traceId), `traceparent: ${traceparent}`);
+        assert.match(problem.traceId, new RegExp(`^00-${traceId}-[0-9a-f]{16}-${sampled}$`), traceparent);
+        assert.ok(!problem.traceId.includes(parentId));
       }
-    });
+    }
+  });
+
+  test('P5 · an invalid traceparent is ignored', async () => {
+    const valid = `00-${traceId}-${parentId}-01`;
+    const zeros = [`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`];
+    const malformed = [`ff${valid.slice(2)}`, `${valid}-more`, `${valid}0`, valid.toUpperCase()];
+    for (const traceparent of [...zeros, ...malformed, valid.slice(0, -1), 'x', '', [valid, valid]]) {
+      const problem = await fails(404, 'GET /nope', { headers: { traceparent } });
+      assert.ok(!problem.traceId.includes(traceId), `traceparent: ${traceparent}`);
+    }
   });
 }
 
 /** What must hold of every response seen so far: register it after all other suites. */
 export function everyResponse(target: Target): void {
-  describe('Every response', () => {
-    test('D8 · has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By', () => {
-      for (const { method, path, reply } of exchangesOf(target)) {
-        const line = `${method} ${path} ${reply.status}`;
-        assert.equal(header(reply, 'x-content-type-options'), 'nosniff', line);
-        assert.equal(header(reply, 'server'), undefined, line);
-        assert.equal(header(reply, 'x-powered-by'), undefined, line);
-      }
-    });
+  test('D8 · has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By', () => {
+    for (const { method, path, reply } of exchangesOf(target)) {
+      const line = `${method} ${path} ${reply.status}`;
+      assert.equal(header(reply, 'x-content-type-options'), 'nosniff', line);
+      assert.equal(header(reply, 'server'), undefined, line);
+      assert.equal(header(reply, 'x-powered-by'), undefined, line);
+    }
+  });
 
-    test('P5 · no two of them have the same traceId', () => {
-      const traceIds = exchangesOf(target)
-        .filter(({ reply }) => header(reply, 'content-type') === 'application/problem+json')
-        .filter(({ reply }) => reply.body.length > 0)
-        .map(({ reply }) => (json(reply) as { traceId: string }).traceId);
-      assert.equal(new Set(traceIds).size, traceIds.length);
-    });
+  test('P5 · no two of them have the same traceId', () => {
+    const traceIds = exchangesOf(target)
+      .filter(({ reply }) => header(reply, 'content-type') === 'application/problem+json')
+      .filter(({ reply }) => reply.body.length > 0)
+      .map(({ reply }) => (json(reply) as { traceId: string }).traceId);
+    assert.equal(new Set(traceIds).size, traceIds.length);
+  });
 
-    test('P6 · is a problem or a text line when it is an error, or the empty 500 of a client that admits neither', () => {
-      for (const { method, path, reply } of exchangesOf(target).filter((one) => one.reply.status >= 400)) {
-        const type = header(reply, 'content-type');
-        const empty = reply.status === 500 && type === undefined && reply.body.length === 0;
-        const line = `${method} ${path} ${reply.status} ${type}`;
-        assert.ok(type === 'application/problem+json' || type === 'text/plain' || empty, line);
-      }
-    });
+  test('P6 · is a problem or a text line when it is an error, or the empty 500 of a client that admits neither', () => {
+    for (const { method, path, reply } of exchangesOf(target).filter((one) => one.reply.status >= 400)) {
+      const type = header(reply, 'content-type');
+      const empty = reply.status === 500 && type === undefined && reply.body.length === 0;
+      const line = `${method} ${path} ${reply.status} ${type}`;
+      assert.ok(type === 'application/problem+json' || type === 'text/plain' || empty, line);
+    }
+  });
 
-    test('A2, Authentication 9 · never gives out a token', () => {
-      for (const { method, path, reply } of exchangesOf(target)) {
-        const text = `${JSON.stringify(reply.headers)}${reply.body}`;
-        // The reference page's script holds examples of its own.
-        if (!path.startsWith('/scalar')) assert.doesNotMatch(text, /eyJ[\w-]+\.eyJ/, `${method} ${path}`);
-      }
-    });
+  test('A2, Authentication 9 · never gives out a token', () => {
+    for (const { method, path, reply } of exchangesOf(target)) {
+      const text = `${JSON.stringify(reply.headers)}${reply.body}`;
+      // The reference page's script holds examples of its own.
+      if (!path.startsWith('/scalar')) assert.doesNotMatch(text, /eyJ[\w-]+\.eyJ/, `${method} ${path}`);
+    }
   });
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, json, type Reply } from '../http.ts';
 import { assertBody, assertProblem } from '../problem.ts';
@@ -11,141 +10,128 @@ const MILK = { title: 'Buy milk', categoryId: 2 };
 
 /** Spellings that are no key. */
 const MALFORMED = [
-  '',
-  '""',
-  '"a',
-  'a"',
-  'a b',
-  'a,b',
-  '"a,b"',
-  '"a\\"b"',
-  '"a"; b=1',
-  '"a";b',
-  'a'.repeat(129),
+  ...['', '""', '"a', 'a"', 'a b', 'a,b'],
+  ...['"a,b"', '"a\\"b"', '"a"; b=1', '"a";b', 'a'.repeat(129)],
 ];
 
 /** `POST /todos` with `Idempotency-Key`: rows I1 to I6. What is made here is made once, however often it is asked for. */
 export function repeatedCreates(target: SharedList): void {
   const create = (key: string | readonly string[], body: unknown = MILK) => createWith(target, key, { body });
 
-  describe('A create that may be repeated', () => {
-    test('I1 · the first use of a key is answered as without', async () => {
-      const reply = await create(randomUUID());
-      const { id } = json(reply) as Todo;
-      assertBody(reply, 201, milk(id, { categoryId: 2 }));
-      const read = await send(target, `GET /todos/${id}`, { token: target.tokens.reader });
-      assert.equal(header(reply, 'location'), `/todos/${id}`);
-      assert.equal(header(reply, 'etag'), header(read, 'etag'));
-      assert.deepEqual(read.body, reply.body);
-    });
+  test('I1 · the first use of a key is answered as without', async () => {
+    const reply = await create(randomUUID());
+    const { id } = json(reply) as Todo;
+    assertBody(reply, 201, milk(id, { categoryId: 2 }));
+    const read = await send(target, `GET /todos/${id}`, { token: target.tokens.reader });
+    assert.equal(header(reply, 'location'), `/todos/${id}`);
+    assert.equal(header(reply, 'etag'), header(read, 'etag'));
+    assert.deepEqual(read.body, reply.body);
+  });
 
-    test('I2 · the same again makes nothing and is answered with the todo as it was made, changed or deleted', async () => {
-      const key = randomUUID();
-      const first = await create(key);
-      const { id } = json(first) as Todo;
-      assertSame(await create(key), first);
-      const changed = { title: 'Buy bread', done: true, categoryId: 1 };
-      await send(target, `PUT /todos/${id}`, { token: target.tokens.editor, json: changed });
-      assertSame(await create(key), first);
-      assert.deepEqual(await readTodo(target, id), { id, ...changed });
-      await send(target, `DELETE /todos/${id}`, { token: target.tokens.editor });
-      assertSame(await create(key), first);
-      assert.equal(await readTodo(target, id), undefined);
-    });
+  test('I2 · the same again makes nothing and is answered with the todo as it was made, changed or deleted', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    const { id } = json(first) as Todo;
+    assertSame(await create(key), first);
+    const changed = { title: 'Buy bread', done: true, categoryId: 1 };
+    await send(target, `PUT /todos/${id}`, { token: target.tokens.editor, json: changed });
+    assertSame(await create(key), first);
+    assert.deepEqual(await readTodo(target, id), { id, ...changed });
+    await send(target, `DELETE /todos/${id}`, { token: target.tokens.editor });
+    assertSame(await create(key), first);
+    assert.equal(await readTodo(target, id), undefined);
+  });
 
-    test('I3 · of several at the same time one makes the todo, and all are answered with it', async () => {
-      const key = randomUUID();
-      const replies = await Promise.all(Array.from({ length: 12 }, () => create(key)));
-      const [first] = replies;
-      assert.ok(first);
-      for (const reply of replies) assertSame(reply, first);
-    });
+  test('I3 · of several at the same time one makes the todo, and all are answered with it', async () => {
+    const key = randomUUID();
+    const replies = await Promise.all(Array.from({ length: 12 }, () => create(key)));
+    const [first] = replies;
+    assert.ok(first);
+    for (const reply of replies) assertSame(reply, first);
+  });
 
-    test('I4 · another title or category is a 422, and nothing is made', async () => {
-      const key = randomUUID();
-      const title = `Buy milk ${key}`;
-      const body = { ...MILK, title };
-      const first = await create(key, body);
-      for (const other of [{ title: 'Buy Milk' }, { categoryId: 1 }, { categoryId: 2147483647 }]) {
-        const reply = await create(key, { ...body, ...other });
-        assertProblem(reply, 422, { title: 'Idempotency Key Reused', headers: { location: undefined } });
-      }
-      assertSame(await create(key, body), first);
-      assert.equal(await countOf(target, title), 1);
-    });
+  test('I4 · another title or category is a 422, and nothing is made', async () => {
+    const key = randomUUID();
+    const title = `Buy milk ${key}`;
+    const body = { ...MILK, title };
+    const first = await create(key, body);
+    for (const other of [{ title: 'Buy Milk' }, { categoryId: 1 }, { categoryId: 2147483647 }]) {
+      const reply = await create(key, { ...body, ...other });
+      assertProblem(reply, 422, { title: 'Idempotency Key Reused', headers: { location: undefined } });
+    }
+    assertSame(await create(key, body), first);
+    assert.equal(await countOf(target, title), 1);
+  });
 
-    test('I4 · bodies are compared as they are parsed', async () => {
-      const key = randomUUID();
-      const first = await create(key);
-      assertSame(await create(key, { done: true, categoryId: 2, title: 'Buy milk' }), first);
-      const spelled = '{ "title": "Buy\\u0020milk", "categoryId": 2.0 }';
-      assertSame(await createWith(target, key, { text: spelled }), first);
-    });
+  test('I4 · bodies are compared as they are parsed', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    assertSame(await create(key, { done: true, categoryId: 2, title: 'Buy milk' }), first);
+    const spelled = '{ "title": "Buy\\u0020milk", "categoryId": 2.0 }';
+    assertSame(await createWith(target, key, { text: spelled }), first);
+  });
 
-    test('I5 · a key is the same bare and in double quotes, and may have any allowed character', async () => {
-      const allowed = "!#$%&'()*+-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~";
-      for (const key of [randomUUID(), randomUUID().padEnd(128, 'x'), `${randomUUID()}${allowed}`]) {
-        assertSame(await create(`"${key}"`), await create(key));
-      }
-    });
+  test('I5 · a key is the same bare and in double quotes, and may have any allowed character', async () => {
+    const allowed = "!#$%&'()*+-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~";
+    for (const key of [randomUUID(), randomUUID().padEnd(128, 'x'), `${randomUUID()}${allowed}`]) {
+      assertSame(await create(`"${key}"`), await create(key));
+    }
+  });
 
-    test('I5 · a malformed key, and one on two lines, is a 400 and makes nothing', async () => {
-      const title = `Never made ${randomUUID()}`;
-      for (const key of [...MALFORMED, ['a', 'a'], ['"a"', '"b"']]) {
-        const reply = await create(key, { ...MILK, title });
-        assertProblem(reply, 400, { detail: 'any', headers: { location: undefined } });
-      }
-      assert.equal(await countOf(target, title), 0);
-    });
+  test('I5 · a malformed key, and one on two lines, is a 400 and makes nothing', async () => {
+    const title = `Never made ${randomUUID()}`;
+    for (const key of [...MALFORMED, ['a', 'a'], ['"a"', '"b"']]) {
+      const reply = await create(key, { ...MILK, title });
+      assertProblem(reply, 400, { detail: 'any', headers: { location: undefined } });
+    }
+    assert.equal(await countOf(target, title), 0);
+  });
 
-    test('I6 · a key of a request that was refused is free', async () => {
-      const key = randomUUID();
-      const refused = { ...MILK, categoryId: 2147483647 };
-      for (let times = 0; times < 2; times += 1) {
-        assertProblem(await create(key, refused), 400, { title: 'Category not found' });
-      }
-      assertProblem(await create(key, { title: '' }), 400, { errors: ['title', 'categoryId'] });
-      assert.equal((await create(key)).status, 201);
-    });
+  test('I6 · a key of a request that was refused is free', async () => {
+    const key = randomUUID();
+    const refused = { ...MILK, categoryId: 2147483647 };
+    for (let times = 0; times < 2; times += 1) {
+      assertProblem(await create(key, refused), 400, { title: 'Category not found' });
+    }
+    assertProblem(await create(key, { title: '' }), 400, { errors: ['title', 'categoryId'] });
+    assert.equal((await create(key)).status, 201);
+  });
 
-    test('Order 4 · a broken rule comes before a malformed key, and a malformed key before a missing category', async () => {
-      assertProblem(await create('"', { ...MILK, title: '' }), 400, { errors: ['title'] });
-      assertProblem(await create('"', { ...MILK, categoryId: 2147483647 }), 400, { detail: 'any' });
-    });
+  test('Order 4 · a broken rule comes before a malformed key, and a malformed key before a missing category', async () => {
+    assertProblem(await create('"', { ...MILK, title: '' }), 400, { errors: ['title'] });
+    assertProblem(await create('"', { ...MILK, categoryId: 2147483647 }), 400, { detail: 'any' });
+  });
 
-    test('Order 5 · a key used before comes before a missing category', async () => {
-      const key = randomUUID();
-      await create(key);
-      const reply = await create(key, { ...MILK, categoryId: 2147483647 });
-      assertProblem(reply, 422, { title: 'Idempotency Key Reused' });
-    });
+  test('Order 5 · a key used before comes before a missing category', async () => {
+    const key = randomUUID();
+    await create(key);
+    const reply = await create(key, { ...MILK, categoryId: 2147483647 });
+    assertProblem(reply, 422, { title: 'Idempotency Key Reused' });
   });
 }
 
 /** Whose keys they are, with tokens made at will. */
 export function repeatingCallers(target: SharedList, sign: Sign): void {
   const { succeeds } = expecting(target);
-  describe('Callers who repeat', () => {
-    test('I1 · the same key of another caller is another one', async () => {
-      const key = randomUUID();
-      const ids = new Set<number>();
-      for (const sub of ['ada', 'bob', 'Ada']) {
-        const first = await createWith(target, key, { token: sign({ sub, role: 'editor' }) });
-        ids.add((json(first) as Todo).id);
-        // Another token of the same caller.
-        const again = sign({ sub, role: 'editor', name: 'another name' });
-        assertSame(await createWith(target, key, { token: again }), first);
-      }
-      assert.equal(ids.size, 3);
-    });
+  test('I1 · the same key of another caller is another one', async () => {
+    const key = randomUUID();
+    const ids = new Set<number>();
+    for (const sub of ['ada', 'bob', 'Ada']) {
+      const first = await createWith(target, key, { token: sign({ sub, role: 'editor' }) });
+      ids.add((json(first) as Todo).id);
+      // Another token of the same caller.
+      const again = sign({ sub, role: 'editor', name: 'another name' });
+      assertSame(await createWith(target, key, { token: again }), first);
+    }
+    assert.equal(ids.size, 3);
+  });
 
-    test('I5 · a key with a token that has no sub is a 400; without the key, the token is enough', async () => {
-      for (const sub of [undefined, null, 7]) {
-        const token = sign({ sub, role: 'editor' });
-        assertProblem(await createWith(target, randomUUID(), { token }), 400, { detail: 'any' });
-        await succeeds(201, 'POST /todos', { token, json: MILK });
-      }
-    });
+  test('I5 · a key with a token that has no sub is a 400; without the key, the token is enough', async () => {
+    for (const sub of [undefined, null, 7]) {
+      const token = sign({ sub, role: 'editor' });
+      assertProblem(await createWith(target, randomUUID(), { token }), 400, { detail: 'any' });
+      await succeeds(201, 'POST /todos', { token, json: MILK });
+    }
   });
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, type Reply } from '../http.ts';
 import { assertProblem } from '../problem.ts';
@@ -17,18 +16,7 @@ const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PROPFIND'
 const notAnId = [
   ...['abc', '1.0', '1,0', '1e2', '0x1', '1_000', '1a', '2147483648', '-2147483649', '99999999999999999999'],
   ...[
-    '%201',
-    '1%20',
-    '1%09',
-    '%C2%A01',
-    '+',
-    '-',
-    '--5',
-    '+-5',
-    '5-',
-    '%D9%A5',
-    '%EF%BC%95',
-    '1%2E0',
+    ...['%201', '1%20', '1%09', '%C2%A01', '+', '-', '--5', '+-5', '5-', '%D9%A5', '%EF%BC%95', '1%2E0'],
     '%2535',
   ],
 ];
@@ -36,90 +24,80 @@ const notAnId = [
 /** What a path is answered with, on either profile. */
 export function routes(target: Target): void {
   const { fails } = expecting(target);
-  describe('Routes', () => {
-    test('R2 · an id that is not a 32-bit integer matches no route: 404 without asking for a token, whatever the method', async () => {
-      const tail = target.profile === 'error-demo' ? ['', '/complete'] : [''];
-      for (const path of notAnId.flatMap((id) => tail.map((end) => `/todos/${id}${end}`))) {
-        await fails(404, `GET ${path}`, {}, { headers: { 'www-authenticate': undefined } });
-      }
-      for (const method of methods) await assertUnmatched(target, `${method} /todos/abc`);
-    });
-
-    test('R3 · an empty segment is not skipped: 404', async () => {
-      for (const path of ['//todos', '//todos/1', '/todos//1', '/todos/1//', '/todos//', '//']) {
-        await assertUnmatched(target, `GET ${path}`);
-      }
-    });
-
-    test('R4 · a wrong method on a known path: 405 with a sorted Allow, without asking for a token', async () => {
-      for (const [path, allow] of Object.entries(known[target.profile])) {
-        for (const method of methods.filter((one) => !allow.split(', ').includes(one) && one !== 'HEAD')) {
-          await fails(405, `${method} ${path}`, {}, { headers: { allow, 'www-authenticate': undefined } });
-        }
-      }
-    });
-
-    test('R4 · a wrong method with a body is a 405 as well', async () => {
-      for (const [path, allow] of Object.entries(known[target.profile])) {
-        await fails(405, `PATCH ${path}`, { body: 'not json', type: 'text/plain' }, { headers: { allow } });
-      }
-    });
-
-    test('R5 · OPTIONS * is a 404', async () => {
-      await fails(404, 'OPTIONS *', {}, { headers: { allow: undefined } });
-    });
-
-    test('R6 · OPTIONS is a 405 like any other, also as a preflight request of a browser', async () => {
-      const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
-      for (const [path, allow] of Object.entries(known[target.profile])) {
-        await fails(
-          405,
-          `OPTIONS ${path}`,
-          { headers },
-          { headers: { allow, 'access-control-allow-origin': undefined } },
-        );
-      }
-    });
-
-    test('R7 · HEAD answers as GET does, without the body', async () => {
-      const unmatched = ['/nope', '/todos/abc'];
-      const paths = target.profile === 'error-demo' ? ['/todos/1', '/todos/7', '/crash'] : ['/todos', '/me'];
-      for (const path of [...paths, ...unmatched]) await assertHeadIsGet(target, path);
-      const token = target.profile === 'shared-list' ? target.tokens.reader : 'none';
-      for (const path of paths) await assertHeadIsGet(target, path, token);
-    });
-
-    test('R8 · any other path is a 404, whatever the method and whoever asks', async () => {
-      const foreign =
-        target.profile === 'error-demo' ? ['me', 'todos', 'todos/'] : ['crash', 'todos/1/complete'];
-      const paths = [
-        ...['', 'health', 'healthz', 'live', 'ready', 'metrics', 'favicon.ico', 'robots.txt', 'status'],
-        ...['categories', 'categories/1', 'users', 'login', 'token', 'connect/token', 'swagger', 'admin'],
-        ...[
-          'todos/1/title',
-          'todos/1/complete/now',
-          'todo',
-          '%E2%98%83',
-          '%25',
-          'a'.repeat(2000),
-          ...foreign,
-        ],
-      ];
-      for (const path of paths) {
-        await assertUnmatched(target, `GET /${path}`);
-        await assertUnmatched(target, `POST /${path}`);
-      }
-    });
-
-    test('Errors 1 · a path that matches no route becomes a problem with the title Not Found, with a token too', async () => {
-      const token = target.profile === 'shared-list' ? target.tokens.editor : 'none';
-      await fails(404, 'GET /nope', { token }, { title: 'Not Found' });
-      await fails(404, 'DELETE /todos/abc', { token }, { title: 'Not Found' });
-    });
-
-    spellings(target);
-    if (target.profile === 'error-demo') errorDemoRoutes(target);
+  test('R2 · an id that is not a 32-bit integer matches no route: 404 without asking for a token, whatever the method', async () => {
+    const tail = target.profile === 'error-demo' ? ['', '/complete'] : [''];
+    for (const path of notAnId.flatMap((id) => tail.map((end) => `/todos/${id}${end}`))) {
+      await fails(404, `GET ${path}`, {}, { headers: { 'www-authenticate': undefined } });
+    }
+    for (const method of methods) await assertUnmatched(target, `${method} /todos/abc`);
   });
+
+  test('R3 · an empty segment is not skipped: 404', async () => {
+    for (const path of ['//todos', '//todos/1', '/todos//1', '/todos/1//', '/todos//', '//']) {
+      await assertUnmatched(target, `GET ${path}`);
+    }
+  });
+
+  test('R4 · a wrong method on a known path: 405 with a sorted Allow, without asking for a token', async () => {
+    for (const [path, allow] of Object.entries(known[target.profile])) {
+      for (const method of methods.filter((one) => !allow.split(', ').includes(one) && one !== 'HEAD')) {
+        await fails(405, `${method} ${path}`, {}, { headers: { allow, 'www-authenticate': undefined } });
+      }
+    }
+  });
+
+  test('R4 · a wrong method with a body is a 405 as well', async () => {
+    for (const [path, allow] of Object.entries(known[target.profile])) {
+      await fails(405, `PATCH ${path}`, { body: 'not json', type: 'text/plain' }, { headers: { allow } });
+    }
+  });
+
+  test('R5 · OPTIONS * is a 404', async () => {
+    await fails(404, 'OPTIONS *', {}, { headers: { allow: undefined } });
+  });
+
+  test('R6 · OPTIONS is a 405 like any other, also as a preflight request of a browser', async () => {
+    const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
+    for (const [path, allow] of Object.entries(known[target.profile])) {
+      await fails(
+        405,
+        `OPTIONS ${path}`,
+        { headers },
+        { headers: { allow, 'access-control-allow-origin': undefined } },
+      );
+    }
+  });
+
+  test('R7 · HEAD answers as GET does, without the body', async () => {
+    const unmatched = ['/nope', '/todos/abc'];
+    const paths = target.profile === 'error-demo' ? ['/todos/1', '/todos/7', '/crash'] : ['/todos', '/me'];
+    for (const path of [...paths, ...unmatched]) await assertHeadIsGet(target, path);
+    const token = target.profile === 'shared-list' ? target.tokens.reader : 'none';
+    for (const path of paths) await assertHeadIsGet(target, path, token);
+  });
+
+  test('R8 · any other path is a 404, whatever the method and whoever asks', async () => {
+    const foreign =
+      target.profile === 'error-demo' ? ['me', 'todos', 'todos/'] : ['crash', 'todos/1/complete'];
+    const paths = [
+      ...['', 'health', 'healthz', 'live', 'ready', 'metrics', 'favicon.ico', 'robots.txt', 'status'],
+      ...['categories', 'categories/1', 'users', 'login', 'token', 'connect/token', 'swagger', 'admin'],
+      ...['todos/1/title', 'todos/1/complete/now', 'todo', '%E2%98%83', '%25', 'a'.repeat(2000), ...foreign],
+    ];
+    for (const path of paths) {
+      await assertUnmatched(target, `GET /${path}`);
+      await assertUnmatched(target, `POST /${path}`);
+    }
+  });
+
+  test('Errors 1 · a path that matches no route becomes a problem with the title Not Found, with a token too', async () => {
+    const token = target.profile === 'shared-list' ? target.tokens.editor : 'none';
+    await fails(404, 'GET /nope', { token }, { title: 'Not Found' });
+    await fails(404, 'DELETE /todos/abc', { token }, { title: 'Not Found' });
+  });
+
+  spellings(target);
+  if (target.profile === 'error-demo') errorDemoRoutes(target);
 }
 
 /** Paths that name a todo in other spellings. */

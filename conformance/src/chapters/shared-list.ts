@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
 import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { assertBody, assertJson, holdsToContract } from '../problem.ts';
@@ -11,148 +10,146 @@ export function sharedList(target: SharedList): void {
   const { editor, reader } = target.tokens;
   const missing = '/todos/-1';
 
-  describe('Shared list', () => {
-    test('Endpoints A, GET /me · answers with the name of the identity and nothing else', async () => {
-      for (const token of [editor, reader]) {
-        const reply = await send(target, 'GET /me', { token });
-        assertJson(reply, 200);
-        const members = Object.entries(json(reply) as Readonly<Record<string, unknown>>);
-        assert.equal(members.length, 1, reply.body.toString());
-        for (const [member, name] of members) {
-          if (holdsToContract()) assert.equal(member, 'name');
-          assert.match(member, /^[a-z]+(?:[A-Z][a-z]*)*$/);
-          assert.ok(name === null || typeof name === 'string', member);
-        }
-      }
-    });
-
-    test('Endpoints A, GET /todos · answers with an array ordered by id ascending', async () => {
-      const made = [
-        await makeTodo(target, 'First'),
-        await makeTodo(target, 'Second'),
-        await makeTodo(target, 'Third'),
-      ];
-      await send(target, `PUT /todos/${made[0]?.id}`, {
-        token: editor,
-        json: { title: 'Changed', categoryId: 2 },
-      });
-      const reply = await send(target, 'GET /todos', { token: reader });
+  test('Endpoints A, GET /me · answers with the name of the identity and nothing else', async () => {
+    for (const token of [editor, reader]) {
+      const reply = await send(target, 'GET /me', { token });
       assertJson(reply, 200);
-      const list = json(reply) as Todo[];
-      const ids = list.map(({ id }) => id);
-      assert.deepEqual(
-        ids,
-        [...ids].sort((a, b) => a - b),
-      );
-      assert.deepEqual(
-        ids.filter((id) => made.some((todo) => todo.id === id)),
-        made.map(({ id }) => id),
-      );
-    });
-
-    test('Resources, TodoResponse · has exactly id, title, done and categoryId, in this order', async () => {
-      const { id } = await makeTodo(target, 'Shape');
-      const reply = await send(target, `GET /todos/${id}`, { token: reader });
-      const expected = { id, title: 'Shape', done: false, categoryId: 1 };
-      assertBody(reply, 200, expected);
-      const list = json(await send(target, 'GET /todos', { token: reader })) as Todo[];
-      const listed = list.filter((todo) => todo.id === id);
-      assert.deepEqual(listed, [expected]);
-      if (holdsToContract()) assert.equal(JSON.stringify(listed), JSON.stringify([expected]));
-    });
-
-    test('Endpoints A, GET /todos/{id} · a todo that does not exist is a 404', async () => {
-      for (const id of ['2147483647', '0', '-1', '-2147483648']) {
-        await fails(404, `GET /todos/${id}`, { token: reader }, { title: 'Not Found' });
+      const members = Object.entries(json(reply) as Readonly<Record<string, unknown>>);
+      assert.equal(members.length, 1, reply.body.toString());
+      for (const [member, name] of members) {
+        if (holdsToContract()) assert.equal(member, 'name');
+        assert.match(member, /^[a-z]+(?:[A-Z][a-z]*)*$/);
+        assert.ok(name === null || typeof name === 'string', member);
       }
-    });
+    }
+  });
 
-    test('Endpoints A, POST /todos · answers 201 with the new todo, not done, and its Location', async () => {
-      const body = { title: 'Buy milk', categoryId: 2 };
-      const reply = await send(target, 'POST /todos', { token: editor, json: body });
-      assertJson(reply, 201);
-      const { id } = json(reply) as Todo;
-      assert.ok(Number.isInteger(id) && Math.abs(id) <= 2147483647, `id ${id}`);
-      if (holdsToContract()) assert.ok(id >= 1, `id ${id}`);
-      assertBody(reply, 201, milk(id, { categoryId: 2 }));
-      assert.equal(header(reply, 'location'), `/todos/${id}`);
-      assert.deepEqual(await readTodo(target, id), milk(id, { categoryId: 2 }));
+  test('Endpoints A, GET /todos · answers with an array ordered by id ascending', async () => {
+    const made = [
+      await makeTodo(target, 'First'),
+      await makeTodo(target, 'Second'),
+      await makeTodo(target, 'Third'),
+    ];
+    await send(target, `PUT /todos/${made[0]?.id}`, {
+      token: editor,
+      json: { title: 'Changed', categoryId: 2 },
     });
+    const reply = await send(target, 'GET /todos', { token: reader });
+    assertJson(reply, 200);
+    const list = json(reply) as Todo[];
+    const ids = list.map(({ id }) => id);
+    assert.deepEqual(
+      ids,
+      [...ids].sort((a, b) => a - b),
+    );
+    assert.deepEqual(
+      ids.filter((id) => made.some((todo) => todo.id === id)),
+      made.map(({ id }) => id),
+    );
+  });
 
-    test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
-      const before = await idsNow(target);
-      const body = { title: 'Never made', categoryId: 2147483647 };
-      await fails(
-        400,
-        'POST /todos',
-        { token: editor, json: body },
-        { title: 'Category not found', headers: { location: undefined } },
-      );
-      await assertNoneCalled(target, 'Never made', before);
-    });
+  test('Resources, TodoResponse · has exactly id, title, done and categoryId, in this order', async () => {
+    const { id } = await makeTodo(target, 'Shape');
+    const reply = await send(target, `GET /todos/${id}`, { token: reader });
+    const expected = { id, title: 'Shape', done: false, categoryId: 1 };
+    assertBody(reply, 200, expected);
+    const list = json(await send(target, 'GET /todos', { token: reader })) as Todo[];
+    const listed = list.filter((todo) => todo.id === id);
+    assert.deepEqual(listed, [expected]);
+    if (holdsToContract()) assert.equal(JSON.stringify(listed), JSON.stringify([expected]));
+  });
 
-    test('Endpoints A, PUT /todos/{id} · replaces title, done and categoryId and answers 204, again as well', async () => {
-      const { id } = await makeTodo(target);
-      const body = { title: 'Buy bread', done: true, categoryId: 2 };
-      for (let times = 0; times < 2; times += 1) {
-        await succeeds(204, `PUT /todos/${id}`, { token: editor, json: body });
-        assert.deepEqual(await readTodo(target, id), { id, ...body });
-      }
-    });
+  test('Endpoints A, GET /todos/{id} · a todo that does not exist is a 404', async () => {
+    for (const id of ['2147483647', '0', '-1', '-2147483648']) {
+      await fails(404, `GET /todos/${id}`, { token: reader }, { title: 'Not Found' });
+    }
+  });
 
-    test('Endpoints A, PUT /todos/{id} · never makes a todo: one that does not exist is a 404', async () => {
-      const body = { title: 'Never made', categoryId: 1 };
-      await fails(404, `PUT ${missing}`, { token: editor, json: body }, { title: 'Not Found' });
-      assert.equal(await readTodo(target, -1), undefined);
-    });
+  test('Endpoints A, POST /todos · answers 201 with the new todo, not done, and its Location', async () => {
+    const body = { title: 'Buy milk', categoryId: 2 };
+    const reply = await send(target, 'POST /todos', { token: editor, json: body });
+    assertJson(reply, 201);
+    const { id } = json(reply) as Todo;
+    assert.ok(Number.isInteger(id) && Math.abs(id) <= 2147483647, `id ${id}`);
+    if (holdsToContract()) assert.ok(id >= 1, `id ${id}`);
+    assertBody(reply, 201, milk(id, { categoryId: 2 }));
+    assert.equal(header(reply, 'location'), `/todos/${id}`);
+    assert.deepEqual(await readTodo(target, id), milk(id, { categoryId: 2 }));
+  });
 
-    test('Endpoints A, DELETE /todos/{id} · removes the todo and answers 204, then 404', async () => {
-      const { id } = await makeTodo(target);
-      const other = await makeTodo(target);
-      await succeeds(204, `DELETE /todos/${id}`, { token: editor });
-      assert.equal(await readTodo(target, id), undefined);
-      assert.ok(!(await idsNow(target)).includes(id));
-      await fails(404, `DELETE /todos/${id}`, { token: editor });
-      const body = { title: 'Buy milk', categoryId: 1 };
-      await fails(404, `PUT /todos/${id}`, { token: editor, json: body });
-      assert.deepEqual(await readTodo(target, other.id), other);
-    });
+  test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
+    const before = await idsNow(target);
+    const body = { title: 'Never made', categoryId: 2147483647 };
+    await fails(
+      400,
+      'POST /todos',
+      { token: editor, json: body },
+      { title: 'Category not found', headers: { location: undefined } },
+    );
+    await assertNoneCalled(target, 'Never made', before);
+  });
 
-    test('A3, Authentication 3, 5, Endpoints A, rule 1 · without the role a write is a 403 that names insufficient_scope, and nothing takes place', async () => {
-      const todo = await makeTodo(target);
-      const before = await idsNow(target);
-      const json = { title: 'Never made', done: true, categoryId: 2 };
-      const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
-      for (const line of ['POST /todos', `PUT /todos/${todo.id}`, `DELETE /todos/${todo.id}`]) {
-        const headers = { 'www-authenticate': challenge };
-        await fails(403, line, { token: reader, json }, { title: 'Forbidden', headers });
-      }
-      assert.deepEqual(await readTodo(target, todo.id), todo);
-      await assertNoneCalled(target, 'Never made', before);
-    });
+  test('Endpoints A, PUT /todos/{id} · replaces title, done and categoryId and answers 204, again as well', async () => {
+    const { id } = await makeTodo(target);
+    const body = { title: 'Buy bread', done: true, categoryId: 2 };
+    for (let times = 0; times < 2; times += 1) {
+      await succeeds(204, `PUT /todos/${id}`, { token: editor, json: body });
+      assert.deepEqual(await readTodo(target, id), { id, ...body });
+    }
+  });
 
-    test('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
-      await succeeds(200, 'HEAD /todos', { token: reader });
-    });
+  test('Endpoints A, PUT /todos/{id} · never makes a todo: one that does not exist is a 404', async () => {
+    const body = { title: 'Never made', categoryId: 1 };
+    await fails(404, `PUT ${missing}`, { token: editor, json: body }, { title: 'Not Found' });
+    assert.equal(await readTodo(target, -1), undefined);
+  });
 
-    test('States · deletion is the only way out, done the only state: no endpoint completes a todo', async () => {
-      const { id } = await makeTodo(target);
-      await fails(404, `POST /todos/${id}/complete`, { token: editor });
-      assert.equal((await readTodo(target, id))?.done, false);
-    });
+  test('Endpoints A, DELETE /todos/{id} · removes the todo and answers 204, then 404', async () => {
+    const { id } = await makeTodo(target);
+    const other = await makeTodo(target);
+    await succeeds(204, `DELETE /todos/${id}`, { token: editor });
+    assert.equal(await readTodo(target, id), undefined);
+    assert.ok(!(await idsNow(target)).includes(id));
+    await fails(404, `DELETE /todos/${id}`, { token: editor });
+    const body = { title: 'Buy milk', categoryId: 1 };
+    await fails(404, `PUT /todos/${id}`, { token: editor, json: body });
+    assert.deepEqual(await readTodo(target, other.id), other);
+  });
 
-    test('D5 · an id is never given out again', async () => {
-      const first = await makeTodo(target);
-      await succeeds(204, `DELETE /todos/${first.id}`, { token: editor });
-      const second = await makeTodo(target);
-      assert.ok(second.id > first.id, `${second.id} after ${first.id}`);
-    });
+  test('A3, Authentication 3, 5, Endpoints A, rule 1 · without the role a write is a 403 that names insufficient_scope, and nothing takes place', async () => {
+    const todo = await makeTodo(target);
+    const before = await idsNow(target);
+    const json = { title: 'Never made', done: true, categoryId: 2 };
+    const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
+    for (const line of ['POST /todos', `PUT /todos/${todo.id}`, `DELETE /todos/${todo.id}`]) {
+      const headers = { 'www-authenticate': challenge };
+      await fails(403, line, { token: reader, json }, { title: 'Forbidden', headers });
+    }
+    assert.deepEqual(await readTodo(target, todo.id), todo);
+    await assertNoneCalled(target, 'Never made', before);
+  });
 
-    test('D5 · todos made at the same time get different ids', async () => {
-      const todos = await Promise.all(Array.from({ length: 12 }, (_, i) => makeTodo(target, `At once ${i}`)));
-      assert.equal(new Set(todos.map(({ id }) => id)).size, 12);
-      for (const todo of todos) assert.deepEqual(await readTodo(target, todo.id), todo);
-    });
+  test('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
+    await succeeds(200, 'HEAD /todos', { token: reader });
+  });
+
+  test('States · deletion is the only way out, done the only state: no endpoint completes a todo', async () => {
+    const { id } = await makeTodo(target);
+    await fails(404, `POST /todos/${id}/complete`, { token: editor });
+    assert.equal((await readTodo(target, id))?.done, false);
+  });
+
+  test('D5 · an id is never given out again', async () => {
+    const first = await makeTodo(target);
+    await succeeds(204, `DELETE /todos/${first.id}`, { token: editor });
+    const second = await makeTodo(target);
+    assert.ok(second.id > first.id, `${second.id} after ${first.id}`);
+  });
+
+  test('D5 · todos made at the same time get different ids', async () => {
+    const todos = await Promise.all(Array.from({ length: 12 }, (_, i) => makeTodo(target, `At once ${i}`)));
+    assert.equal(new Set(todos.map(({ id }) => id)).size, 12);
+    for (const todo of todos) assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 }
 
