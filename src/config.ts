@@ -37,16 +37,15 @@ export interface SharedListConfig {
   readonly auth: AuthSettings;
 }
 
-/** Every fault of a configuration, a line each: what was received and what is wanted. */
-export interface Faults {
-  readonly faults: readonly string[];
-}
-
-/** Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it. */
+/**
+ * Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it.
+ *
+ * @throws {ConfigFaults} and so do all readers of this file.
+ */
 export async function readConfig(
   flags: GivenFlags,
   env: NodeJS.ProcessEnv,
-): Promise<{ readonly config: Config; readonly inForce: Settings['inForce'] } | Faults> {
+): Promise<{ readonly config: Config; readonly inForce: Settings['inForce'] }> {
   const settings = readSettings(env, flags);
   const { inForce } = settings;
   const environment = settings.read('TODO_ENVIRONMENT');
@@ -64,73 +63,37 @@ export async function readConfig(
     admin: readAdmin(settings),
     tracing: readTracing(settings),
   };
-  if (name === 'error-demo') return orFaults(settings, { config: { ...common, profile: { name } }, inForce });
+  if (name === 'error-demo') {
+    return settings.whenSound({ config: { ...common, profile: { name } }, inForce });
+  }
   const dataDir = settings.read('TODO_DATA_DIR');
   const database = await readServedDatabase(settings, dataDir, flags['no-migrate'] !== true);
   const auth = await readAuthOf(settings, environment);
   const profile = auth && { name, dataDir, database, auth };
-  return orFaults(settings, profile && { config: { ...common, profile }, inForce });
+  return settings.whenSound(profile && { config: { ...common, profile }, inForce });
 }
 
 /** Reads where the list is kept, for commands that work on it without serving. */
-export async function readDatabaseConfig(
-  flags: GivenFlags,
-  env: NodeJS.ProcessEnv,
-): Promise<{ readonly database: Database } | Faults> {
+export async function readDatabaseConfig(flags: GivenFlags, env: NodeJS.ProcessEnv): Promise<Database> {
   const settings = readSettings(env, flags);
-  return orFaults(settings, { database: await readDatabase(settings, settings.read('TODO_DATA_DIR')) });
+  return settings.whenSound(await readDatabase(settings, settings.read('TODO_DATA_DIR')));
 }
 
 /** Reads whose tokens are trusted, for a command that looks at one without serving. */
-export async function readAuthConfig(
-  flags: GivenFlags,
-  env: NodeJS.ProcessEnv,
-): Promise<{ readonly auth: AuthSettings } | Faults> {
+export async function readAuthConfig(flags: GivenFlags, env: NodeJS.ProcessEnv): Promise<AuthSettings> {
   const settings = readSettings(env, flags);
-  const auth = await readAuthOf(settings, settings.read('TODO_ENVIRONMENT'));
-  return orFaults(settings, auth && { auth });
+  return settings.whenSound(await readAuthOf(settings, settings.read('TODO_ENVIRONMENT')));
 }
 
 /** Reads where the admin listener listens, for a command that asks it: it must have a port that is known. */
-export function readAdminConfig(env: NodeJS.ProcessEnv): { readonly admin: Address } | Faults {
+export function readAdminConfig(env: NodeJS.ProcessEnv): Address {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
   if (settings.faults.length === 0 && !admin?.port) {
     const received = admin === undefined ? 'nothing: there is no admin listener' : '"0": any port';
     settings.refuse('TODO_ADMIN_PORT', 'must name a port', received);
   }
-  return orFaults(settings, admin && { admin });
-}
-
-/** What decides how a token can be made, and whether it is of use. */
-export interface SigningConfig {
-  readonly dataDir: string;
-  /** Undefined: the development key signs. Only an issuer whose secret is at hand can be signed for. */
-  readonly issuer: Pick<AuthSettings, 'issuer' | 'audience' | 'source'> | 'elsewhere' | undefined;
-  readonly production: boolean;
-}
-
-/** Reads where the key is that signs tokens, and no setting that has nothing to do with it. */
-export async function readSigningConfig(
-  flags: GivenFlags,
-  env: NodeJS.ProcessEnv,
-): Promise<SigningConfig | Faults> {
-  const settings = readSettings(env, flags);
-  const { namesAnIssuer, readExternalTrust } = await import('./auth/settings.ts');
-  const common = {
-    dataDir: settings.read('TODO_DATA_DIR'),
-    production: settings.text('TODO_ENVIRONMENT') === 'production',
-  };
-  if (settings.text('TODO_AUTH_SECRET_FILE') === undefined) {
-    return orFaults(settings, { ...common, issuer: namesAnIssuer(settings) ? 'elsewhere' : undefined });
-  }
-  const issuer = await readExternalTrust(settings, settings.read('TODO_ENVIRONMENT'));
-  return orFaults(settings, issuer && { ...common, issuer });
-}
-
-/** What was read; the faults when there are any, without which nothing is missing. */
-function orFaults<T>({ faults }: Settings, read: T | undefined): T | Faults {
-  return faults.length > 0 || read === undefined ? { faults } : read;
+  return settings.whenSound(admin);
 }
 
 /** Undefined when nobody asked for an admin listener. */

@@ -1,46 +1,32 @@
 import { readCommit, readVersion } from './assets.ts';
+import type { Command } from './commands/command.ts';
 import { print } from './commands/print.ts';
 import { meant, nearestTo } from './nearest.ts';
 
-type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
+/** What a command is for, in the list of all; and its code, which is imported only when it is called. */
+type Entry = readonly [name: string, about: string, load: () => Promise<Command>];
 
-/** Each command is imported only when it is called. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['serve', async () => (await import('./commands/serve.ts')).serve],
-  ['config', async () => (await import('./commands/config.ts')).config],
-  ['migrate', async () => (await import('./commands/migrate.ts')).migrate],
-  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
-  ['check', async () => (await import('./commands/check.ts')).check],
-  ['backup', async () => (await import('./commands/backup.ts')).backup],
-  ['export', async () => (await import('./commands/export.ts')).exportAll],
-  ['import', async () => (await import('./commands/import.ts')).importAll],
-  ['categories list', async () => (await import('./commands/categories.ts')).categoriesList],
-  ['categories add', async () => (await import('./commands/categories.ts')).categoriesAdd],
-  ['categories rename', async () => (await import('./commands/categories.ts')).categoriesRename],
-  ['openapi', async () => (await import('./commands/openapi.ts')).openapi],
-  ['token create', async () => (await import('./commands/token-create.ts')).tokenCreate],
-  ['token verify', async () => (await import('./commands/token-verify.ts')).tokenVerify],
-]);
-
-const LIST = `
-  serve              serves the todo list or the error demo (the default)
-  config             prints the settings that the service would have, or all their faults
-  healthcheck        asks the admin listener whether requests can be answered
-  migrate            brings the schema of the database up to date
-  check              looks for what is wrong with the database
-  backup             copies the SQLite database while it is served
-  export             writes categories, todos and keys as JSON Lines, while they are served
-  import             reads what export wrote, into an empty database, or some todos into any
-  categories list    prints the categories with their ids
-  categories add     adds a category and prints its id
-  categories rename  gives a category another name
-  openapi            prints the OpenAPI document, which only development serves
-  token create       prints a development token
-  token verify       says check by check what the service makes of a token
-`;
+// biome-ignore format: a command is a row
+const COMMANDS: readonly Entry[] = [
+  ['serve', 'serves the todo list or the error demo (the default)', async () => (await import('./commands/serve.ts')).serve],
+  ['config', 'prints the settings that the service would have, or all their faults', async () => (await import('./commands/config.ts')).config],
+  ['healthcheck', 'asks the admin listener whether requests can be answered', async () => (await import('./commands/healthcheck.ts')).healthcheck],
+  ['migrate', 'brings the schema of the database up to date', async () => (await import('./commands/migrate.ts')).migrate],
+  ['check', 'looks for what is wrong with the database', async () => (await import('./commands/check.ts')).check],
+  ['backup', 'copies the SQLite database while it is served', async () => (await import('./commands/backup.ts')).backup],
+  ['export', 'writes categories, todos and keys as JSON Lines, while they are served', async () => (await import('./commands/export.ts')).exportAll],
+  ['import', 'reads what export wrote, into an empty database, or some todos into any', async () => (await import('./commands/import.ts')).importAll],
+  ['categories list', 'prints the categories with their ids', async () => (await import('./commands/categories.ts')).categoriesList],
+  ['categories add', 'adds a category and prints its id', async () => (await import('./commands/categories.ts')).categoriesAdd],
+  ['categories rename', 'gives a category another name', async () => (await import('./commands/categories.ts')).categoriesRename],
+  ['openapi', 'prints the OpenAPI document, which only development serves', async () => (await import('./commands/openapi.ts')).openapi],
+  ['token create', 'prints a development token', async () => (await import('./commands/token-create.ts')).tokenCreate],
+  ['token verify', 'says check by check what the service makes of a token', async () => (await import('./commands/token-verify.ts')).tokenVerify],
+];
 
 const HELP = `Usage: todo-service [command] [flags]
-${LIST}
+
+${listOf(COMMANDS)}
 "todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
 the version, and the commit of which it was built.
 
@@ -68,12 +54,14 @@ async function run(argv: readonly string[]): Promise<number> {
   }
   const words = argv.length === 0 || first.startsWith('-') ? ['serve', ...argv] : argv;
   for (const length of [2, 1]) {
-    const command = COMMANDS.get(words.slice(0, length).join(' '));
-    if (command !== undefined) return (await command())(words.slice(length), process.env);
+    const wanted = words.slice(0, length).join(' ');
+    const [, , load] = COMMANDS.find(([name]) => name === wanted) ?? [];
+    if (load !== undefined) return (await load())(words.slice(length), process.env);
   }
-  const group = [...COMMANDS.keys()].filter((command) => command.startsWith(`${first} `));
+  const names = COMMANDS.map(([name]) => name);
+  const group = names.filter((name) => name.startsWith(`${first} `));
   if (group.length === 0)
-    return notACommand(first, `is not a command${meant(nearestTo(first, COMMANDS.keys()))}`, HELP);
+    return notACommand(first, `is not a command${meant(nearestTo(first, names))}`, HELP);
   const help = groupHelp(first);
   if (asksForHelp(second)) {
     print(help);
@@ -98,11 +86,13 @@ function notACommand(words: string, reason: string, help: string): 2 {
 
 /** The help of the commands that begin with the same word. */
 function groupHelp(word: string): string {
-  const lines = LIST.split('\n').filter((line) => line.startsWith(`  ${word} `));
   return `Usage: todo-service ${word} <command> [flags]
 
-${lines.join('\n')}
-
+${listOf(COMMANDS.filter(([name]) => name.startsWith(`${word} `)))}
 "todo-service ${word} <command> --help" lists the flags of a command, with examples.
 `;
+}
+
+function listOf(commands: readonly Entry[]): string {
+  return commands.map(([name, about]) => `  ${name.padEnd(17)}  ${about}\n`).join('');
 }

@@ -18,10 +18,27 @@ export interface Settings {
   refuse(variable: Variable, wanted: string, received?: string): void;
   /** Notes any other fault, as a line for people. Never any part of a secret. */
   fault(line: string): void;
+  /**
+   * What was read, when nothing was noted; without a fault nothing is missing.
+   *
+   * @throws {ConfigFaults}
+   */
+  whenSound<T>(read: T | undefined): T;
   /** What was noted so far, in order. */
   readonly faults: readonly string[];
   /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
   readonly inForce: ReadonlyMap<Variable, string | number | undefined>;
+}
+
+/** A configuration has faults: a line each, with what was received and what is wanted. */
+export class ConfigFaults extends Error {
+  override readonly name = 'ConfigFaults';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
 }
 
 /** What was given on the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
@@ -58,6 +75,10 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
     text,
     refuse,
     isSet: (name) => Boolean(env[name]),
+    whenSound(read) {
+      if (faults.length > 0 || read === undefined) throw new ConfigFaults(faults);
+      return read;
+    },
     fault: (line) => faults.push(line),
     read<V extends Variable>(variable: V, environment: Environment = 'production') {
       const setting = settingOf(variable);

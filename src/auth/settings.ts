@@ -11,11 +11,15 @@ import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.
 import { parseTrustedAddress } from './keys/discovery.ts';
 import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
 
-/** Settings that have been found sound, key files included. */
-export interface AuthSettings {
+/** Whose tokens are trusted. */
+interface TrustedIssuer {
   readonly issuer: string;
   readonly audience: string;
   readonly source: KeySource;
+}
+
+/** Settings that have been found sound, key files included. */
+export interface AuthSettings extends TrustedIssuer {
   readonly claims: IdentityClaims;
   /** Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
   readonly clockToleranceSeconds: number;
@@ -55,9 +59,7 @@ export async function readAuth(
   return trust && { ...trust, ...tuning };
 }
 
-export type Trust = Pick<AuthSettings, 'issuer' | 'audience' | 'source'>;
-
-async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<Trust> {
+async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<TrustedIssuer> {
   const path = developmentKeyPath(dataDir);
   await readDevelopmentKey(path).catch((error) => settings.fault(asNotUsable(error).message));
   return {
@@ -71,7 +73,7 @@ async function readDevelopmentTrust(settings: Settings, dataDir: string): Promis
 export async function readExternalTrust(
   settings: Settings,
   environment: Environment,
-): Promise<Trust | undefined> {
+): Promise<TrustedIssuer | undefined> {
   const issuer = settings.read('TODO_AUTH_ISSUER');
   const audience = settings.read('TODO_AUTH_AUDIENCE');
   if (issuer === undefined) {

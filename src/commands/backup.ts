@@ -1,8 +1,8 @@
 import { partialOf } from '../files.ts';
 import type { BackupProgress } from '../store/sqlite/backup.ts';
+import { printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { printCannot } from './faults.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
@@ -21,10 +21,10 @@ Examples:
   todo-service backup copy.db --data-dir /var/lib/todo-service
 `;
 
-/** `todo-service backup FILE`. The result is the exit code. */
-export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const line = { command: 'backup', action: 'back up', operand: 'FILE', help: HELP } as const;
-  return onDatabase(line, argv, env, async (database, { FILE: file }) => {
+/** `todo-service backup FILE`. */
+export const backup = onDatabase(
+  { name: 'backup', action: 'back up', operand: 'FILE', help: HELP },
+  async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
       const { dumpCommand } = await import('../store/postgres/address.ts');
       const command =
@@ -46,8 +46,8 @@ export async function backup(argv: readonly string[], env: NodeJS.ProcessEnv): P
       process.stderr.write(`${error.message}\n`);
       return 1;
     }
-  });
-}
+  },
+);
 
 /** How long a backup is silent at first, and between two lines. */
 const INTERVAL_MS = 2_000;

@@ -1,8 +1,7 @@
 import { type Category, categoryNameFault } from '../store/operator.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
+import { printCannot, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
-import { printCannot } from './faults.ts';
-import { wrongUsage } from './flags.ts';
 import { print } from './print.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
@@ -47,24 +46,23 @@ Examples:
   todo-service categories rename 2 Home
 `;
 
-/** `todo-service categories list`. The result is the exit code. */
-export async function categoriesList(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const line = { command: 'categories list', action: 'list the categories', help: LIST_HELP };
-  return onDatabase(line, argv, env, async (database) => {
+/** `todo-service categories list`. */
+export const categoriesList = onDatabase(
+  { name: 'categories list', action: 'list the categories', help: LIST_HELP },
+  async (database) => {
     await using operator = await openOperator(database);
     const categories = await operator.listCategories();
     print(categories.map(lineOf).join(''));
     return 0;
-  });
-}
+  },
+);
 
-/** `todo-service categories add NAME`. The result is the exit code. */
-export async function categoriesAdd(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const command = 'categories add';
-  const line = { command, action: 'add the category', operand: 'NAME', help: ADD_HELP } as const;
-  return onDatabase(line, argv, env, async (database, { NAME: name }) => {
+/** `todo-service categories add NAME`. */
+export const categoriesAdd = onDatabase(
+  { name: 'categories add', action: 'add the category', operand: 'NAME', help: ADD_HELP },
+  async (database, { NAME: name }) => {
     const fault = categoryNameFault(name);
-    if (fault !== undefined) return wrongUsage(command, fault);
+    if (fault !== undefined) throw new WrongUsage(fault);
     await using operator = await openOperator(database);
     const added = await operator.addCategory(name);
     if (added === 'name-taken') {
@@ -73,19 +71,18 @@ export async function categoriesAdd(argv: readonly string[], env: NodeJS.Process
     }
     print(`${added.id}\n`);
     return 0;
-  });
-}
+  },
+);
 
-/** `todo-service categories rename ID NAME`. The result is the exit code. */
-export async function categoriesRename(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const command = 'categories rename';
-  const line = { command, action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP } as const;
-  return onDatabase(line, argv, env, async (database, { ID: text, NAME: name }) => {
+/** `todo-service categories rename ID NAME`. */
+export const categoriesRename = onDatabase(
+  { name: 'categories rename', action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP },
+  async (database, { ID: text, NAME: name }) => {
     const id = Number(text);
     if (!/^\d+$/.test(text) || !isId(id))
-      return wrongUsage(command, `ID must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
+      throw new WrongUsage(`ID must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
     const fault = categoryNameFault(name);
-    if (fault !== undefined) return wrongUsage(command, fault);
+    if (fault !== undefined) throw new WrongUsage(fault);
     await using operator = await openOperator(database);
     const renamed = await operator.renameCategory(id, name);
     if (typeof renamed === 'object') {
@@ -97,8 +94,8 @@ export async function categoriesRename(argv: readonly string[], env: NodeJS.Proc
         ? `another has the name ${JSON.stringify(name)}`
         : 'there is none with this id';
     return printCannot(`rename the category ${id}`, `${reason}. See "todo-service categories list".`, 1);
-  });
-}
+  },
+);
 
 function lineOf({ id, name }: Category): string {
   return `${id}\t${name}\n`;

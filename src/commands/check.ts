@@ -18,16 +18,16 @@ Examples:
   TODO_DATABASE=postgres://todo@db.example/todos todo-service check
 `;
 
-/** `todo-service check`. The result is the exit code. */
-export async function check(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const line = { command: 'check', action: 'check the database', help: HELP };
-  return onDatabase(line, argv, env, async (database) => {
+/** `todo-service check`. */
+export const check = onDatabase(
+  { name: 'check', action: 'check the database', help: HELP },
+  async (database) => {
     await using operator = await openOperator(database);
     const inspection = await operator.inspect();
     print(describe(await nameOf(database), inspection));
     return inspection.faults.length === 0 ? 0 : 1;
-  });
-}
+  },
+);
 
 function describe(name: string, { facts, faults }: Inspection): string {
   const rows = Object.entries({ database: name, ...facts });

@@ -3,8 +3,8 @@ import { type Config, readConfig } from '../config.ts';
 import { quoteReceived } from '../quote.ts';
 import type { GivenFlags } from '../read-settings.ts';
 import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
-import { printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
-import { plain, readFlags, SERVE_FLAGS } from './flags.ts';
+import { defineCommand, printUnknownVariables } from './command.ts';
+import { plain, SERVE_FLAGS } from './flags.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
@@ -21,16 +21,13 @@ Examples:
   TODO_DATABASE=postgres://todo@db.example/todos todo-service config
 `;
 
-/** `todo-service config`. The result is the exit code. */
-export async function config(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags({ command: 'config', flags: SERVE_FLAGS, help: HELP }, argv);
-  if (typeof flags === 'number') return flags;
-  const given: GivenFlags = flags;
+const LINE = { name: 'config', action: 'start', flags: SERVE_FLAGS, help: HELP };
+
+/** `todo-service config`. */
+export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   printUnknownVariables(env);
   const read = await readConfig(given, env);
-  if ('faults' in read) return printFaults('start', read.faults);
-  const database = await databaseOf(read.config).catch((error) => printNotOpened('start', error));
-  if (typeof database === 'number') return database;
+  const database = await databaseOf(read.config);
 
   function originOf(variable: Variable): string {
     const flag = flagOf(variable);
@@ -47,7 +44,7 @@ export async function config(argv: readonly string[], env: NodeJS.ProcessEnv): P
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));
   return 0;
-}
+});
 
 /** @throws {StoreNotOpened} when the address of the database cannot be understood. */
 async function databaseOf({ profile }: Config): Promise<string> {

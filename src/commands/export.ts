@@ -6,9 +6,9 @@ import { ADAPTERS } from '../adapters.ts';
 import { nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
+import { printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { printCannot } from './faults.ts';
 import { print } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
 
@@ -40,10 +40,10 @@ class NotWritten extends Error {
 const STALLED =
   'Nobody has read for 60 s. As long as this export waits, SQLite cannot shorten its log, nor PostgreSQL vacuum.\n';
 
-/** `todo-service export [FILE]`. The result is the exit code. */
-export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const line = { command: 'export', action: 'export', operand: '[FILE]', help: HELP } as const;
-  return onDatabase(line, argv, env, async (database, { '[FILE]': file = '-' }) => {
+/** `todo-service export [FILE]`. */
+export const exportAll = onDatabase(
+  { name: 'export', action: 'export', operand: '[FILE]', help: HELP },
+  async (database, { '[FILE]': file = '-' }) => {
     const partial = partialOf(file);
     endBySignal((name) => {
       if (file !== '-') rmSync(partial, { force: true });
@@ -62,8 +62,8 @@ export async function exportAll(argv: readonly string[], env: NodeJS.ProcessEnv)
       if (error instanceof NotWritten) return printCannot('export', error.message, 74);
       throw error;
     }
-  });
-}
+  },
+);
 
 async function writeAll(source: ExportSource, output: Writable): Promise<void> {
   const progress = terminalProgress('Exported');

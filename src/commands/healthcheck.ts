@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers';
 import { readAdminConfig } from '../config.ts';
 import type { Address } from '../http/transport/listeners.ts';
 import { get } from '../node-http.ts';
-import { printFaults } from './faults.ts';
-import { readFlags } from './flags.ts';
+import { defineCommand } from './command.ts';
 
 const HELP = `Usage: todo-service healthcheck [flags]
 
@@ -23,17 +22,15 @@ Examples:
 /** Milliseconds. The listener answers within one second, whatever the database does. */
 const PATIENCE_MS = 3_000;
 
-/** `todo-service healthcheck`. The result is the exit code. */
-export async function healthcheck(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags({ command: 'healthcheck', flags: {}, help: HELP }, argv);
-  if (typeof flags === 'number') return flags;
-  const read = readAdminConfig(env);
-  if ('faults' in read) return printFaults('ask', read.faults);
-  const reason = await whyNotReady(read.admin);
+const LINE = { name: 'healthcheck', action: 'ask', flags: {}, help: HELP };
+
+/** `todo-service healthcheck`. */
+export const healthcheck = defineCommand(LINE, async (_, env) => {
+  const reason = await whyNotReady(readAdminConfig(env));
   if (reason === undefined) return 0;
   process.stderr.write(`Not ready: ${reason}\n`);
   return 1;
-}
+});
 
 async function whyNotReady({ host, port }: Address): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

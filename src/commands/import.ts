@@ -4,10 +4,9 @@ import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
+import { printCannot, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endBySignal } from './ending.ts';
-import { printCannot } from './faults.ts';
-import { wrongUsage } from './flags.ts';
 import { print } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
 
@@ -42,15 +41,14 @@ class NotReadable extends Error {
   override readonly name = 'NotReadable';
 }
 
-/** `todo-service import FILE|-`. The result is the exit code. */
-export async function importAll(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = { only: { type: 'string' } } as const;
-  const line = { command: 'import', action: 'import', operand: 'FILE', flags, help: HELP } as const;
-  return onDatabase(line, argv, env, async (database, { FILE: file, only: wanted }) => {
+/** `todo-service import FILE|-`. */
+export const importAll = onDatabase(
+  { name: 'import', action: 'import', operand: 'FILE', flags: { only: { type: 'string' } }, help: HELP },
+  async (database, { FILE: file, only: wanted }) => {
     const only = wanted === undefined ? undefined : idsOf(wanted);
     if (wanted !== undefined && only === undefined) {
       const sentence = `--only must be ids from 1 to ${MAX_ID} with commas between, or "deleted"`;
-      return wrongUsage('import', `${sentence}, received ${JSON.stringify(wanted.slice(0, 100))}`);
+      throw new WrongUsage(`${sentence}, received ${JSON.stringify(wanted.slice(0, 100))}`);
     }
     try {
       return await importInto(database, file, only);
@@ -60,8 +58,8 @@ export async function importAll(argv: readonly string[], env: NodeJS.ProcessEnv)
       if (error instanceof NotReadable) return printCannot('import', `${name}: ${error.message}`, NO_INPUT);
       throw error;
     }
-  });
-}
+  },
+);
 
 /** @param only The ids of todos that are put back, or all that the database has not; undefined for the whole file. */
 async function importInto(

@@ -17,17 +17,15 @@ Examples:
   TODO_DATABASE=postgres://owner@db.example/todos todo-service migrate
 `;
 
-/** `todo-service migrate`. The result is the exit code. */
-export async function migrate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return onDatabase({ command: 'migrate', action: 'migrate', help: HELP }, argv, env, async (database) => {
-    const bringUpToDate = await ADAPTERS[database.engine].migrate();
-    const { from, to } = await bringUpToDate(database.address, tellLogMoved);
-    const name = await nameOf(database);
-    print(
-      from === to
-        ? `The schema of ${name} was at version ${to} already.\n`
-        : `Brought the schema of ${name} from version ${from} to ${to}.\n`,
-    );
-    return 0;
-  });
-}
+/** `todo-service migrate`. */
+export const migrate = onDatabase({ name: 'migrate', action: 'migrate', help: HELP }, async (database) => {
+  const bringUpToDate = await ADAPTERS[database.engine].migrate();
+  const { from, to } = await bringUpToDate(database.address, tellLogMoved);
+  const name = await nameOf(database);
+  print(
+    from === to
+      ? `The schema of ${name} was at version ${to} already.\n`
+      : `Brought the schema of ${name} from version ${from} to ${to}.\n`,
+  );
+  return 0;
+});

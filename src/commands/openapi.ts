@@ -1,6 +1,6 @@
 import { isDocumented, readDocument } from '../openapi/documents.ts';
 import { SETTINGS } from '../settings.ts';
-import { readFlags, wrongUsage } from './flags.ts';
+import { defineCommand, WrongUsage } from './command.ts';
 import { print } from './print.ts';
 
 const PROFILE = SETTINGS.TODO_PROFILE;
@@ -20,15 +20,15 @@ Examples:
   todo-service openapi --profile error-demo > demo.json
 `;
 
-/** `todo-service openapi`. The result is the exit code. */
-export async function openapi(argv: readonly string[]): Promise<number> {
-  const flags = readFlags({ command: 'openapi', flags: { profile: { type: 'string' } }, help: HELP }, argv);
-  if (typeof flags === 'number') return flags;
-  const { profile = PROFILE.default } = flags;
+const FLAGS = { profile: { type: 'string' } } as const;
+const LINE = { name: 'openapi', action: 'print the document', flags: FLAGS, help: HELP };
+
+/** `todo-service openapi`. */
+export const openapi = defineCommand(LINE, async ({ profile = PROFILE.default }) => {
   if (!isDocumented(profile)) {
     const received = JSON.stringify(profile);
-    return wrongUsage('openapi', `--profile must be shared-list or error-demo, received ${received}`);
+    throw new WrongUsage(`--profile must be shared-list or error-demo, received ${received}`);
   }
   print(readDocument(profile));
   return 0;
-}
+});

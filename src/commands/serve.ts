@@ -7,9 +7,9 @@ import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { openService, type Service, ServiceNotOpened } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
+import { defineCommand, printCannot, printUnknownVariables } from './command.ts';
 import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
-import { printCannot, printFaults, printNotOpened, printUnknownVariables } from './faults.ts';
-import { readFlags, SERVE_FLAGS, settingsHelp } from './flags.ts';
+import { SERVE_FLAGS, settingsHelp } from './flags.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 const OTHERS = VARIABLES.filter(
@@ -47,16 +47,14 @@ Examples:
 /** What the store and the keys get to close after the last answer. */
 const CLOSING_MS = 5_000;
 
-/** `todo-service serve`: serves until a signal. The result is the exit code. */
-export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags({ command: 'serve', flags: SERVE_FLAGS, help: HELP }, argv);
-  if (typeof flags === 'number') return flags;
-  const read = await readConfig(flags, env);
-  if ('faults' in read) {
+const LINE = { name: 'serve', action: 'start', flags: SERVE_FLAGS, help: HELP };
+
+/** `todo-service serve`: serves until a signal. */
+export const serve = defineCommand(LINE, async (flags, env) => {
+  const { config } = await readConfig(flags, env).catch((error) => {
     printUnknownVariables(env);
-    return printFaults('start', read.faults);
-  }
-  const { config } = read;
+    throw error;
+  });
   const opening = openLog(config.environment, config.logLevel);
   const { log, output } = opening;
   const tell = tellBy(log);
@@ -84,12 +82,11 @@ export async function serve(argv: readonly string[], env: NodeJS.ProcessEnv): Pr
   tell({ event: 'stopped' });
   waitForNothing();
   return exitCode;
-}
+});
 
-/** A fault that an operator can mend is one line and an exit code; anything else is a bug and keeps its stack. */
 function printNotStarted(error: unknown): number {
-  if (error instanceof ServiceNotOpened) return printCannot('start', error.message, 69);
-  return printNotOpened('start', error);
+  if (error instanceof ServiceNotOpened) return printCannot(LINE.action, error.message, 69);
+  throw error;
 }
 
 /** One line in the log of production. */

@@ -1,4 +1,5 @@
 import {
+  DEVELOPMENT_ISSUER,
   developmentKeyPath,
   openDevelopmentKey,
   type Signer,
@@ -7,13 +8,13 @@ import {
   type TokenClaims,
 } from '../auth/development.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
+import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
-import { readSigningConfig, type SigningConfig } from '../config.ts';
 import { asNotUsable, NotUsable } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
+import { readSettings, type Settings } from '../read-settings.ts';
 import { SETTINGS } from '../settings.ts';
-import { printCannot, printFaults } from './faults.ts';
-import { type Given, readFlags, wrongUsage } from './flags.ts';
+import { defineCommand, type Given, printCannot, WrongUsage } from './command.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service token create --name NAME [flags]
@@ -48,111 +49,99 @@ const FLAGS = {
   'data-dir': { type: 'string' },
 } as const;
 
-export const TOKEN_CREATE = { command: 'token create', flags: FLAGS, help: HELP };
-
-/** For people, after "Cannot". */
-const ACTION = 'make a token';
+export const TOKEN_CREATE = { name: 'token create', action: 'make a token', flags: FLAGS, help: HELP };
 
 /** What the flags ask for. */
-interface TokenRequest {
-  readonly token: TokenClaims;
+interface TokenRequest extends TokenClaims {
   readonly output: 'token' | 'json';
 }
 
-/** `todo-service token create`: signs with the development key, or the first secret of the issuer. The result is the exit code. */
-export async function tokenCreate(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const flags = readFlags(TOKEN_CREATE, argv);
-  if (typeof flags === 'number') return flags;
-  const request = readTokenRequest(flags);
-  if (typeof request === 'string') return wrongUsage(TOKEN_CREATE.command, request);
-  const read = await readSigningConfig(flags, env);
-  if ('faults' in read) return printFaults(ACTION, read.faults);
-  if (read.issuer === 'elsewhere') {
+/** `todo-service token create`: signs with the development key, or the first secret of the issuer. */
+export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
+  const { output, ...wanted } = readTokenRequest(flags);
+  const settings = readSettings(env, flags);
+  const signer = await readSigner(settings);
+  if (signer === undefined) {
     const reason =
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
-    return printCannot(ACTION, reason, 78);
+    return printCannot(TOKEN_CREATE.action, reason, 78);
   }
-  const signer = await signerOf(read).catch(asNotUsable);
-  if (signer instanceof NotUsable) return printCannot(ACTION, signer.message, 78);
-  const token = signToken(request.token, signer, Date.now() / 1000);
+  const token = signToken(wanted, signer, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
-    return wrongUsage(
-      TOKEN_CREATE.command,
-      `The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`,
-    );
+    throw new WrongUsage(`The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`);
   }
-  print(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
-  if (read.production && read.issuer === undefined) {
+  print(`${output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
+  if (signer.issuer === DEVELOPMENT_ISSUER && settings.text('TODO_ENVIRONMENT') === 'production') {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
     );
   }
   return 0;
-}
+});
 
 /**
- * The first secret of the issuer, or the development key, made when it is missing.
+ * The first secret of the issuer, or the development key, made when it is missing; undefined for an issuer that signs
+ * elsewhere. Reads no setting that has nothing to do with it.
  *
- * @throws {NotUsable} when there is none.
+ * @throws {ConfigFaults} or {NotUsable}.
  */
-async function signerOf({ dataDir, issuer: trust }: SigningConfig): Promise<Signer> {
-  if (typeof trust !== 'object' || trust.source.kind !== 'secret-file') {
-    return openDevelopmentKey(developmentKeyPath(dataDir));
+async function readSigner(settings: Settings): Promise<Signer | undefined> {
+  const path = settings.text('TODO_AUTH_SECRET_FILE');
+  if (path === undefined) {
+    const dataDir = settings.whenSound(settings.read('TODO_DATA_DIR'));
+    return namesAnIssuer(settings) ? undefined : openDevelopmentKey(developmentKeyPath(dataDir));
   }
-  const { issuer, audience, source } = trust;
-  const file = await readSecretFile(source.path).catch(asNotUsable);
+  const trust = await readExternalTrust(settings, settings.read('TODO_ENVIRONMENT'));
+  const { issuer, audience } = settings.whenSound(trust);
+  const file = await readSecretFile(path).catch(asNotUsable);
   const secret = file instanceof NotUsable ? undefined : file.secrets[0];
-  if (secret === undefined) throw new NotUsable(`The secret file "${source.path}" has changed`);
+  if (secret === undefined) throw new NotUsable(`The secret file "${path}" has changed`);
   return { issuer, audience, secret };
 }
 
-/** What is asked for, or a sentence about wrong usage. */
-export function readTokenRequest(flags: Given<typeof FLAGS>): TokenRequest | string {
+/** @throws {WrongUsage} */
+export function readTokenRequest(flags: Given<typeof FLAGS>): TokenRequest {
   const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = flags;
   if (name === undefined || name.trim() === '')
-    return '--name must be the name of somebody, received nothing';
+    throw new WrongUsage('--name must be the name of somebody, received nothing');
   const notOne = roles.find((role) => role === '' || /[,\s]/.test(role));
-  if (notOne !== undefined) {
-    return `--role must be one role, repeated for several, received ${JSON.stringify(notOne)}`;
-  }
-  const seconds = readLifetime(lifetime);
-  if (seconds === undefined) {
-    return `--lifetime must be like 45s, 30m, 8h or 7d, at most 3650d, received ${JSON.stringify(lifetime)}`;
-  }
-  if (output !== 'token' && output !== 'json') {
-    return `--output must be "token" or "json", received ${JSON.stringify(output)}`;
-  }
-  const claims = readClaims(claim);
-  if (typeof claims === 'string') return claims;
-  return { token: { name, roles, lifetimeSeconds: seconds, claims }, output };
+  if (notOne !== undefined) throw wrong('--role must be one role, repeated for several', notOne);
+  const lifetimeSeconds = readLifetime(lifetime);
+  if (output !== 'token' && output !== 'json') throw wrong('--output must be "token" or "json"', output);
+  return { name, roles, lifetimeSeconds, claims: readClaims(claim), output };
+}
+
+function wrong(wanted: string, received: string): WrongUsage {
+  return new WrongUsage(`${wanted}, received ${JSON.stringify(received)}`);
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_LIFETIME = 3650 * 86_400;
 
-/** Seconds, or undefined. */
-function readLifetime(text: string): number | undefined {
-  const [, amount, unit] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
-  if (amount === undefined || unit === undefined) return undefined;
+/** Seconds. */
+function readLifetime(text: string): number {
+  const [, amount, unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
   const seconds = Number(amount) * (SECONDS[unit] ?? 0);
-  return seconds <= MAX_LIFETIME ? seconds : undefined;
+  if (seconds <= MAX_LIFETIME) return seconds;
+  throw wrong('--lifetime must be like 45s, 30m, 8h or 7d, at most 3650d', text);
 }
 
-function readClaims(texts: readonly string[]): readonly (readonly [string, unknown])[] | string {
+function readClaims(texts: readonly string[]): readonly (readonly [string, unknown])[] {
   const claims = new Map<string, unknown>();
   for (const text of texts) {
     const equals = text.indexOf('=');
     const key = text.slice(0, equals);
-    if (equals < 1) return `--claim must be KEY=VALUE, received ${JSON.stringify(text)}`;
+    if (equals < 1) throw wrong('--claim must be KEY=VALUE', text);
     if (STANDARD_CLAIMS.includes(key)) {
-      return `--claim must not be one that every token has (${STANDARD_CLAIMS.join(', ')}), received ${JSON.stringify(key)}`;
+      throw wrong(`--claim must not be one that every token has (${STANDARD_CLAIMS.join(', ')})`, key);
     }
-    if (claims.has(key)) return `--claim must name each claim once, received ${JSON.stringify(key)} twice`;
+    if (claims.has(key)) {
+      throw new WrongUsage(`--claim must name each claim once, received ${JSON.stringify(key)} twice`);
+    }
     const value = text.slice(equals + 1);
     const parsed = /^[{[]/.test(value) ? parseJson(value) : { value };
-    if ('fault' in parsed)
-      return `--claim with a value that begins with { or [ must be JSON, received ${JSON.stringify(value)}`;
+    if ('fault' in parsed) throw wrong('--claim with a value that begins with { or [ must be JSON', value);
     claims.set(key, parsed.value);
   }
   return [...claims];

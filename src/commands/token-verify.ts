@@ -6,8 +6,8 @@ import type { AuthSettings } from '../auth/settings.ts';
 import { type Examination, examineToken } from '../auth/token/examine.ts';
 import { readAuthConfig } from '../config.ts';
 import { personLine, tellBy } from '../observe/log.ts';
-import { printFaults, printNotOpened } from './faults.ts';
-import { flagsFor, readFlags, settingsHelp } from './flags.ts';
+import { defineCommand } from './command.ts';
+import { flagsFor, settingsHelp } from './flags.ts';
 import { print } from './print.ts';
 
 const VARIABLES = ['TODO_ENVIRONMENT', 'TODO_DATA_DIR'] as const;
@@ -29,31 +29,18 @@ Examples:
 
 const MARKS = { ok: 'ok     ', failed: 'FAILED ', unknown: '-      ' };
 
-/** `todo-service token verify`: explains the verdict on a token. The result is the exit code. */
-export async function tokenVerify(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const given = readFlags(
-    {
-      command: 'token verify',
-      flags: flagsFor(...VARIABLES),
-      operand: 'TOKEN',
-      help: HELP,
-    },
-    argv,
-  );
-  if (typeof given === 'number') return given;
-  const read = await readAuthConfig(given, env);
-  if ('faults' in read) return printFaults('verify', read.faults);
-  const { auth } = read;
-  const token = given.TOKEN === '-' ? (await readInput()).trim() : given.TOKEN;
-  try {
+/** `todo-service token verify`: explains the verdict on a token. */
+export const tokenVerify = defineCommand(
+  { name: 'token verify', action: 'verify', flags: flagsFor(...VARIABLES), operand: 'TOKEN', help: HELP },
+  async (given, env) => {
+    const auth = await readAuthConfig(given, env);
+    const token = given.TOKEN === '-' ? (await readInput()).trim() : given.TOKEN;
     await using keys = await openKeysToVerify(auth);
     const examination = await examineToken(token, { ...auth, keys, now: Date.now });
     print(describe(examination));
     return examination.verdict === 'accepted' ? 0 : 1;
-  } catch (error) {
-    return printNotOpened('verify', error);
-  }
-}
+  },
+);
 
 /** Characters. More than any token that is taken: what goes on after them is no token, and may have no end. */
 const MAX_INPUT_LENGTH = 64 * 1024;

@@ -37,9 +37,8 @@ function longestStop({ shutdownDelaySeconds, shutdownSeconds }: Config): number 
 async function configOf(env: Readonly<Record<string, string>>): Promise<Config> {
   const known: readonly string[] = VARIABLES;
   for (const name of Object.keys(env)) assert.ok(known.includes(name) || name.startsWith('PG'), name);
-  const result = await readConfig({}, { ...IMAGE, ...env });
-  if ('faults' in result) throw new Error(result.faults.join('\n'));
-  return result.config;
+  const { config } = await readConfig({}, { ...IMAGE, ...env });
+  return config;
 }
 
 async function answersOf(paths: readonly string[]): Promise<readonly number[]> {

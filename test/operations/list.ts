@@ -43,7 +43,6 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     { port: '0', 'data-dir': dataDir },
     { ...(await authVariables(auth, dataDir)), ...env },
   );
-  if ('faults' in read) throw new Error(read.faults.join('\n'));
   const log: string[] = [];
   const keepLine = (line: string) => {
     log.push(line);

@@ -1,0 +1,131 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { NotUsable } from '../files.ts';
+import { meant, nearestTo } from '../nearest.ts';
+import { ConfigFaults, unknownVariables } from '../read-settings.ts';
+import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
+import { print } from './print.ts';
+
+/** Does what the words behind its own ask for. The result is the exit code. */
+export type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
+
+/** What a command is called, and what it takes after its own words. */
+export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string> {
+  /** Its words, like `token create`. */
+  readonly name: string;
+  /** What it does, for people, after "Cannot". */
+  readonly action: string;
+  readonly help: string;
+  /** As `parseArgs` takes them. */
+  readonly flags: Flags;
+  /** Names of the words without a dash that must be given, `ID NAME`; of one in brackets, `[FILE]`, that may be. */
+  readonly operand?: Operand;
+}
+
+/** What was given, by the names of flags and operand. */
+export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
+  typeof parseArgs<{ options: Flags }>
+>['values'] & { readonly [O in Words<Operand>]: O extends `[${string}]` ? string | undefined : string };
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
+
+/** The words behind a command are not what it takes. The message is a sentence for people. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/**
+ * A command that does `work` with what was given. What an operator can mend is printed, and is an exit code: 2 wrong
+ * usage, 69 the database cannot be used, 75 a process serves it, 78 faults in the configuration.
+ */
+export function defineCommand<
+  const Flags extends ParseArgsOptionsConfig,
+  const Operand extends string = never,
+>(
+  line: CommandLine<Flags, Operand>,
+  work: (given: Given<Flags, Operand>, env: NodeJS.ProcessEnv) => Promise<number>,
+): Command {
+  return async (argv, env) => {
+    try {
+      const given = readFlags(line, argv);
+      if (given !== undefined) return await work(given, env);
+      print(line.help);
+      return 0;
+    } catch (error) {
+      return printFault(line, error);
+    }
+  };
+}
+
+/**
+ * Reads what follows the words of a command. Undefined for `--help` and `-h`.
+ *
+ * @throws {WrongUsage}
+ */
+export function readFlags<const Flags extends ParseArgsOptionsConfig, const Operand extends string = never>(
+  { flags, operand }: Pick<CommandLine<Flags, Operand>, 'flags' | 'operand'>,
+  argv: readonly string[],
+): Given<Flags, Operand> | undefined {
+  const options: ParseArgsOptionsConfig = { ...flags, help: { type: 'boolean', short: 'h' } };
+  const { values, positionals } = parse(argv, options, operand !== undefined);
+  const words: readonly string[] = positionals;
+  if (values.help === true) return undefined;
+  if (operand === undefined) return values as Given<Flags, Operand>;
+  const names = operand.split(' ');
+  const isMissing = !operand.startsWith('[') && words.length < names.length;
+  if (isMissing || words.length > names.length || words.includes(''))
+    throw new WrongUsage(operandWanted(operand, words));
+  const operands = Object.fromEntries(names.map((name, place) => [name, words[place]]));
+  return { ...values, ...operands } as Given<Flags, Operand>;
+}
+
+function parse(argv: readonly string[], options: ParseArgsOptionsConfig, allowPositionals: boolean) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
+    if (unknown === undefined) throw new WrongUsage(message);
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw new WrongUsage(`There is no flag "${unknown}"${meant(nearestTo(unknown, known))}`);
+  }
+}
+
+/** The words are not repeated: one may be a token. */
+function operandWanted(operand: string, words: readonly string[]): string {
+  const many = words.length === 1 ? '1 word' : `${words.length} words; one with spaces needs quotes`;
+  const received = words.length === 0 ? 'nothing' : words.includes('') ? '""' : many;
+  const wanted = operand.startsWith('[') ? 'may be given once' : 'must be given, once';
+  return `${operand} ${wanted}, received ${received}`;
+}
+
+/** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
+function printFault({ name, action }: { name: string; action: string }, error: unknown): number {
+  if (error instanceof WrongUsage) {
+    process.stderr.write(`${error.message}\nRun "todo-service ${name} --help" for the flags.\n`);
+    return 2;
+  }
+  if (error instanceof ConfigFaults) {
+    const lines = error.faults.map((fault) => `  ${fault}\n`).join('');
+    process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
+    return 78;
+  }
+  if (error instanceof NotUsable) return printCannot(action, error.message, 78);
+  if (error instanceof StoreNotOpened && error.reason === 'owned')
+    return printCannot(action, error.message, 75);
+  const isOfStore = [StoreNotOpened, StoreUnavailable, OutcomeUnknown].some((kind) => error instanceof kind);
+  if (error instanceof Error && isOfStore) return printCannot(action, error.message, 69);
+  throw error;
+}
+
+/** Prints why an action cannot be done. The result is the exit code that was given. */
+export function printCannot(action: string, reason: string, exitCode: number): number {
+  process.stderr.write(`Cannot ${action}: ${reason}\n`);
+  return exitCode;
+}
+
+/** Prints the variables that nothing reads, a line each: a misspelled one may be the cause of a fault. */
+export function printUnknownVariables(env: NodeJS.ProcessEnv): void {
+  for (const { name, nearest } of unknownVariables(env)) {
+    process.stderr.write(`Nothing reads the variable ${JSON.stringify(name)}${meant(nearest)}.\n`);
+  }
+}
