@@ -66,9 +66,8 @@ export function authenticateWith(trust: Trust): Authenticate {
   function identify(authorization: string): Authentication | Promise<Authentication> {
     const credentials = CREDENTIALS.exec(authorization)?.[1];
     if (credentials === undefined) return MISSING;
-    const read = readToken(credentials);
-    if (read.outcome === 'refused') return refuse(read.refusal, read.keyId);
-    const { token } = read;
+    const token = readToken(credentials);
+    if ('code' in token) return refuse(token, token.keyId);
     const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
     const set = keys.current();
     return andThen(firstFault(token, trust), (fault) => {

@@ -19,9 +19,9 @@ export function secretKeys(): Keys {
 }
 
 export function usable(jwk: unknown) {
-  const result = readJwk(jwk);
-  if (result.outcome !== 'usable') throw new Error(result.reason);
-  return result.key;
+  const key = readJwk(jwk);
+  if ('reason' in key) throw new Error(key.reason);
+  return key;
 }
 
 /** Says what comes of a token with these keys: `accepted`, or why not. */

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { asNotUsable, errorCode, NotUsable, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
@@ -13,7 +13,7 @@ import {
   readKeySet,
 } from './keys.ts';
 import { recognizeKey } from './recognize.ts';
-import { fromPublicKey, fromSecret, type KeyResult, MIN_SECRET_LENGTH } from './verification-key.ts';
+import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** A file that is read again when it changes. */
 export interface FileSource {
@@ -123,7 +123,7 @@ function readJson(text: string): LoadedKeys {
   const parsed = parseJson(text);
   if ('fault' in parsed) throw new NotUsable('it is not valid JSON');
   const set = readKeySet(parsed.value);
-  const secrets = set.skipped.filter(({ outcome }) => outcome === 'secret');
+  const secrets = set.skipped.filter(({ kind }) => kind === 'secret');
   if (secrets.length > 0) throw new NotUsable(secrets.map(describeSkipped).join('; '));
   return set;
 }
@@ -134,14 +134,16 @@ function readPem(text: string): LoadedKeys {
     throw new NotUsable('it is a certificate (openssl x509 -pubkey -noout prints its public key)');
   }
   const isOne = text.split('-----BEGIN ').length === 2;
-  let result: KeyResult | undefined;
+  let material: KeyObject | undefined;
   try {
-    result = isOne ? fromPublicKey(createPublicKey(text)) : undefined;
+    material = isOne ? createPublicKey(text) : undefined;
   } catch {
     // What OpenSSL says of it is not for people.
   }
-  if (result?.outcome === 'usable') return { keys: [result.key], skipped: [] };
-  throw new NotUsable(result?.reason ?? 'it is not a PEM public key, a JWK or a JWKS');
+  if (material === undefined) throw new NotUsable('it is not a PEM public key, a JWK or a JWKS');
+  const key = fromPublicKey(material);
+  if ('reason' in key) throw new NotUsable(key.reason);
+  return { keys: [key], skipped: [] };
 }
 
 interface SecretFile extends FileKeys {

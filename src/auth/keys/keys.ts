@@ -45,7 +45,7 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
   let reported = new Set<string>();
 
   function report(skipped: readonly SkippedKey[]): void {
-    const lines = new Set(skipped.filter(({ outcome }) => outcome !== 'other-use').map(describeSkipped));
+    const lines = new Set(skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
     for (const line of lines) {
       if (!reported.has(line)) tell({ event: 'key-skipped', source }, { message: `key skipped: ${line}` });
     }
@@ -107,9 +107,9 @@ export function readKeySet(document: unknown): LoadedKeys {
   const keys: VerificationKey[] = [];
   const skipped: SkippedKey[] = [];
   for (const jwk of list) {
-    const result = readJwk(jwk);
-    if (result.outcome === 'usable') keys.push(result.key);
-    else skipped.push(result);
+    const key = readJwk(jwk);
+    if ('reason' in key) skipped.push(key);
+    else keys.push(key);
   }
   if (keys.length === 0) return noKeys('it must have a key that verifies signatures', skipped);
   return { keys: inOrder(keys), skipped };

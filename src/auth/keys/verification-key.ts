@@ -9,14 +9,13 @@ export interface VerificationKey {
   readonly algorithms: ReadonlyMap<Algorithm, Verify>;
 }
 
-export type KeyResult = { readonly outcome: 'usable'; readonly key: VerificationKey } | SkippedKey;
-
+/** A key that cannot be used. */
 export interface SkippedKey {
   /**
    * `secret`: private or symmetric material where only public keys belong. `other-use`: a key for something else than
    * verifying signatures; publishing one is no mistake.
    */
-  readonly outcome: 'unfit' | 'other-use' | 'secret';
+  readonly kind: 'unfit' | 'other-use' | 'secret';
   readonly keyId: string | undefined;
   readonly reason: string;
 }
@@ -25,14 +24,14 @@ export interface SkippedKey {
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
 /** RFC 7518 §3.2: bytes an HMAC secret needs, as many as the hash has. */
-const SECRET_LENGTHS: readonly (readonly [Algorithm, number])[] = [
+const SECRET_LENGTHS = [
   ['HS256', 32],
   ['HS384', 48],
   ['HS512', 64],
-];
+] as const;
 
 /** Bytes. The shortest secret that admits any algorithm. */
-export const MIN_SECRET_LENGTH = 32;
+export const [[, MIN_SECRET_LENGTH]] = SECRET_LENGTHS;
 
 /** Bits. RFC 7518 §3.3 and §3.5. */
 const MIN_RSA_BITS = 2048;
@@ -52,50 +51,54 @@ const CURVES: Readonly<Record<string, Algorithm>> = {
 };
 
 /** A public key from one member of a JWKS (RFC 7517 §4). */
-export function readJwk(jwk: unknown): KeyResult {
+export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
   if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk)) {
-    return { outcome: 'unfit', keyId: undefined, reason: 'it is not an object' };
+    return { kind: 'unfit', keyId: undefined, reason: 'it is not an object' };
   }
   const members = new Map<string, unknown>(Object.entries(jwk));
   const kid = members.get('kid');
   const keyId = typeof kid === 'string' ? kid : undefined;
   if (kid !== undefined && keyId === undefined) {
-    return { outcome: 'unfit', keyId, reason: '"kid" must be a string' };
+    return { kind: 'unfit', keyId, reason: '"kid" must be a string' };
   }
-  if (members.get('kty') === 'oct') return { outcome: 'secret', keyId, reason: 'it is a symmetric key' };
+  if (members.get('kty') === 'oct') return { kind: 'secret', keyId, reason: 'it is a symmetric key' };
   if (SECRET_MEMBERS.some((name) => members.has(name))) {
-    return { outcome: 'secret', keyId, reason: 'it is a private key' };
+    return { kind: 'secret', keyId, reason: 'it is a private key' };
   }
   const use = members.get('use');
   if (use !== undefined && use !== 'sig') {
-    return { outcome: 'other-use', keyId, reason: '"use" must be "sig" when present' };
+    return { kind: 'other-use', keyId, reason: '"use" must be "sig" when present' };
   }
   const operations = members.get('key_ops');
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
-    return { outcome: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
+    return { kind: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
   }
   let material: KeyObject;
   try {
     material = createPublicKey({ key: Object.fromEntries(members), format: 'jwk' });
   } catch {
-    return { outcome: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
+    return { kind: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
   }
   return fromPublicKey(material, keyId, members.get('alg'));
 }
 
 /** A public key without `kid` and `alg`, as a PEM file has it. */
-export function fromPublicKey(material: KeyObject, keyId?: string, alg?: unknown): KeyResult {
+export function fromPublicKey(
+  material: KeyObject,
+  keyId?: string,
+  alg?: unknown,
+): VerificationKey | SkippedKey {
   const fitting = fittingAlgorithms(material);
-  if (typeof fitting === 'string') return { outcome: 'unfit', keyId, reason: fitting };
+  if (typeof fitting === 'string') return { kind: 'unfit', keyId, reason: fitting };
   const admitted = alg === undefined ? fitting : fitting.filter((name) => name === readAlgorithm(alg));
   if (admitted.length === 0) {
-    return { outcome: 'unfit', keyId, reason: `"alg" must be one of ${fitting.join(', ')} when present` };
+    return { kind: 'unfit', keyId, reason: `"alg" must be one of ${fitting.join(', ')} when present` };
   }
   const spki = material.export({ type: 'spki', format: 'der' });
   const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
   const algorithms = new Map(admitted.map((name) => [name, verifyWith(material, name)]));
   const id = createHash('sha256').update(identity).digest('base64url');
-  return { outcome: 'usable', key: { id, keyId, algorithms } };
+  return { id, keyId, algorithms };
 }
 
 /** A key from an HMAC secret, which is long enough for at least one algorithm when it has 32 bytes. */

@@ -28,14 +28,13 @@ const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', '
  * said after a failed signature is what the token claims, not what is true.
  */
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
-  const read = readToken(compact);
-  if (read.outcome === 'refused') {
-    const { refusal, header } = read;
-    const explained = header === undefined ? explainForm(compact) : explainHeader(header, refusal.code);
-    const detail = `${describeRefusal(refusal)}. ${explained}`.trim();
+  const token = readToken(compact);
+  if ('code' in token) {
+    const { code, header } = token;
+    const explained = header === undefined ? explainForm(compact) : explainHeader(header, code);
+    const detail = `${describeRefusal(token)}. ${explained}`.trim();
     return { verdict: 'refused', lines: [line('form', 'failed', detail), ...AFTER_FORM.map(notReached)] };
   }
-  const { token } = read;
   const form = `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`;
   const lines = [line('form', 'ok', form)];
   let verdict: Examination['verdict'] = 'accepted';

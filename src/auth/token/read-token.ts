@@ -15,16 +15,13 @@ export interface UnverifiedToken {
   readonly claims: Claims;
 }
 
-export type ReadToken =
-  | { readonly outcome: 'read'; readonly token: UnverifiedToken }
-  | {
-      readonly outcome: 'refused';
-      readonly refusal: Refusal;
-      readonly keyId: string | undefined;
-      /** The JOSE header, if it could be read: anybody's, so for no answer. */
-      readonly header: Header | undefined;
-    };
+/** Why a token is refused by its form alone, with what could be read of it: anybody's, so for no answer. */
+interface MalformedToken extends Refusal {
+  readonly keyId: string | undefined;
+  readonly header: Header | undefined;
+}
 
+/** RFC 7515 §4. */
 export type Header = Readonly<Record<string, unknown>>;
 
 /** Bytes. Contract A5. */
@@ -43,7 +40,7 @@ const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application
  * The strict check before any cryptography (contract A5): what is signed has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
  */
-export function readToken(compact: string): ReadToken {
+export function readToken(compact: string): UnverifiedToken | MalformedToken {
   if (compact.length > MAX_TOKEN_LENGTH) return refuse('token-too-long');
   const segments = compact.split('.');
   const [header, payload, signature] = segments.map(decodeCanonical);
@@ -64,11 +61,11 @@ export function readToken(compact: string): ReadToken {
   const claims = readObject(payload);
   if (claims === undefined) return refuse('claims-form', keyId, parameters);
   const signingInput = compact.slice(0, compact.lastIndexOf('.'));
-  return { outcome: 'read', token: { signingInput, signature, algorithm, keyId, claims } };
+  return { signingInput, signature, algorithm, keyId, claims };
 }
 
-function refuse(code: RefusalCode, keyId?: string, header?: Header): ReadToken {
-  return { outcome: 'refused', refusal: { code }, keyId, header };
+function refuse(code: RefusalCode, keyId?: string, header?: Header): MalformedToken {
+  return { code, keyId, header };
 }
 
 /**
