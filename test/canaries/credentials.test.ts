@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { readConfig, readDatabaseConfig } from '../../src/config.ts';
+import { ConfigFaults } from '../../src/read-settings.ts';
 import { runProgram } from '../start.ts';
 import { canaries } from './canaries.ts';
 
@@ -55,19 +57,22 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The faults of a configuration, none of which has the password. */
-function faultsIn(read: object): string {
-  assert.ok('faults' in read && Array.isArray(read.faults));
-  const faults = read.faults.join('\n');
-  assert.ok(!faults.includes(PASSWORD), faults);
-  return faults;
+/** The faults that a configuration is refused with, none of which has the password. */
+async function faultsIn(read: Promise<unknown>): Promise<string> {
+  const error = await read.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ConfigFaults);
+  assert.ok(!`${error.message}${inspect(error)}`.includes(PASSWORD), error.message);
+  return error.message;
 }
 
 for (const [variable, values] of Object.entries(VALUES)) {
   test(`no part of a password in ${variable} is in the fault that names it`, async () => {
     for (const value of values) {
       assert.match(
-        faultsIn(await readConfig({}, { ...TRUSTED, [variable]: value })),
+        await faultsIn(readConfig({}, { ...TRUSTED, [variable]: value })),
         new RegExp(`^${variable} must `, 'm'),
       );
     }
@@ -75,14 +80,14 @@ for (const [variable, values] of Object.entries(VALUES)) {
 }
 
 test('no part of a password in --database is in the fault of a command for operators', async () => {
-  for (const value of VALUES.TODO_DATABASE ?? []) faultsIn(await readDatabaseConfig({ database: value }, {}));
+  for (const value of VALUES.TODO_DATABASE ?? []) await faultsIn(readDatabaseConfig({ database: value }, {}));
 });
 
 test('a secret that stands where the name of its file belongs is not shown', async () => {
   for (const value of [PASSWORD, `base64:${PASSWORD}`, `/${PASSWORD}`, PASSWORD.repeat(30)]) {
     for (const other of [{}, { TODO_AUTH_JWKS_URL: 'https://login.example.org/jwks' }]) {
       const env = { ...TRUSTED, TODO_AUTH_SECRET_FILE: value, ...other };
-      assert.match(faultsIn(await readConfig({}, env)), /TODO_AUTH_SECRET_FILE/);
+      assert.match(await faultsIn(readConfig({}, env)), /TODO_AUTH_SECRET_FILE/);
     }
   }
 });
@@ -90,7 +95,7 @@ test('a secret that stands where the name of its file belongs is not shown', asy
 test('a password that stands where the name of its file belongs is not shown', async () => {
   for (const value of [PASSWORD, `/${PASSWORD}`]) {
     const env = { TODO_DATABASE: 'postgres://todo@127.0.0.1:1/todos', TODO_DATABASE_PASSWORD_FILE: value };
-    faultsIn(await readConfig({ environment: 'development' }, env));
+    await faultsIn(readConfig({ environment: 'development' }, env));
   }
 });
 
@@ -101,7 +106,7 @@ test('two sources of keys are named without the password of one', async () => {
     TODO_AUTH_JWKS_URL: `https://todo:${PASSWORD}@login.example.org/jwks`,
   };
   assert.match(
-    faultsIn(await readConfig({}, env)),
+    await faultsIn(readConfig({}, env)),
     /only one may be set, received TODO_AUTH_KEYS_FILE="keys\.json" and TODO_AUTH_JWKS_URL="https:\/\/…@/,
   );
 });

@@ -118,9 +118,9 @@ describe('CORS', { concurrency: true }, () => {
     'https://app.example:443',
   ]) {
     test(`the origin ${value} is a fault of the configuration`, async () => {
-      const read = await readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: value });
+      const read = readConfig({ profile: 'error-demo' }, { TODO_CORS_ORIGINS: value });
       const wanted = 'TODO_CORS_ORIGINS must list origins like "https://app.example", comma-separated';
-      assert.deepEqual(read, { faults: [`${wanted}, received "${value}"`] });
+      await assert.rejects(read, { name: 'ConfigFaults', faults: [`${wanted}, received "${value}"`] });
     });
   }
 });

@@ -25,7 +25,8 @@ test('A12 · all faults of a configuration, which is of production unless told o
 
 test('the settings of PostgreSQL that are none are faults', async () => {
   const env = { TODO_DATABASE_CONNECTIONS: '0', TODO_DATABASE_PREPARE: 'no' };
-  assert.deepEqual(await readConfig({ environment: 'development' }, env), {
+  await assert.rejects(readConfig({ environment: 'development' }, env), {
+    name: 'ConfigFaults',
     faults: [
       'TODO_DATABASE_CONNECTIONS must be a whole number from 1 to 1000, received "0"',
       'TODO_DATABASE_PREPARE must be one of "auto", "false", received "no"',
