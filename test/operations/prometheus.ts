@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+
 /** One line of Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export interface Sample {
   readonly name: string;
@@ -67,4 +69,16 @@ export function valuesOf(
     .filter((sample) => sample.name === name)
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .map(({ value }) => value);
+}
+
+/** Why expressions of Prometheus cannot be judged here, for the `skip` of a test; false when they can. */
+export function noPromtool(): string | false {
+  if (spawnSync('promtool', ['--version']).status === 0) return false;
+  return 'there is no promtool on the PATH: install it, on Debian with "apt-get install prometheus"';
+}
+
+/** Runs promtool to its end. */
+export function promtool(args: readonly string[], input = '') {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { status, output: stdout + stderr };
 }
