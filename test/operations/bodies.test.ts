@@ -239,4 +239,18 @@ describe('The memory of bodies', () => {
       assert.ok(kept < 6 * 2 ** 20, `${kept} bytes are kept`);
     });
   }
+
+  test('nothing is kept of a body that was read and answered, while its connection is idle', async () => {
+    await using parts = new AsyncDisposableStack();
+    const body = JSON.stringify({ title: 'a'.repeat(65_000), categoryId: 1 });
+    const request = `${head('POST /todos', { 'Content-Length': String(body.length) })}${body}`;
+    const before = await memoryInUse();
+    for (let count = 1; count <= 200; count += 1) {
+      const connection = parts.use(await Connection.open(list.url));
+      connection.socket.write(request);
+      await connection.until('HTTP/1.1 400');
+    }
+    const kept = (await memoryInUse()) - before;
+    assert.ok(kept < 6 * 2 ** 20, `${kept} bytes are kept`);
+  });
 });

@@ -94,9 +94,9 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   head.push('x-content-type-options', 'nosniff');
   if (last) head.push('connection', 'close');
   const length = lengthOf(body);
-  if (!('content-length' in headers) && hasLength(status, method, body)) {
-    head.push('content-length', String(length));
-  }
+  // RFC 9110 §8.6.
+  const hasLength = body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
+  if (hasLength && !('content-length' in headers)) head.push('content-length', String(length));
   response.writeHead(status, reasonPhrase(status) ?? '', head);
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
@@ -145,11 +145,6 @@ function* windowsOf(body: Body): Generator<readonly Uint8Array[]> {
     }
   }
   if (window.length > 0) yield window;
-}
-
-/** RFC 9110 §8.6. */
-function hasLength(status: number, method: string, body: Body | undefined): boolean {
-  return body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
 }
 
 function lengthOf(body: Body | undefined): number {

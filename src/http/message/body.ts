@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { faultIn, type JsonFault, parseJson } from '../../parse-json.ts';
 import { isJson } from '../../problem/media-type.ts';
 import { MAX_FIELD_LINES } from '../transport/framing.ts';
@@ -26,6 +26,11 @@ export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   /**
+   * Whether the client sends it only after a 100 (RFC 9110 §10.1.1). The server has refused every other expectation, and
+   * one in HTTP/1.0 is to be ignored.
+   */
+  readonly #awaits100: boolean;
+  /**
    * Undefined when nobody wants the bytes. One buffer for pieces of any size: a list of them would hold the memory of the
    * packets they came in, 80 times as much for chunks of one byte.
    */
@@ -37,6 +42,7 @@ export class IncomingBody {
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.#request = request;
     this.#response = response;
+    this.#awaits100 = request.headers.expect !== undefined && request.httpVersionMinor === 1;
   }
 
   /** The bytes, for an endpoint that parses them. A client that waits for a 100 gets it. */
@@ -57,13 +63,13 @@ export class IncomingBody {
 
   /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
   rest(): 'awaits-100' | Promise<BodyEnd> {
-    return this.#ended === undefined && expectsContinue(this.#request) ? 'awaits-100' : this.end();
+    return this.#ended === undefined && this.#awaits100 ? 'awaits-100' : this.end();
   }
 
   #read(): Promise<BodyEnd> {
     const request = this.#request;
     if (Number(request.headers['content-length']) > BODY_MAX_BYTES) return Promise.resolve(413);
-    if (expectsContinue(request)) this.#response.writeContinue();
+    if (this.#awaits100) this.#response.writeContinue();
     const { promise, resolve } = Promise.withResolvers<BodyEnd>();
     const onData = (chunk: Buffer) => {
       if (this.#length + chunk.length > BODY_MAX_BYTES) {
@@ -93,14 +99,6 @@ export class IncomingBody {
   }
 }
 
-/**
- * Whether the client sends its body only after a 100 (RFC 9110 §10.1.1). The server has refused every other
- * expectation, and one in HTTP/1.0 is to be ignored.
- */
-function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
-  return headers.expect !== undefined && httpVersionMinor === 1;
-}
-
 /** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
 export type Parsed<T> =
   | { readonly value: T }
@@ -121,7 +119,9 @@ export function withBody<Body>(
     ...route,
     readsBody: true,
     async handle(call) {
-      if (!acceptsContent(call.headers)) return { status: 415 };
+      // JSON and not compressed (contract B2; RFC 9110 §8.4).
+      const { 'content-type': type, 'content-encoding': coding } = call.headers;
+      if (!isJson(type) || coding !== undefined) return { status: 415 };
       const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
       if (typeof bytes === 'number') return { status: bytes };
       const text = decode(bytes);
@@ -146,11 +146,6 @@ export function readJsonObject(text: string): { readonly object: object } | { re
   const { value } = parsed;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value };
   return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
-}
-
-/** JSON and not compressed (contract B2; RFC 9110 §8.4). */
-function acceptsContent(headers: IncomingHttpHeaders): boolean {
-  return isJson(headers['content-type']) && headers['content-encoding'] === undefined;
 }
 
 /** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
