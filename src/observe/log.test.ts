@@ -16,25 +16,12 @@ test('a value that is not one plain word is quoted, so that it cannot forge a fi
   assert.equal(text, '10:17:03.123 INFO  token refused  kid="a  status=200"  code=key-unknown  empty=""\n');
 });
 
-test('control characters cannot forge a line or move the cursor', () => {
-  const forged = line({ msg: 'a\n10:17:04 ERROR b', route: '\u001b[2J\u0085\u2066x' });
-  assert.equal(forged.split('\n').length, 2);
-  assert.doesNotMatch(forged.trimEnd(), /\p{C}/u);
-});
-
 test('the stack of an error stands below its line, without control characters but line breaks', () => {
   const text = line({
     msg: 'unhandled exception',
     err: { type: 'Error', stack: 'Error: a\u001b[31m\n    at b' },
   });
   assert.equal(text, '10:17:03.123 INFO  unhandled exception\nError: a\\u001b[31m\n    at b\n');
-});
-
-test('a line for machines stays the same JSON without a control character', () => {
-  const fields = { kid: 'a\u0085b\u009b2J\u2028c\u007f', msg: 'd' };
-  const json = escaped(JSON.stringify(fields));
-  assert.doesNotMatch(json, /[\p{Cc}\p{Zl}\p{Zp}]/u);
-  assert.deepEqual(JSON.parse(json), fields);
 });
 
 test('control characters within a list cannot forge a line', () => {
@@ -45,7 +32,7 @@ test('control characters within a list cannot forge a line', () => {
 const HIDDEN = [
   ...['\u0000', '\u001b', '\u007f', '\u009b', '\u00ad', '\u061c', '\u180e', '\u200b', '\u200c', '\u200d'],
   ...['\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2060'],
-  ...['\u2064', '\u2066', '\u2067', '\u2068', '\u2069', '\u3164', '\ufe0f', '\ufeff', '\u{e0001}'],
+  ...['\u2064', '\u2066', '\u2067', '\u2068', '\u2069', '\u3164', '\ufe0f', '\ufeff', '\u0085', '\u{e0001}'],
 ];
 const texts = fc
   .array(fc.oneof(fc.constantFrom(...HIDDEN, '\ud800', '\n'), fc.string({ unit: 'grapheme' })))

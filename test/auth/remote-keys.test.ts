@@ -8,29 +8,19 @@ import type { RemoteSource } from '../../src/auth/keys/source.ts';
 import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 
-/** An issuer on loopback that answers as the test says. The outside network's double. */
-interface FakeIssuer extends AsyncDisposable {
-  readonly url: string;
-  /** The paths that were asked for, in order. */
-  readonly asked: string[];
-  /** What it publishes; the test may change it at any time. */
-  keys: unknown;
-  /** Answers in place of the discovery document and the keys, by path. */
-  readonly answers: Map<string, RequestListener>;
-  /** How often the keys were asked for. */
-  timesKeysWereAsked(): number;
-}
-
 interface IssuerOptions {
   readonly port?: number;
+  /** What it publishes. */
   readonly keys?: unknown;
+  /** Answers in place of the discovery document and the keys, by path. */
   readonly answers?: readonly (readonly [path: string, answer: RequestListener])[];
 }
 
 const OPENID = '/.well-known/openid-configuration';
 const OAUTH = '/.well-known/oauth-authorization-server';
 
-async function startIssuer(options: IssuerOptions = {}): Promise<FakeIssuer> {
+/** An issuer on loopback that answers as the test says, who may change it at any time. The outside network's double. */
+async function startIssuer(options: IssuerOptions = {}) {
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     issuer.asked.push(path);
@@ -40,12 +30,14 @@ async function startIssuer(options: IssuerOptions = {}): Promise<FakeIssuer> {
   await once(server, 'listening');
   const { port: chosen } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${chosen}`;
-  const issuer: FakeIssuer = {
+  const asked: string[] = [];
+  const issuer = {
     url,
-    asked: [],
+    /** The paths that were asked for, in order. */
+    asked,
     keys: options.keys ?? jwks(),
     answers: new Map(options.answers),
-    timesKeysWereAsked: () => issuer.asked.filter((path) => path === '/jwks').length,
+    timesKeysWereAsked: () => asked.filter((path) => path === '/jwks').length,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import {
+  type Draft,
   draft,
   encode,
   forge,
@@ -20,12 +21,13 @@ function strayBits(segment: string): string {
   return `${segment.slice(0, -1)}${last}`;
 }
 
-const withName = (name: string) => {
+function withClaim(name: string, value: string): Draft {
   const made = draft();
-  return { ...made, claims: { ...made.claims, name } };
-};
-const ragged = withName('x'.repeat(encode(withName('').claims).length % 4 === 0 ? 1 : 0));
-const urlSafe = withName('\u00fb\u00ff~~~???>>>');
+  return { ...made, claims: { ...made.claims, [name]: value } };
+}
+
+const ragged = withClaim('name', 'x'.repeat(encode(withClaim('name', '').claims).length % 4 === 0 ? 1 : 0));
+const urlSafe = withClaim('name', '\u00fb\u00ff~~~???>>>');
 
 export const brokenForms: readonly Row[] = [
   ['A5', 'padding after the signature', text((token) => `${token}==`)],
@@ -77,24 +79,19 @@ export const brokenForms: readonly Row[] = [
   ],
 ];
 
-const made = draft();
-const room = 12 * 1024 - forge({ ...made, claims: { ...made.claims, pad: '' } }).length;
-const full = { ...made, claims: { ...made.claims, pad: 'x'.repeat(Math.floor((room * 3) / 4) - 4) } };
+const room = 12 * 1024 - forge(withClaim('pad', '')).length;
+const full = withClaim('pad', 'x'.repeat(Math.floor((room * 3) / 4) - 4));
 
 export const tooLong: readonly Row[] = [
   ['A5', '12 KiB and more, well signed', claims({ pad: 'x'.repeat(9500) }), 'p256', full],
   ['A5', '12 KiB of signature', text((token) => token + 'A'.repeat(12 * 1024))],
 ];
 
-const as =
-  (header: string | Buffer): Sabotage =>
-  (made) =>
-    forge(made, { header });
 export const brokenHeaders: readonly Row[] = [
-  ['A5', 'a header that is no JSON', as('alg: ES256')],
+  ['A5', 'a header that is no JSON', changedHeader(() => 'alg: ES256')],
   ['A5', 'a header that is a list', changedHeader((json) => `[${json}]`)],
   ['A5', 'a header that is a string', changedHeader((json) => JSON.stringify(json))],
-  ['A5', 'a header that is null', as('null')],
+  ['A5', 'a header that is null', changedHeader(() => 'null')],
   ['A5', 'text after the header', changedHeader((json) => `${json}{}`)],
   ['A5', 'a comma too many in the header', changedHeader((json) => `${json.slice(0, -1)},}`)],
   ['A5', 'single quotes in the header', changedHeader((json) => json.replaceAll('"', "'"))],
