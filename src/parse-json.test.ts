@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
@@ -209,15 +210,13 @@ test('A5 · claims are what was written, whatever was read before, or refused fo
 });
 
 test('a value is the one that JSON.parse gives in a V8 that has parsed nothing else', async () => {
-  for (const { text } of fc.sample(anyObject, { numRuns: 40 })) {
-    const fresh = new Worker(
-      `const { parentPort, workerData } = require('node:worker_threads');
-      parentPort.postMessage(JSON.stringify(JSON.parse(workerData)));`,
-      { eval: true, workerData: text },
-    );
-    const expected = await new Promise((resolve, reject) => fresh.on('message', resolve).on('error', reject));
+  const source = `const { parentPort, workerData } = require('node:worker_threads');
+    parentPort.postMessage(JSON.stringify(JSON.parse(workerData)));`;
+  const each = fc.sample(anyObject, { numRuns: 40 }).map(async ({ text }) => {
+    const [expected] = await once(new Worker(source, { eval: true, workerData: text }), 'message');
     assert.equal(JSON.stringify(parsed(text)), expected, text);
-  }
+  });
+  await Promise.all(each);
 });
 
 /** Texts with a character removed, added, or spelled as an escape where none may stand. */

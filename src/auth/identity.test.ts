@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimAt, parseClaimPath, readIdentity } from './identity.ts';
+import { type Claims, claimAt, parseClaimPath, readIdentity } from './identity.ts';
 import { checkTimes } from './token/checks.ts';
 
 test('A10 · a configured role claim replaces both default ones', () => {
@@ -73,35 +73,27 @@ for (const text of ['/a~', '/a~2', '/~', '/ok/~x']) {
   test(`${text} is no JSON Pointer`, () => assert.equal(parseClaimPath(text), undefined));
 }
 
-/** Seconds: exp, nbf, iat, now, tolerance, and what is wrong. RFC 7519 §4.1.4 to §4.1.6, contract A8. */
-const TIMES: readonly (readonly [
-  number,
-  number | undefined,
-  number | undefined,
-  number,
-  number,
-  string | undefined,
-])[] = [
-  [100, undefined, undefined, 99.999, 0, undefined],
-  [100, undefined, undefined, 100, 0, 'expired'],
-  [100, undefined, undefined, 129.999, 30, undefined],
-  [100, undefined, undefined, 130, 30, 'expired'],
-  [100.5, undefined, undefined, 100.4, 0, undefined],
-  [100.5, undefined, undefined, 100.5, 0, 'expired'],
-  [100, 50, undefined, 50, 0, undefined],
-  [100, 50, undefined, 49.999, 0, 'not-yet-valid'],
-  [100, 50, undefined, 20, 30, undefined],
-  [100, 50, undefined, 19.999, 30, 'not-yet-valid'],
-  [100, undefined, 50, 50, 0, undefined],
-  [100, undefined, 50, 49.999, 0, 'issued-later'],
-  [100, undefined, 50, 20, 30, undefined],
-  [100, 50, 60, 55, 0, 'issued-later'],
-  [100, 200, undefined, 150, 0, 'expired'],
+/** What is wrong at a time, with a tolerance, in seconds: RFC 7519 §4.1.4 to §4.1.6, contract A8. */
+const TIMES: readonly (readonly [claims: Claims, now: number, tolerance: number, code?: string])[] = [
+  [{ exp: 100 }, 99.999, 0],
+  [{ exp: 100 }, 100, 0, 'expired'],
+  [{ exp: 100 }, 129.999, 30],
+  [{ exp: 100 }, 130, 30, 'expired'],
+  [{ exp: 100.5 }, 100.4, 0],
+  [{ exp: 100.5 }, 100.5, 0, 'expired'],
+  [{ exp: 100, nbf: 50 }, 50, 0],
+  [{ exp: 100, nbf: 50 }, 49.999, 0, 'not-yet-valid'],
+  [{ exp: 100, nbf: 50 }, 20, 30],
+  [{ exp: 100, nbf: 50 }, 19.999, 30, 'not-yet-valid'],
+  [{ exp: 100, iat: 50 }, 50, 0],
+  [{ exp: 100, iat: 50 }, 49.999, 0, 'issued-later'],
+  [{ exp: 100, iat: 50 }, 20, 30],
+  [{ exp: 100, nbf: 50, iat: 60 }, 55, 0, 'issued-later'],
+  [{ exp: 100, nbf: 200 }, 150, 0, 'expired'],
 ];
 
-for (const [exp, nbf, iat, now, tolerance, code] of TIMES) {
-  const claims = JSON.stringify({ exp, nbf, iat });
-  test(`${claims} at ${now} with ${tolerance} s of tolerance is ${code ?? 'valid'}`, () => {
-    assert.equal(checkTimes({ exp, nbf, iat }, now, tolerance)?.code, code);
+for (const [claims, now, tolerance, code] of TIMES) {
+  test(`${JSON.stringify(claims)} at ${now} with ${tolerance} s of tolerance is ${code ?? 'valid'}`, () => {
+    assert.equal(checkTimes(claims, now, tolerance)?.code, code);
   });
 }
