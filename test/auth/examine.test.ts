@@ -19,8 +19,7 @@ async function examined(token: string, claims = {}) {
 }
 
 async function lineOf(check: 'issuer' | 'audience' | 'roles', claims: object): Promise<string> {
-  const made = draft();
-  return (await examined(forge(made, { claims: { ...made.claims, ...claims } }))).lines.get(check) ?? '';
+  return (await examined(forge(draft('p256', { claims })))).lines.get(check) ?? '';
 }
 
 test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
@@ -52,9 +51,8 @@ test('every check of a good token is ok', async () => {
 });
 
 test('a token with three faults shows all three', async () => {
-  const made = draft();
-  const claims = { ...made.claims, iss: 'a', aud: 'b', exp: 1 };
-  const { verdict, lines } = await examined(forge(made, { claims }));
+  const claims = { iss: 'a', aud: 'b', exp: 1 };
+  const { verdict, lines } = await examined(forge(draft('p256', { claims })));
   assert.equal(verdict, 'refused');
   for (const check of ['issuer', 'audience', 'times'] as const)
     assert.match(lines.get(check) ?? '', /^failed: /);
@@ -138,11 +136,9 @@ test('claims that have nothing to do with the role bring no hint', async () => {
 });
 
 test('claims nested as deep as a token can be are looked through', async () => {
-  const made = draft();
+  const { claims } = draft('p256', { claims: { role: 'a' } });
   const deep = `{"x":${'{"a":['.repeat(1000)}"editor"${']}'.repeat(1000)},`;
-  const { lines } = await examined(
-    forge(made, { claims: deep + JSON.stringify({ ...made.claims, role: 'a' }).slice(1) }),
-  );
+  const { lines } = await examined(forge(draft(), { claims: deep + JSON.stringify(claims).slice(1) }));
   assert.equal(lines.get('roles'), 'ok: "a"');
 });
 
@@ -161,8 +157,7 @@ const HEADERS: readonly (readonly [object, string])[] = [
 
 for (const [header, says] of HEADERS) {
   test(`what is wrong with the header ${JSON.stringify(header)} is named, to who asks and not in the answer`, async () => {
-    const made = draft();
-    const token = forge(made, { header: { ...made.header, ...header } });
+    const token = forge(draft('p256', { header }));
     const line = (await examined(token)).lines.get('form') ?? '';
     assert.equal(line.slice(-says.length), says);
     const answer = await authenticateWith({ ...TRUST, keys: keys.issuer, now: Date.now })(`Bearer ${token}`);
@@ -177,8 +172,7 @@ test('a configured claim without roles is named', async () => {
 });
 
 test('an unknown key is told with the known ones', async () => {
-  const made = draft();
-  const { lines } = await examined(forge(made, { header: { ...made.header, kid: 'gone' } }));
+  const { lines } = await examined(forge(draft('p256', { header: { kid: 'gone' } })));
   assert.match(
     lines.get('key') ?? '',
     /^failed: no key with kid "gone" in the test issuer: there is .*"p384" for ES384/,
@@ -209,10 +203,8 @@ for (const [token, says] of PASTED) {
 }
 
 test('nothing from a token moves the cursor of a terminal', async () => {
-  const made = draft();
   const name = '\u001b[2J\u009b2J\u202e';
-  const { lines } = await examined(
-    forge(made, { claims: { ...made.claims, name, iss: name, aud: name, role: name } }),
-  );
+  const claims = { name, iss: name, aud: name, role: name };
+  const { lines } = await examined(forge(draft('p256', { claims })));
   assert.doesNotMatch([...lines.values()].join(''), /\p{C}/u);
 });

@@ -53,29 +53,42 @@ export function privateKey(name: KeyName): KeyObject {
   return PAIRS[name].privateKey;
 }
 
-export function jwkOf(pair: { readonly publicKey: KeyObject }, kid: string): Record<string, unknown> {
-  return { ...pair.publicKey.export({ format: 'jwk' }), kid };
+export function jwkOf(key: KeyObject, kid: string): Record<string, unknown> {
+  return { ...key.export({ format: 'jwk' }), kid };
 }
 
-/** The set of the test issuer. */
-export function jwks(): { readonly keys: readonly Record<string, unknown>[] } {
-  const names = Object.keys(PAIRS) as KeyName[];
+/** A set of the test issuer: of all its keys, or of these in their order. */
+export function jwks(...names: readonly KeyName[]): { readonly keys: readonly Record<string, unknown>[] } {
+  const published = names.length > 0 ? names : (Object.keys(PAIRS) as KeyName[]);
   return {
-    keys: names.map((name) => ({
-      ...jwkOf(PAIRS[name], name),
+    keys: published.map((name) => ({
+      ...jwkOf(publicKey(name), name),
       use: 'sig',
       ...(name === 'fixed' && { alg: 'RS256' }),
     })),
   };
 }
 
-/** An editor's good token by one of the issuer's keys, valid for ten minutes. */
-export function draft(name: KeyName | 'secret' = 'p256'): Draft {
+/**
+ * An editor's good token by one of the issuer's keys, valid for ten minutes; with members of its own in place of these,
+ * where undefined leaves one out.
+ */
+export function draft(
+  name: KeyName | 'secret' = 'p256',
+  own: { header?: object; claims?: object } = {},
+): Draft {
   const now = Math.floor(Date.now() / 1000);
-  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'ada', role: 'editor', iat: now - 5, exp: now + 600 };
-  if (name === 'secret') return { header: { alg: 'HS256', typ: 'JWT' }, claims, sign: mac('sha256') };
+  const times = { iat: now - 5, exp: now + 600 };
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'ada', role: 'editor', ...times, ...own.claims };
+  if (name === 'secret') {
+    return { header: { alg: 'HS256', typ: 'JWT', ...own.header }, claims, sign: mac('sha256') };
+  }
   const alg = ALGORITHMS[name];
-  return { header: { alg, typ: 'JWT', kid: name }, claims, sign: signer(alg, privateKey(name)) };
+  return {
+    header: { alg, typ: 'JWT', kid: name, ...own.header },
+    claims,
+    sign: signer(alg, privateKey(name)),
+  };
 }
 
 /** Puts a draft together, with parts of it replaced. Members that are undefined are left out. */

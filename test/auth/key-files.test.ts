@@ -42,13 +42,9 @@ const KEYS: readonly (readonly [string, string, number])[] = [
   ['a PEM public key', pem('p256'), 1],
   ['a PEM public key after a comment', `the key of the issuer\n${pem('rsa')}\n\n`, 1],
   ['a PEM public key of PKCS #1', rsaOnly, 1],
-  ['a JWK', JSON.stringify(jwkOf({ publicKey: publicKey('ed') }, 'ed')), 1],
+  ['a JWK', JSON.stringify(jwkOf(publicKey('ed'), 'ed')), 1],
   ['a JWKS', JSON.stringify(jwks(), null, 2), 6],
-  [
-    'a JWKS with a weak key',
-    JSON.stringify({ keys: [...jwks().keys, jwkOf({ publicKey: weak }, 'weak')] }),
-    6,
-  ],
+  ['a JWKS with a weak key', JSON.stringify({ keys: [...jwks().keys, jwkOf(weak, 'weak')] }), 6],
 ];
 
 for (const [what, content, count] of KEYS) {
@@ -69,11 +65,7 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
   ['broken JSON', '{"keys":[', /not valid JSON$/],
   ['JSON with an escape outside of strings', '{"keys"\\u003a[]}', /not valid JSON$/],
   ['an empty JWKS', '{"keys":[]}', /must have a key that verifies signatures/],
-  [
-    'RSA of 1024 bits',
-    JSON.stringify(jwkOf({ publicKey: weak }, 'weak')),
-    /"weak".* at least 2048 bits, received 1024/,
-  ],
+  ['RSA of 1024 bits', JSON.stringify(jwkOf(weak, 'weak')), /"weak".* at least 2048 bits, received 1024/],
   ['RSA of 1024 bits, PEM', weak.export({ type: 'spki', format: 'pem' }).toString(), /at least 2048 bits/],
   ['a private PEM key', privatePem, /private key/],
   ['a private PEM key of SEC 1', privateSec1, /private key/],

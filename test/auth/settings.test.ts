@@ -165,7 +165,7 @@ const SMUGGLED: readonly (readonly [
   ],
   ['the text of its secret', 'TODO_AUTH_SECRET_FILE', ({ k }) => k],
   ['its file as keys', 'TODO_AUTH_KEYS_FILE', (key) => JSON.stringify(key)],
-  ['its kid', 'TODO_AUTH_KEYS_FILE', ({ kid }) => JSON.stringify(jwkOf({ publicKey: publicKey('ed') }, kid))],
+  ['its kid', 'TODO_AUTH_KEYS_FILE', ({ kid }) => JSON.stringify(jwkOf(publicKey('ed'), kid))],
 ];
 
 for (const [what, variable, contentOf] of SMUGGLED) {

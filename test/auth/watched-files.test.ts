@@ -8,7 +8,7 @@ import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { draft, forge, jwkOf, type KeyName, mac, privateKey, publicKey } from './forge.ts';
+import { draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
 import { keptLog, TRUST, verdictsWith } from './trust.ts';
 
 /** Of one length: the size of a file is not what tells that it has changed. */
@@ -16,7 +16,7 @@ const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
 const LONG = randomBytes(64);
 
 function only(...names: readonly KeyName[]): string {
-  return JSON.stringify({ keys: names.map((name) => jwkOf({ publicKey: publicKey(name) }, name)) });
+  return JSON.stringify(jwks(...names));
 }
 
 function contentOf(...secrets: readonly Buffer[]): string {

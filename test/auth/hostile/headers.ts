@@ -1,6 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
 import {
-  type Draft,
   draft,
   encode,
   forge,
@@ -21,13 +20,9 @@ function strayBits(segment: string): string {
   return `${segment.slice(0, -1)}${last}`;
 }
 
-function withClaim(name: string, value: string): Draft {
-  const made = draft();
-  return { ...made, claims: { ...made.claims, [name]: value } };
-}
-
-const ragged = withClaim('name', 'x'.repeat(encode(withClaim('name', '').claims).length % 4 === 0 ? 1 : 0));
-const urlSafe = withClaim('name', '\u00fb\u00ff~~~???>>>');
+const withName = (name: string) => draft('p256', { claims: { name } });
+const ragged = withName('x'.repeat(encode(withName('').claims).length % 4 === 0 ? 1 : 0));
+const urlSafe = withName('\u00fb\u00ff~~~???>>>');
 
 export const brokenForms: readonly Row[] = [
   ['A5', 'padding after the signature', text((token) => `${token}==`)],
@@ -79,8 +74,8 @@ export const brokenForms: readonly Row[] = [
   ],
 ];
 
-const room = 12 * 1024 - forge(withClaim('pad', '')).length;
-const full = withClaim('pad', 'x'.repeat(Math.floor((room * 3) / 4) - 4));
+const room = 12 * 1024 - forge(draft('p256', { claims: { pad: '' } })).length;
+const full = draft('p256', { claims: { pad: 'x'.repeat(Math.floor((room * 3) / 4) - 4) } });
 
 export const tooLong: readonly Row[] = [
   ['A5', '12 KiB and more, well signed', claims({ pad: 'x'.repeat(9500) }), 'p256', full],
@@ -120,7 +115,7 @@ export const brokenHeaders: readonly Row[] = [
   ['RFC 7515 §4.1.4', 'a key id that is an object', header({ kid: { p256: true } })],
 ];
 
-const stranger = jwkOf(STRANGERS.p256, 'p256');
+const stranger = jwkOf(STRANGERS.p256.publicKey, 'p256');
 const byStranger = signer('ES256', STRANGERS.p256.privateKey);
 const unencoded: Sabotage = (made) => {
   const head = encode({ ...made.header, b64: false, crit: ['b64'] });
@@ -150,7 +145,7 @@ export const refusedParameters: readonly Row[] = [
     'a stranger who brings the key',
     (made) => forge(made, { header: { ...made.header, jwk: stranger }, sign: byStranger }),
   ],
-  ['A5', 'the right key brought along', header({ jwk: jwkOf({ publicKey: publicKey('p256') }, 'p256') })],
+  ['A5', 'the right key brought along', header({ jwk: jwkOf(publicKey('p256'), 'p256') })],
   ['RFC 8725 §3.10', 'an address for keys', header({ jku: 'https://attacker.example/jwks' })],
   [
     'RFC 8725 §2.9',
