@@ -8,55 +8,35 @@ import type { Measurement } from './measure.ts';
 import manifest from './package.json' with { type: 'json' };
 import { wrkVersion } from './wrk.ts';
 
-/** Shares, 0 to 1, from which figures should not be quoted. */
-const LIMITS = { busy: 0.05, stolen: 0.01, foreign: 0.05 } as const;
-
 const LOOK_MS = 2_000;
 
-/** What the figures depend on, and why they should not be quoted: what else the machine did. */
-export interface Machine {
-  readonly facts: Readonly<Record<string, string>>;
-  readonly disturbed: readonly string[];
-}
+/** What the figures depend on: the machine, and what else it did. */
+export type Facts = Readonly<Record<string, string>>;
 
 /** Watches the machine for two seconds while nothing of the benchmark runs. `folder` has the databases. */
-export async function lookBefore(folder: string): Promise<Machine> {
+export async function lookBefore(folder: string): Promise<Facts> {
   const averages = loadavg().map((value) => value.toFixed(2));
   const began = coreTimes();
   await pause(LOOK_MS);
   const { busy, stolen } = shares(began);
   return {
-    facts: {
-      processor: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores`,
-      memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-      system: `${type()} ${release()}`,
-      'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
-      'load average before': averages.join(' '),
-      'processor in use before': percent(busy),
-    },
-    disturbed: [
-      ...(busy > LIMITS.busy ? [`${percent(busy)} of the processor were in use before`] : []),
-      ...(stolen > LIMITS.stolen ? [`the host gave ${percent(stolen)} of it to others before`] : []),
-    ],
+    processor: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${type()} ${release()}`,
+    'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
+    'load average before': averages.join(' '),
+    'processor in use before': percent(busy),
+    'time that the host gave to others before': percent(stolen),
   };
 }
 
 /** What the measurements tell about the machine; `began` is from when they began. */
-export function lookBack(began: CoreTimes | undefined, measurements: readonly Measurement[]): Machine {
+export function lookBack(began: CoreTimes | undefined, measurements: readonly Measurement[]): Facts {
   const { stolen } = shares(began);
   const foreign = measurements.map((one) => one.foreign).filter((share) => !Number.isNaN(share));
-  const others = quantile(foreign, 0.5);
   return {
-    facts: {
-      "the server's core, used by others": `median ${percent(others)}, at most ${percent(Math.max(0, ...foreign))}`,
-      'time that the host gave to others': percent(stolen),
-    },
-    disturbed: [
-      ...(others > LIMITS.foreign
-        ? [`others used ${percent(others)} of the server's core in the median`]
-        : []),
-      ...(stolen > LIMITS.stolen ? [`the host gave ${percent(stolen)} of the processor to others`] : []),
-    ],
+    "the server's core, used by others": `median ${percent(quantile(foreign, 0.5))}, at most ${percent(Math.max(0, ...foreign))}`,
+    'time that the host gave to others': percent(stolen),
   };
 }
 

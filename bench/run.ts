@@ -75,21 +75,15 @@ async function main(): Promise<number> {
     measurements.push(...measured);
   }
   const after = lookBack(began, measurements);
-  const disturbed = [...before.disturbed, ...after.disturbed];
   const facts = {
     date: new Date().toISOString(),
     command: ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
       ' ',
     ),
-    ...before.facts,
-    ...after.facts,
+    ...before,
+    ...after,
     versions: versions(),
   };
-  if (disturbed.length > 0) {
-    process.stdout.write(
-      `**Do not quote this run: the machine was not quiet.** ${disturbed.join('; ')}.\n\n`,
-    );
-  }
   if (!complete) {
     process.stdout.write(
       '**Do not quote this run: requests or servers failed.** Standard error has which.\n\n',

@@ -55,7 +55,7 @@ async function measure(): Promise<Found> {
   const began = performance.now();
   const say = (what: string) =>
     process.stderr.write(`${Math.round((performance.now() - began) / 1e3)} s: ${what} …\n`);
-  const { facts } = await lookBefore(tmpdir());
+  const facts = await lookBefore(tmpdir());
   const words = process.argv.slice(2);
   const command = ['npm run capacity', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
   const about = { date: new Date().toISOString(), command, ...facts };

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../test/folder.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { crash } from '../test/storage/crash.ts';
+import { crashRepeats } from '../test/storage/crash-repeats.ts';
 import { compileDisk, cutPower } from '../test/storage/disk.ts';
+import { PostgresServer } from '../test/storage/postgres-server.ts';
 
 const HELP = `Usage: node endurance/crash-cycles.ts [flags]
 
@@ -15,27 +17,41 @@ fault is a line on standard error, and the exit code is 1 then. A cycle takes ab
   --cycles N     default 200
   --seed N       default: of the clock
   --power-cut    the disk forgets what was not synced, too (Linux, a C compiler)
+  --repeats      clients create with an Idempotency-Key instead, and repeat what was not answered: every create must have
+                 made one todo
+  --postgresql   with --repeats: two instances on one PostgreSQL, which are killed in turn; each repeats the other's
   --help
 `;
 
-const flags = scriptFlags(HELP, { cycles: 200, seed: Date.now() % 1_000_000 }, ['power-cut']);
+const flags = scriptFlags(HELP, { cycles: 200, seed: Date.now() % 1_000_000 }, [
+  ...(['power-cut', 'repeats', 'postgresql'] as const),
+]);
 
-await using folder = await temporaryFolder();
-const dataDir = join(folder.path, 'data');
-const kept = join(folder.path, 'kept');
-await mkdir(dataDir);
-await mkdir(kept);
-const common = { dataDir, cycles: flags.cycles, seed: flags.seed };
-const figures = flags['power-cut']
-  ? await crash({
-      ...common,
-      env: { ...(await compileDisk(folder.path)), DISK_FOLDER: dataDir, DISK_KEPT: kept },
-      afterDeath: (random) => cutPower(dataDir, kept, random),
-    })
-  : await crash(common);
+// Not `process.exitCode`: the package that starts PostgreSQL sets it back to 0.
+process.exit(await main());
 
-const { cycles, acknowledged, faults } = figures;
-for (const fault of faults) console.error(fault);
-const { seed, 'power-cut': powerCut } = flags;
-console.log(JSON.stringify({ seed, powerCut, cycles, acknowledged, faults: faults.length }));
-process.exitCode = faults.length === 0 ? 0 : 1;
+async function main(): Promise<number> {
+  await using folder = await temporaryFolder();
+  const { faults, ...figures } = await (flags.repeats ? repeats : writes)(folder.path);
+  for (const fault of faults) console.error(fault);
+  console.log(JSON.stringify({ ...flags, ...figures, faults: faults.length }));
+  return faults.length === 0 ? 0 : 1;
+}
+
+async function writes(folder: string) {
+  const dataDir = join(folder, 'data');
+  const kept = join(folder, 'kept');
+  await mkdir(dataDir);
+  await mkdir(kept);
+  const common = { dataDir, cycles: flags.cycles, seed: flags.seed };
+  if (!flags['power-cut']) return crash(common);
+  const env = { ...(await compileDisk(folder)), DISK_FOLDER: dataDir, DISK_KEPT: kept };
+  return crash({ ...common, env, afterDeath: (random) => cutPower(dataDir, kept, random) });
+}
+
+async function repeats(dataDir: string) {
+  const { cycles, seed, postgresql } = flags;
+  await using server = postgresql ? await PostgresServer.start() : undefined;
+  const env = server === undefined ? {} : { TODO_DATABASE: await server.makeDatabase() };
+  return await crashRepeats({ instances: postgresql ? 2 : 1, dataDir, cycles, seed, env });
+}

@@ -16,36 +16,21 @@ interface Page {
 
 /** Every such page. */
 export async function pages(): Promise<readonly Page[]> {
-  const configuration = new URL('docs/configuration.md', ROOT);
-  const settings = await readFile(configuration, 'utf8');
-  const specification = new URL('docs/specification.md', ROOT);
-  const clauses = await readFile(specification, 'utf8');
-  const architecture = new URL('docs/architecture.md', ROOT);
-  const modules = await readFile(architecture, 'utf8');
-  const tables = CHAPTERS.map(chapterOf(await clauseTests())).join('\n');
-  return [
-    {
-      file: configuration,
-      is: settings,
-      shouldBe: replaced(settings, /^\| Variable, .*?\n(?=\n)/ms, settingsTable()),
-    },
-    {
-      file: architecture,
-      is: modules,
-      shouldBe: replaced(
-        modules,
-        /(?<=```mermaid\n)flowchart TD\n[^`]*/,
-        picture(new Set(modulesIn(modules).keys())),
-      ),
-    },
-    { file: specification, is: clauses, shouldBe: replaced(clauses, /^## .*/ms, tables) },
-  ];
+  const clauses = CHAPTERS.map(chapterOf(await clauseTests())).join('\n');
+  const pictureIn = (page: string) => picture(new Set(modulesIn(page).keys()));
+  return Promise.all([
+    pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable),
+    pageOf('architecture', /(?<=```mermaid\n)flowchart TD\n[^`]*/, pictureIn),
+    pageOf('specification', /^## .*/ms, () => clauses),
+  ]);
 }
 
 /** A page with its table made anew. @throws {Error} when the table is not found: it would never change. */
-function replaced(page: string, table: RegExp, by: string): string {
-  if (!table.test(page)) throw new Error(`No page has ${table}`);
-  return page.replace(table, () => by);
+async function pageOf(name: string, table: RegExp, make: (page: string) => string): Promise<Page> {
+  const file = new URL(`docs/${name}.md`, ROOT);
+  const is = await readFile(file, 'utf8');
+  if (!table.test(is)) throw new Error(`No page has ${table}`);
+  return { file, is, shouldBe: is.replace(table, () => make(is)) };
 }
 
 /** What each module may import, and what it may name by type alone, by the table of docs/architecture.md. */

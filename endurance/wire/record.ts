@@ -2,30 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { type Sign, signer } from '../../conformance/src/sign.ts';
+import { scriptFlags } from '../../test/script-flags.ts';
 import { type AuthSettings, type Running, type ServeOptions, startService } from '../../test/start.ts';
 import { type Difference, differencesOf, type Outcome, readOutcome } from './answers.ts';
 import { type Conversation, conversations, isWrite, type Known, LAST } from './requests.ts';
-
-const HELP = `Usage: tools/runtime/node endurance/wire/record.ts --before FOLDER --after FOLDER [flags]
-
-Starts the service from two checkouts, each on a new data folder with the same secret, sends both the same generated
-connections (${'`'}--count${'`'} in each setting) and compares what comes back byte for byte: status lines, headers with
-their order, bodies, and whether the connection closes. Left out is only what differs between any two answers: Date,
-random trace and span ids, ports, the values of metrics. Prints the differences by kind, each with its first example.
-
-  --before FOLDER, --after FOLDER  checkouts with node_modules
-  --count N                        connections in each setting, default 2000
-  --seed N                         default picked by the clock, and printed
-  --only SETTING                   one of those below; may be repeated
-  --examples N                     of each kind, default 1
-  --list                           print the settings
-  -h, --help
-
-Exit codes: 0 the same, 1 differences, 2 wrong usage.
-`;
 
 /** Milliseconds. An answer that takes longer counts as none, in both. */
 const PATIENCE_MS = 8_000;
@@ -48,17 +30,26 @@ const SETTINGS: Readonly<Record<string, ServeOptions>> = {
   'demo-development-cors': { profile: 'error-demo', environment: 'development', env: CORS },
 };
 
-const ADMIN_REQUESTS = [
-  '/live',
-  '/ready',
-  '/version',
-  '/metrics',
-  '/',
-  '/live/',
-  '/LIVE',
-  '/live?x',
-  '/todos',
-  '//',
+const HELP = `Usage: tools/runtime/node endurance/wire/record.ts --before FOLDER --after FOLDER [flags]
+
+Starts the service from two checkouts, each on a new data folder with the same secret, sends both the same generated
+connections (${'`'}--count${'`'} in each setting) and compares what comes back byte for byte: status lines, headers with
+their order, bodies, and whether the connection closes. Left out is only what differs between any two answers: Date,
+random trace and span ids, ports, the values of metrics. Prints the differences by kind, each with its first example.
+
+  --before FOLDER, --after FOLDER  checkouts with node_modules
+  --count N                        connections in each setting, default 2000
+  --seed N                         default picked by the clock, and printed
+  --only SETTING[,SETTING…]        of ${Object.keys(SETTINGS).join(', ')}
+  --examples N                     of each kind, default 1
+  --help
+
+Exit codes: 0 the same, 1 differences, 2 wrong usage.
+`;
+
+const ADMIN_PATHS = [
+  ...['/live', '/ready', '/version', '/metrics', '/'],
+  ...['/live/', '/LIVE', '/live?x', '/todos', '//'],
 ];
 
 /** The two sides, on data of their own. Owned: `await using`. */
@@ -73,56 +64,25 @@ interface Found extends Difference {
   readonly conversation: Conversation;
 }
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    after: { type: 'string' },
-    count: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    only: { type: 'string', multiple: true, default: Object.keys(SETTINGS) },
-    examples: { type: 'string', default: '1' },
-    list: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(HELP);
-} else if (values.list) {
-  process.stdout.write(`${Object.keys(SETTINGS).join('\n')}\n`);
-} else {
-  process.exitCode = await record();
+const { before, after, only, count, seed, examples } = scriptFlags(
+  HELP,
+  { count: 2_000, seed: Date.now() % 2 ** 31, examples: 1 },
+  [],
+  ['before', 'after', 'only'],
+);
+const settings = only?.split(',') ?? Object.keys(SETTINGS);
+const unknown = settings.some((name) => SETTINGS[name] === undefined);
+if (before === undefined || after === undefined || unknown || !(count > 0)) {
+  process.stderr.write(HELP);
+  process.exit(2);
 }
+process.stdout.write(`seed ${seed}, ${count} connections in each setting\n`);
+const found: Found[] = [];
+for (const setting of settings) found.push(...(await compareIn(setting, [before, after])));
+report(found);
+process.exitCode = found.length === 0 ? 0 : 1;
 
-async function record(): Promise<number> {
-  const { before, after } = values;
-  const [count, seed, examples] = [values.count, values.seed, values.examples].map(Number);
-  const unknown = values.only.find((name) => SETTINGS[name] === undefined);
-  if (
-    before === undefined ||
-    after === undefined ||
-    unknown !== undefined ||
-    !count ||
-    !examples ||
-    !(Number(seed) >= 0)
-  ) {
-    process.stderr.write(HELP);
-    return 2;
-  }
-  process.stdout.write(`seed ${seed}, ${count} connections in each setting\n`);
-  const found: Found[] = [];
-  for (const setting of values.only) {
-    found.push(...(await compareIn(setting, [before, after], count, Number(seed))));
-  }
-  report(found, examples);
-  return found.length === 0 ? 0 : 1;
-}
-
-async function compareIn(
-  setting: string,
-  folders: readonly [string, string],
-  count: number,
-  seed: number,
-): Promise<Found[]> {
+async function compareIn(setting: string, folders: readonly [string, string]): Promise<Found[]> {
   const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
   const options = SETTINGS[setting] ?? {};
   let pair = await openPair(options, folders, auth);
@@ -245,7 +205,7 @@ async function sameTodos({ before, after }: Pair, { editor }: Known): Promise<bo
 
 function adminConversations(): readonly Conversation[] {
   const lines = ['GET', 'HEAD', 'POST'].flatMap((method) =>
-    ADMIN_REQUESTS.filter((path) => method !== 'HEAD' || path !== '/metrics').map(
+    ADMIN_PATHS.filter((path) => method !== 'HEAD' || path !== '/metrics').map(
       (path) => `${method} ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
     ),
   );
@@ -295,7 +255,7 @@ async function converse(url: string, { pieces, ends }: Conversation): Promise<Ou
   return readOutcome(received, !silent, [port]);
 }
 
-function report(found: readonly Found[], examples: number): void {
+function report(found: readonly Found[]): void {
   const kinds = Map.groupBy(found, ({ kind }) => kind);
   const often = [...kinds].sort(([, one], [, other]) => other.length - one.length);
   for (const [kind, all] of often) {
