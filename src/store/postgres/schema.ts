@@ -5,7 +5,7 @@ import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf, throwFault } from './error.ts';
 import { TRIGGERS } from './list.ts';
-import { EVER, faultOf, findAllLacks, grants, raiseAbove, TO_SERVE } from './needs.ts';
+import { EVER, faultOf, findAllLacks, grants, raiseAbove, rightsFault, TO_SERVE } from './needs.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -96,6 +96,19 @@ export async function migrate(connection: ServerConnection, tell: Tell = () => {
   return versions;
 }
 
+/** Checks for an instance that starts all that it needs, and that a crash of the server empties none of its tables. */
+export async function prepareToServe(
+  connection: ServerConnection,
+  mayMigrate: boolean,
+  tell: Tell,
+): Promise<void> {
+  throwFault(await rightsFault(connection));
+  const version = mayMigrate ? (await migrate(connection, tell)).to : await checkSchema(connection);
+  if (!mayMigrate) throwFault(faultOf(await findAllLacks(connection)));
+  if (version > MIGRATIONS.version) tell({ event: 'schema-newer', version, own: MIGRATIONS.version });
+  await checkLogged(connection);
+}
+
 /** What was there before. */
 async function makeSchema(connection: ServerConnection, version: number): Promise<SchemaVersion> {
   try {
@@ -124,13 +137,11 @@ async function makeSchema(connection: ServerConnection, version: number): Promis
  * than it must.
  */
 async function raiseSequences(connection: ServerConnection): Promise<void> {
-  const found = await findAllLacks(connection);
-  const fault = faultOf(found);
-  if (found.behind.length === 0) return throwFault(fault);
   try {
     await connection.transaction((ask) => raiseAbove(ask, EVER));
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    const fault = faultOf(await findAllLacks(connection));
     throw new Error(`${fault}, as the owner of the tables`, { cause: error });
   }
 }
@@ -144,13 +155,6 @@ export async function checkSchema(connection: ServerConnection): Promise<number>
       ? `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`
       : MIGRATIONS.faultOf(schema),
   );
-  return version;
-}
-
-/** The same for an instance, which needs all of it. */
-export async function checkServable(connection: ServerConnection): Promise<number> {
-  const version = await checkSchema(connection);
-  throwFault(faultOf(await findAllLacks(connection)));
   return version;
 }
 

@@ -18,14 +18,12 @@ import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
-import type { ServerConnection } from './connection.ts';
 import { Database } from './database.ts';
-import { FOREIGN_KEY_VIOLATION, hasCode, throwFault } from './error.ts';
+import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
-import { rightsFault } from './needs.ts';
 import { ADD, REPLACE, SELECTED } from './row.ts';
-import { checkLogged, checkServable, MIGRATIONS, migrate, sizeOf } from './schema.ts';
+import { prepareToServe, sizeOf } from './schema.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
@@ -67,9 +65,17 @@ export async function openPostgresStore(
   connectionString: string,
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
-  const { tell = () => {} } = options;
+  const { tell = () => {}, patienceMs = START_PATIENCE_MS } = options;
+  const { statementMs, answerMs } = FOR_ONE_TODO;
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
-  await prepare(cluster, options, tell);
+  const connection = await connect(
+    cluster,
+    (first) => prepareToServe(first, options.migrate !== false, tell),
+    { statementMs, strict: true, patienceMs },
+  );
+  // What goes wrong with it now is done an hour later.
+  await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
+  await connection.leave();
   const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });
   await using parts = new AsyncDisposableStack();
   const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
@@ -156,24 +162,6 @@ export async function openPostgresStore(
     connections: () => database.counts(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** Connects once to check the database, and to bring its schema up to date. */
-async function prepare(cluster: Cluster, options: PostgresOptions, tell: Tell): Promise<void> {
-  const { statementMs, answerMs } = FOR_ONE_TODO;
-  const { patienceMs = START_PATIENCE_MS } = options;
-  const check = async (opened: ServerConnection) => {
-    throwFault(await rightsFault(opened));
-    const version =
-      options.migrate === false ? await checkServable(opened) : (await migrate(opened, tell)).to;
-    const own = MIGRATIONS.version;
-    if (version > own) tell({ event: 'schema-newer', version, own });
-    await checkLogged(opened);
-  };
-  const connection = await connect(cluster, check, { statementMs, strict: true, patienceMs });
-  // What goes wrong with it now is done an hour later.
-  await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
-  await connection.leave();
 }
 
 interface Row extends Todo {
