@@ -5,19 +5,20 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
+import { execute, newDatabase } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
-import { post, serve, titles } from './served.ts';
+import { serve } from '../storage/served.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const PAGE = await page('moving-data.md');
 
-const server = await PostgresServer.start('fsync=on');
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll('fsync=on');
 
 /** The lines of shell that a page has in a section, in the first block of it that has such a line. */
 function recipe(heading: string, text = PAGE, line = /^/m): string {
@@ -60,7 +61,7 @@ test('the recipe for the move from SQLite to PostgreSQL is right word for word',
   bare.password = '';
   {
     await using service = await serve(old);
-    for (const title of ['one', 'two', 'three']) await post(service, { title });
+    for (const title of ['one', 'two', 'three']) await service.post({ title });
   }
   const lines = recipe('From SQLite to PostgreSQL')
     .replace(/^OLD=.*$/m, `OLD='${old}'`)
@@ -74,7 +75,7 @@ test('the recipe for the move from SQLite to PostgreSQL is right word for word',
     'stop todo-service\nstart todo-service\n',
   );
   await using service = await serve(moved);
-  assert.deepEqual(await titles(service), ['one', 'two', 'three']);
+  assert.deepEqual(await service.titles(), ['one', 'two', 'three']);
 });
 
 test('the recipe for a file that another program writes is right word for word', async () => {
@@ -95,9 +96,8 @@ test('the recipe of operations.md for a restore is right word for word', async (
     [backup, 'saved'],
     [database, 'later'],
   ] as const) {
-    await runProgram(['migrate', '--database', `sqlite:${path}`]);
-    using opened = new DatabaseSync(path);
-    opened.prepare('INSERT INTO todos (title, category_id) VALUES (?, 1)').run(title);
+    await migrateSqlite(path);
+    execute(path, `INSERT INTO todos (title, category_id) VALUES ('${title}', 1)`);
   }
   await writeFile(`${database}-wal`, 'of the old file');
   const lines = recipe('Backup and restore', await page('operations.md'), /install/)
@@ -107,7 +107,7 @@ test('the recipe of operations.md for a restore is right word for word', async (
   const { code, stderr } = await sh(folder.path, lines);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   await using service = await serve(`sqlite:${database}`);
-  assert.deepEqual(await titles(service), ['saved']);
+  assert.deepEqual(await service.titles(), ['saved']);
 });
 
 for (const deleted of [['', '-wal', '-shm'], [''], ['-wal']]) {
@@ -118,7 +118,7 @@ for (const deleted of [['', '-wal', '-shm'], [''], ['-wal']]) {
     await using folder = await temporaryFolder();
     const database = join(folder.path, 'todos.db');
     await using service = await serve(`sqlite:${database}`);
-    await post(service, { title: 'answered' });
+    await service.post({ title: 'answered' });
     for (const name of names) await rm(join(folder.path, name));
     const lines = recipe('When the SQLite file is gone', await page('incidents.md'), /proc/);
     const { code, stdout, stderr } = await sh(folder.path, lines, { PID: String(service.pid) });
@@ -130,19 +130,15 @@ for (const deleted of [['', '-wal', '-shm'], [''], ['-wal']]) {
 const ADD = "INSERT INTO todos (title, category_id) VALUES ('a', 1)";
 
 test('what incidents.md says about ids of lost todos skips 1,000 of them', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await runProgram(['migrate', '--database', `sqlite:${path}`]);
+  const path = await newDatabase();
   const sql = /"(UPDATE sqlite_sequence .+)"/.exec(await page('incidents.md'))?.[1];
+  execute(path, `${ADD}; ${sql ?? assert.fail('no SQL')}`);
   using database = new DatabaseSync(path);
-  database.exec(ADD);
-  database.exec(sql ?? assert.fail('no SQL'));
   assert.equal(database.prepare(ADD).run().lastInsertRowid, 1_002);
 });
 
 test('what postgresql.md says about ids of lost todos skips 1,000 of them', async () => {
-  const url = await server.makeDatabase();
-  await runProgram(['migrate', '--database', url]);
+  const url = await server.makeMigrated();
   const sql = /```sql\n(SELECT setval.+)\n```/.exec(await page('postgresql.md'))?.[1];
   await server.execute(url, `${ADD}; ${sql ?? assert.fail('no SQL')}`);
   assert.deepEqual(await server.execute(url, `${ADD} RETURNING id`), [{ id: 1_002 }]);

@@ -1,98 +1,37 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { after, describe, test } from 'node:test';
+import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
 import * as postgres from '../../src/store/postgres/transfer.ts';
-import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
 import * as sqlite from '../../src/store/sqlite/transfer.ts';
 import { exportParts } from '../../src/store/transfer/lines.ts';
-import { temporaryFolder } from '../folder.ts';
-import { type Running, runProgram } from '../start.ts';
-import { PostgresServer } from '../storage/postgres-server.ts';
-import { todo } from '../todo.ts';
-import { ask, post, serve, titles } from './served.ts';
-
-const server = await PostgresServer.start('fsync=on');
-after(() => server[Symbol.asyncDispose]());
-const folder = await temporaryFolder();
-after(() => folder[Symbol.asyncDispose]());
-let made = 0;
-
-/** A path that nothing has. */
-function newPath(extension: string): string {
-  made += 1;
-  return join(folder.path, `${made}.${extension}`);
-}
+import { exportOf, idsTo } from '../storage/moving.ts';
+import { execute, newPath } from '../storage/new-files.ts';
+import { type Served, serve } from '../storage/served.ts';
+import { type Engine, engines, pathOf, printed, refused, server } from './engines.ts';
 
 const FIRST_VERSION = fileURLToPath(new URL('./export-v1.jsonl', import.meta.url));
-
-/** An export of some todos, all of category 1. */
-function exportOf(ids: readonly number[], more: object = {}): string {
-  const lines = [
-    { format: 'todo-service-export', version: 1, categories: 2, todos: ids.length, ...more },
-    { id: 1, name: 'Work' },
-    { id: 2, name: 'Life' },
-    ...ids.map((id) => todo(id, `Todo ${id}`)),
-  ];
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  return `${text}{"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
-}
-
-interface Engine {
-  /** An empty database. */
-  readonly make: () => Promise<string>;
-  /** One with the schema. */
-  readonly makeMigrated: () => Promise<string>;
-  readonly execute: (database: string, sql: string) => Promise<unknown>;
-}
-
-const engines: Readonly<Record<'SQLite' | 'PostgreSQL', Engine>> = {
-  SQLite: {
-    make: async () => `sqlite:${newPath('db')}`,
-    makeMigrated: async () => {
-      const path = newPath('db');
-      await migrateSqlite(path);
-      return `sqlite:${path}`;
-    },
-    execute: async (database, sql) => {
-      using opened = new DatabaseSync(database.replace('sqlite:', ''), { timeout: 5_000 });
-      opened.exec(sql);
-    },
-  },
-  PostgreSQL: {
-    make: () => server.makeDatabase(),
-    makeMigrated: () => server.makeMigrated(),
-    execute: (database, sql) => server.execute(database, sql),
-  },
-};
-
-const run = (words: readonly string[], database: string, input?: string) =>
-  runProgram([...words], { env: { TODO_DATABASE: database }, ...(input === undefined ? {} : { input }) });
-
-async function exported(database: string): Promise<string> {
-  const { code, stdout, stderr } = await run(['export'], database);
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  return stdout;
-}
 
 /** What an export says, without a program. */
 async function contents(database: string): Promise<string> {
   await using source = database.startsWith('sqlite:')
-    ? sqlite.openExport(database.replace('sqlite:', ''))
+    ? sqlite.openExport(pathOf(database))
     : await postgres.openExport(database);
   return (await Array.fromAsync(exportParts(source), ({ text }) => text)).join('');
 }
 
 /** What a service answers to a create with a key: its status, and the todo. */
-async function createOnce(service: Running, key: string, title: string) {
-  const reply = await ask(service, 'POST', '/todos', { title, categoryId: 1 }, { 'idempotency-key': key });
+async function createOnce(service: Served, key: string, title: string) {
+  const reply = await service.ask('POST', '/todos', { title, categoryId: 1 }, { 'idempotency-key': key });
   return { status: reply.status, body: JSON.parse(await reply.text()) };
 }
+
+/** Imports a text, which must succeed: what is printed. */
+const imported = (database: string, text: string, ...words: readonly string[]) =>
+  printed(database, ['import', ...words, '-'], { input: text });
 
 for (const [name, engine] of Object.entries(engines)) {
   describe(name, () => describeMoving(engine));
@@ -105,9 +44,9 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
   test('E1 · an export that is made while todos are added is one moment', async () => {
     const database = await make();
     await using service = await serve(database);
-    for (let count = 0; count < 20; count += 1) await post(service, { title: `before ${count}` });
-    const adding = Promise.all(Array.from({ length: 50 }, () => post(service, { title: 'during' })));
-    const text = await exported(database);
+    for (let count = 0; count < 20; count += 1) await service.post({ title: `before ${count}` });
+    const adding = Promise.all(Array.from({ length: 50 }, () => service.post({ title: 'during' })));
+    const text = await printed(database, ['export']);
     await adding;
     const [head = '', ...lines] = text.trimEnd().split('\n');
     const { todos, highestId } = JSON.parse(head);
@@ -125,37 +64,36 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
 
   test('E2 · ids, categories, done, keys, next id and the tag of the list survive a move to either engine', async () => {
     const source = await makeMigrated();
-    await run(['categories', 'add', 'Gärten \u{1F331}'], source);
+    await printed(source, ['categories', 'add', 'Gärten \u{1F331}']);
     await using service = await serve(source);
-    await post(service, { title: ' "\\ \u{1F95B}', categoryId: 3 });
+    await service.post({ title: ' "\\ \u{1F95B}', categoryId: 3 });
     const first = await createOnce(service, 'a-key', 'once');
-    await post(service);
-    await ask(service, 'PUT', '/todos/1', { title: 'done', done: true, categoryId: 2 });
-    await ask(service, 'DELETE', '/todos/3');
-    const listed = await ask(service, 'GET', '/todos');
-    const text = await exported(source);
+    await service.post();
+    await service.ask('PUT', '/todos/1', { title: 'done', done: true, categoryId: 2 });
+    await service.ask('DELETE', '/todos/3');
+    const listed = await service.ask('GET', '/todos');
+    const text = await printed(source, ['export']);
     for (const other of Object.values(engines)) {
       const target = await other.make();
-      const { code, stderr } = await run(['import', '-'], target, text);
-      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-      assert.deepEqual(rows(await exported(target)), rows(text));
+      await imported(target, text);
+      assert.deepEqual(rows(await printed(target, ['export'])), rows(text));
       await using moved = await serve(target);
-      const again = await ask(moved, 'GET', '/todos');
+      const again = await moved.ask('GET', '/todos');
       assert.equal(again.headers.get('etag'), listed.headers.get('etag'));
       assert.deepEqual(await createOnce(moved, 'a-key', 'once'), first);
       assert.equal((await createOnce(moved, 'a-key', 'another')).status, 422);
       assert.equal((await createOnce(moved, 'another-key', 'new')).body.id, 4);
-      const added = await run(['categories', 'add', 'Kitchen'], target);
-      assert.equal(added.stdout, '4\n');
+      assert.equal(await printed(target, ['categories', 'add', 'Kitchen']), '4\n');
     }
   });
 
   test('E2 · a file of the first version of the format is imported; a key of tomorrow is one of now, an old one is left out', async () => {
     const target = await make();
-    const { code, stdout } = await run(['import', FIRST_VERSION], target);
-    assert.equal(code, 0);
-    assert.match(stdout, /: todos 4, categories 3, keys of creates 2, highest id given out 42\n$/);
-    const text = await exported(target);
+    assert.match(
+      await printed(target, ['import', FIRST_VERSION]),
+      /: todos 4, categories 3, keys of creates 2, highest id given out 42\n$/,
+    );
+    const text = await printed(target, ['export']);
     const original = readFileSync(FIRST_VERSION, 'utf8');
     assert.deepEqual(rows(text).slice(1), rows(original).slice(1));
     const keys = text.split('\n').filter((line) => line.startsWith('{"key"'));
@@ -169,9 +107,9 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
 
   test('D5 · when the last id was given out, none is given out after a move', async () => {
     const target = await make();
-    await run(['import', '-'], target, exportOf([2_147_483_647]));
+    await imported(target, exportOf([2_147_483_647]));
     await using service = await serve(target);
-    await post(service, { status: 500 });
+    await service.post({ status: 500 });
   });
 
   for (const [content, sql] of [
@@ -190,187 +128,141 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
       const target = await makeMigrated();
       await execute(target, sql);
       const before = await contents(target);
-      assert.deepEqual(await run(['import', FIRST_VERSION], target), {
-        code: 69,
-        stdout: '',
-        stderr: `Cannot import: the database must be empty, and ${content}\n`,
-      });
+      const stderr = `Cannot import: the database must be empty, and ${content}\n`;
+      await refused(target, ['import', FIRST_VERSION], { code: 69, stderr });
       assert.equal(await contents(target), before);
     });
   }
 
-  test('E4 · a file that is cut off is refused with 65 and one line, and the database stays empty', async () => {
+  test('E4 · a file that is cut off, or has a changed byte, is refused with 65 and one line, and nothing is changed', async () => {
     const target = await makeMigrated();
     const before = await contents(target);
-    const text = exportOf(Array.from({ length: 5_000 }, (_, index) => index + 1));
-    for (const [part, reason] of [
-      [
-        text.slice(0, 200_000),
-        /^Cannot import: standard input: it ends within line \d+, so it was cut off\n$/,
-      ],
+    const text = exportOf(idsTo(5_000));
+    const cutOff = /^Cannot import: standard input: it ends within line \d+, so it was cut off\n$/;
+    const changed = /: line 5004: the lines before it are not what was written/;
+    for (const [input, stderr, ...only] of [
+      [text.slice(0, 200_000), cutOff],
       ['', /^Cannot import: standard input: it ends before line 1, so it was cut off\n$/],
-      [text.replace('Todo 4000', 'Todo 4001'), /: line 5004: the lines before it are not what was written/],
+      [text.replace('Todo 4000', 'Todo 4001'), changed],
+      [text.replace('Todo 4000', 'Todo 4001'), changed, '--only', '5'],
     ] as const) {
-      const { code, stdout, stderr } = await run(['import', '-'], target, part);
-      assert.deepEqual({ code, stdout }, { code: 65, stdout: '' });
-      assert.match(stderr, reason);
+      await refused(target, ['import', ...only, '-'], { input, code: 65, stderr });
       assert.equal(await contents(target), before);
     }
-    assert.equal((await run(['import', '-'], target, text)).code, 0);
+    await imported(target, text);
   });
 
   test('E3 · todos come back with their ids beside the service, which shows them at once', async () => {
     const database = await make();
     await using service = await serve(database);
-    for (const title of ['one', 'two', 'three']) await post(service, { title });
-    const text = await exported(database);
+    for (const title of ['one', 'two', 'three']) await service.post({ title });
+    const text = await printed(database, ['export']);
     for (const id of [1, 3]) {
-      await ask(service, 'DELETE', `/todos/${id}`);
-      assert.equal((await ask(service, 'GET', `/todos/${id}`)).status, 404);
+      await service.ask('DELETE', `/todos/${id}`);
+      assert.equal((await service.ask('GET', `/todos/${id}`)).status, 404);
     }
-    assert.deepEqual(await titles(service), ['two']);
-    const one = await run(['import', '--only', '1', '-'], database, text);
-    assert.deepEqual([one.code, one.stderr], [0, '']);
-    assert.match(one.stdout, /^Put back into [^\n]*: todos 1\n$/);
-    assert.equal((await ask(service, 'GET', '/todos/1')).status, 200);
-    assert.deepEqual(await titles(service), ['one', 'two']);
-    assert.equal((await run(['import', '--only', 'deleted', '-'], database, text)).code, 0);
-    assert.deepEqual(await titles(service), ['one', 'two', 'three']);
-    await post(service, { title: 'four' });
-    assert.equal((await ask(service, 'GET', '/todos/4')).status, 200);
+    assert.deepEqual(await service.titles(), ['two']);
+    assert.match(await imported(database, text, '--only', '1'), /^Put back into [^\n]*: todos 1\n$/);
+    assert.equal((await service.ask('GET', '/todos/1')).status, 200);
+    assert.deepEqual(await service.titles(), ['one', 'two']);
+    await imported(database, text, '--only', 'deleted');
+    assert.deepEqual(await service.titles(), ['one', 'two', 'three']);
+    await service.post({ title: 'four' });
+    assert.equal((await service.ask('GET', '/todos/4')).status, 200);
   });
 
-  test('E3 · the next id is above a todo that comes back', async () => {
+  test('E3 · every instance shows todos that come back at once, and the next id is above them', async () => {
     const database = await make();
-    await using service = await serve(database);
-    const { code, stderr } = await run(['import', '--only', '7,9', '-'], database, exportOf([7, 8, 9]));
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    await post(service);
-    assert.equal((await ask(service, 'GET', '/todos/10')).status, 200);
-    assert.deepEqual(await titles(service), ['Todo 7', 'Todo 9', 'a']);
+    await using one = await serve(database);
+    // One SQLite file is served by one process.
+    await using other = database.startsWith('sqlite:') ? undefined : await serve(database);
+    const instances = other === undefined ? [one] : [other, one];
+    for (const instance of instances) assert.deepEqual(await instance.titles(), []);
+    await imported(database, exportOf([7, 8, 9]), '--only', '7,9');
+    for (const instance of instances) assert.deepEqual(await instance.titles(), ['Todo 7', 'Todo 9']);
+    for (const instance of instances) await instance.post();
+    const ids = (await one.list()).map(({ id }) => id);
+    assert.deepEqual(ids, [7, 9, ...instances.map((_, index) => 10 + index)]);
   });
 
   test('E3 · a todo that is there, is not in the file, or has no category, is refused by name, and none is made', async () => {
     const database = await makeMigrated();
-    await run(['import', '--only', '7', '-'], database, exportOf([7]));
+    await imported(database, exportOf([7]), '--only', '7');
     const before = await contents(database);
-    for (const [only, text, reason] of [
+    for (const [only, input, reason] of [
       ['5,7,9', exportOf([5, 7, 9]), 'todo 7: in the database already'],
       ['5,6', exportOf([5, 7]), 'todo 6: not in the export'],
+      [
+        '1,40',
+        readFileSync(FIRST_VERSION, 'utf8'),
+        'todo 40 (category 5): the database has no such category',
+      ],
     ] as const) {
-      assert.deepEqual(await run(['import', '--only', only, '-'], database, text), {
-        code: 1,
-        stdout: '',
-        stderr: `Cannot import: ${reason}\n`,
-      });
+      const stderr = `Cannot import: ${reason}\n`;
+      await refused(database, ['import', '--only', only, '-'], { input, code: 1, stderr });
     }
-    const orphan = await run(['import', '--only', '1,40', FIRST_VERSION], database);
-    assert.deepEqual(orphan, {
-      code: 1,
-      stdout: '',
-      stderr: 'Cannot import: todo 40 (category 5): the database has no such category\n',
-    });
-    assert.equal(await contents(database), before);
-  });
-
-  test('E4 · a file with a changed byte gives nothing back', async () => {
-    const database = await makeMigrated();
-    const before = await contents(database);
-    const text = exportOf([5, 6]).replace('Todo 6', 'Todo 7');
-    const { code } = await run(['import', '--only', '5', '-'], database, text);
-    assert.equal(code, 65);
     assert.equal(await contents(database), before);
   });
 }
 
 test('an export to a file is 0600, never replaces one, and leaves nothing else beside it', async () => {
-  const target = newPath('folder');
   const database = await engines.SQLite.makeMigrated();
-  await mkdir(target);
-  const file = join(target, 'todos.jsonl');
-  const { code, stdout } = await run(['export', file], database);
-  assert.equal(code, 0);
-  assert.equal(stdout, `${file}: todos 0, categories 2, keys of creates 0, highest id given out 0\n`);
+  const file = newPath('todos.jsonl');
+  const counts = 'todos 0, categories 2, keys of creates 0, highest id given out 0';
+  assert.equal(await printed(database, ['export', file]), `${file}: ${counts}\n`);
   assert.equal(((await stat(file)).mode & 0o777).toString(8), '600');
-  assert.equal(await readFile(file, 'utf8'), await exported(database));
-  assert.deepEqual(await run(['export', file], database), {
-    code: 74,
-    stdout: '',
-    stderr: `Cannot export: "${file}": there is something of this name already\n`,
-  });
-  assert.equal((await run(['export', join(target, 'no', 'folder')], database)).code, 74);
-  assert.deepEqual(await readdir(target), ['todos.jsonl']);
+  assert.equal(await readFile(file, 'utf8'), await printed(database, ['export']));
+  const stderr = `Cannot export: "${file}": there is something of this name already\n`;
+  await refused(database, ['export', file], { code: 74, stderr });
+  const nowhere = join(dirname(file), 'no', 'folder');
+  await refused(database, ['export', nowhere], { code: 74, stderr: /ENOENT/ });
+  assert.deepEqual(await readdir(dirname(file)), ['todos.jsonl']);
 });
 
 test('a SQLite file that was made for an import that fails goes again', async () => {
-  const path = newPath('db');
-  const { code } = await run(['import', '-'], `sqlite:${path}`, exportOf([1, 2]).slice(0, 200));
-  assert.equal(code, 65);
-  assert.deepEqual(await namesLike(path), [`${path}-owner`]);
+  const path = newPath();
+  const input = exportOf([1, 2]).slice(0, 200);
+  await refused(`sqlite:${path}`, ['import', '-'], { input, code: 65, stderr: /cut off/ });
+  assert.deepEqual(await readdir(dirname(path)), ['todos.db-owner']);
 });
 
 test('E5 · a SQLite file that is served is refused with 75', async () => {
   const database = await engines.SQLite.make();
   await using _service = await serve(database);
-  const { code, stderr } = await run(['import', FIRST_VERSION], database);
-  assert.equal(code, 75);
-  assert.match(stderr, /served by process/);
+  await refused(database, ['import', FIRST_VERSION], { code: 75, stderr: /served by process/ });
 });
 
 test('a file that is not there is refused with 66', async () => {
-  const { code, stderr } = await run(['import', newPath('jsonl')], await engines.SQLite.make());
-  assert.equal(code, 66);
-  assert.match(stderr, /^Cannot import: "[^"]*": ENOENT: [^\n]*\n$/);
+  const stderr = /^Cannot import: "[^"]*": ENOENT: [^\n]*\n$/;
+  await refused(await engines.SQLite.make(), ['import', newPath()], { code: 66, stderr });
 });
 
 test('E5 · a create of an instance that is up, which import waits for, makes it refuse', async () => {
   const database = await server.makeMigrated();
-  const creating = new Client(database);
-  await creating.connect();
-  await creating.query('BEGIN; LOCK TABLE todos IN ROW EXCLUSIVE MODE');
-  const importing = run(['import', FIRST_VERSION], database);
+  await using creating = await server.session(database, 'BEGIN; LOCK TABLE todos IN ROW EXCLUSIVE MODE');
+  const stderr = 'Cannot import: the database must be empty, and it has todos\n';
+  const importing = refused(database, ['import', FIRST_VERSION], { code: 69, stderr });
   await server.somebodyWaits(database);
   await creating.query("INSERT INTO todos (title, category_id) VALUES ('mine', 1); COMMIT");
-  await creating.end();
-  assert.deepEqual(await importing, {
-    code: 69,
-    stdout: '',
-    stderr: 'Cannot import: the database must be empty, and it has todos\n',
-  });
-  assert.match(await exported(database), /"mine"/);
-});
-
-test('E3 · every instance shows todos that come back at once', async () => {
-  const database = await server.makeDatabase();
-  await using one = await serve(database);
-  await using other = await serve(database);
-  for (const instance of [one, other]) assert.deepEqual(await titles(instance), []);
-  const { code } = await run(['import', '--only', '7,9', '-'], database, exportOf([7, 8, 9]));
-  assert.equal(code, 0);
-  for (const instance of [one, other]) assert.deepEqual(await titles(instance), ['Todo 7', 'Todo 9']);
-  await post(other);
-  await post(one);
-  for (const id of [10, 11]) assert.equal((await ask(one, 'GET', `/todos/${id}`)).status, 200);
+  await importing;
+  assert.match(await printed(database, ['export']), /"mine"/);
 });
 
 test('E5 · an import whose commit the server refuses changes nothing, the next id neither, and can be done again', async () => {
-  const database = await server.makeDatabase();
-  await run(['migrate'], database);
+  const database = await server.makeMigrated();
   await server.execute(
     database,
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
     CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON todos DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION refuse()`,
   );
-  const refused = await run(['import', FIRST_VERSION], database);
-  assert.deepEqual(refused, { code: 69, stdout: '', stderr: 'Cannot import: not now\n' });
+  await refused(database, ['import', FIRST_VERSION], { code: 69, stderr: 'Cannot import: not now\n' });
   await server.execute(database, 'DROP TRIGGER refuse ON todos');
-  assert.equal((await run(['import', FIRST_VERSION], database)).code, 0);
+  await printed(database, ['import', FIRST_VERSION]);
 });
 
 test('E3 · a role that may not see where ids stand puts nothing back, and is told what to grant', async () => {
-  const database = await server.makeDatabase();
-  await run(['migrate'], database);
+  const database = await server.makeMigrated();
   const { role, url } = await server.makeRole(database);
   await server.execute(
     database,
@@ -379,17 +271,14 @@ test('E3 · a role that may not see where ids stand puts nothing back, and is to
   const grants = ['todos', 'categories'].map(
     (table) => `GRANT SELECT ON SEQUENCE ${table}_id_seq TO ${role}`,
   );
-  assert.deepEqual(await run(['import', '--only', '7', '-'], url, exportOf([7])), {
-    code: 69,
-    stdout: '',
-    stderr: `Cannot import: its role lacks rights: ${grants.join('; ')}\n`,
-  });
-  assert.match(await exported(database), /^[^\n]*"todos":0,/);
+  const stderr = `Cannot import: its role lacks rights: ${grants.join('; ')}\n`;
+  await refused(url, ['import', '--only', '7', '-'], { input: exportOf([7]), code: 69, stderr });
+  assert.match(await contents(database), /^[^\n]*"todos":0,/);
 });
 
 test('after an import PostgreSQL has statistics', async () => {
-  const database = await server.makeDatabase();
-  await run(['import', FIRST_VERSION], database);
+  const database = await server.makeMigrated();
+  await printed(database, ['import', FIRST_VERSION]);
   const [row] = await server.execute(database, "SELECT reltuples FROM pg_class WHERE relname = 'todos'");
   assert.equal(row?.reltuples, 4);
 });
@@ -403,34 +292,25 @@ test('no limit of the role ends an export or an import', async () => {
   );
   for (const { name } of limits)
     await server.execute(server.url, `ALTER ROLE ${owner} SET ${name} = '300ms'`);
-  const text = exportOf(Array.from({ length: 50_000 }, (_, index) => index + 1));
-  assert.equal((await run(['import', '-'], url, text)).code, 0);
-  assert.equal((await exported(url)).length > text.length, true);
+  const text = exportOf(idsTo(50_000));
+  await imported(url, text);
+  assert.equal((await printed(url, ['export'])).length > text.length, true);
 });
 
 for (const version of [1, 2]) {
   test(`a SQLite backup of schema version ${version} is exported, and nothing is made beside it or changed`, async () => {
-    const home = newPath('backup');
-    await mkdir(home);
-    const path = join(home, 'x.db');
-    await run(['import', FIRST_VERSION], `sqlite:${path}`);
-    if (version === 1) {
-      using old = new DatabaseSync(path);
-      old.exec('DROP TABLE idempotency_keys; PRAGMA user_version = 1');
-    }
+    const path = newPath('x.db');
+    const home = dirname(path);
+    await printed(`sqlite:${path}`, ['import', FIRST_VERSION]);
+    if (version === 1) execute(path, 'DROP TABLE idempotency_keys; PRAGMA user_version = 1');
     await rm(`${path}-owner`);
     await chmod(path, 0o400);
     await chmod(home, 0o500);
     const before = await readFile(path);
-    const text = await exported(`sqlite:${path}`);
+    const text = await printed(`sqlite:${path}`, ['export']);
     await chmod(home, 0o700);
     assert.deepEqual(await readdir(home), ['x.db']);
     assert.deepEqual(await readFile(path), before);
-    assert.equal((await run(['import', '-'], await server.makeDatabase(), text)).code, 0);
+    await imported(await server.makeDatabase(), text);
   });
-}
-
-async function namesLike(path: string): Promise<readonly string[]> {
-  const names = await readdir(folder.path);
-  return names.map((name) => join(folder.path, name)).filter((name) => name.startsWith(path));
 }

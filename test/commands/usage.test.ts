@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
+import { newPath } from '../storage/new-files.ts';
+import { endOf, start } from './program.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
 const COMMANDS = ['migrate', 'check', 'backup', 'export', 'import', ...CATEGORIES];
 const ALL = ['serve', 'config', 'healthcheck', 'openapi', ...COMMANDS, 'token create', 'token verify'];
@@ -24,14 +20,12 @@ for (const command of ALL) {
 }
 
 test('what standard output does not take is one line and 74, and the work is done', async () => {
-  await using folder = await temporaryFolder();
-  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  const database = `sqlite:${newPath()}`;
   for (const words of [['--help'], ['openapi'], ['migrate', '--database', database]]) {
-    const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = start(words);
     // Before it has anything to say.
     child.stdout.destroy();
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    assert.deepEqual({ code, said }, { code: 74, said: 'Cannot print: write EPIPE\n' });
+    assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot print: write EPIPE\n' });
   }
   const { code } = await runProgram(['check', '--database', database]);
   assert.equal(code, 0);
@@ -163,13 +157,12 @@ for (const command of COMMANDS) {
 }
 
 test('a command for operators does not look at settings of serve that it does not use', async () => {
-  await using folder = await temporaryFolder();
   const env = {
     TODO_PORT: 'http',
     TODO_LOG_LEVEL: 'loud',
     TODO_CACHE_MB: 'x',
     TODO_AUTH_CLOCK_TOLERANCE: 'x',
   };
-  const { code, stderr } = await runProgram(['migrate', '--data-dir', folder.path], { env });
+  const { code, stderr } = await runProgram(['migrate', '--data-dir', dirname(newPath())], { env });
   assert.equal(code, 0, stderr);
 });

@@ -1,51 +1,23 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { type ChildProcessWithoutNullStreams, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { forReader } from '../../src/commands/progress.ts';
-import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
+import { endOf, start } from '../commands/program.ts';
+import { mountDisk, noMounts } from '../folder.ts';
 import { runProgram } from '../start.ts';
 import { compileDisk, noDisk } from '../storage/disk.ts';
+import { exportOf, idsTo } from '../storage/moving.ts';
+import { newDatabase, newPath } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+const server = await PostgresServer.startForAll('fsync=on');
 
-const server = await PostgresServer.start('fsync=on');
-after(() => server[Symbol.asyncDispose]());
-
-/** An export of 60,000 todos: 4 MB. */
-const WHOLE = (() => {
-  const lines = Array.from({ length: 60_000 }, (_, index) => ({
-    id: index + 1,
-    title: `Todo ${index + 1}`,
-    done: false,
-    categoryId: 1,
-  }));
-  const head = { format: 'todo-service-export', version: 1, categories: 1, todos: lines.length };
-  const all = [head, { id: 1, name: 'Work' }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
-  return `${all}{"sha256":"${createHash('sha256').update(all).digest('hex')}"}\n`;
-})();
-
-function start(words: readonly string[], database: string, variables = {}): ChildProcess {
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, ...variables, TODO_DATABASE: database };
-  return spawn(process.execPath, [PROGRAM, ...words], { env });
-}
-
-/** How a program ends, and what it says on standard error. */
-async function endOf(child: ChildProcess) {
-  const [said, [code, signal]] = await Promise.all([
-    child.stderr === null ? '' : text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { end: code ?? signal, said };
-}
+/** 4 MB. */
+const WHOLE = exportOf(idsTo(60_000));
 
 const PUT_BACK = ['import', '--only', 'deleted', '-'];
 
@@ -55,11 +27,10 @@ async function half(
   isUnderWay: () => boolean | Promise<boolean>,
   words: readonly string[] = ['import', '-'],
   variables = {},
-): Promise<ChildProcess> {
-  const child = start(words, database, variables);
-  child.stdin?.on('error', () => {});
-  child.stdin?.write(WHOLE.slice(0, WHOLE.length / 2));
-  while (child.stdin?.writableLength !== 0 || !(await isUnderWay())) {
+): Promise<ChildProcessWithoutNullStreams> {
+  const child = start(words, { ...variables, TODO_DATABASE: database });
+  child.stdin.write(WHOLE.slice(0, WHOLE.length / 2));
+  while (child.stdin.writableLength !== 0 || !(await isUnderWay())) {
     assert.equal(child.exitCode, null);
     await sleep(10);
   }
@@ -79,12 +50,11 @@ const ENDS = [
 
 for (const [signal, end, said] of ENDS) {
   test(`E5 · an import into SQLite that ${signal} ends changes nothing, and can be done again`, async () => {
-    await using folder = await temporaryFolder();
-    const path = join(folder.path, 'todos.db');
+    const path = newPath();
     const child = await half(`sqlite:${path}`, () => existsSync(path));
     child.kill(signal);
     assert.deepEqual(await endOf(child), { end, said });
-    if (signal !== 'SIGKILL') assert.deepEqual(readdirSync(folder.path), ['todos.db-owner']);
+    if (signal !== 'SIGKILL') assert.deepEqual(readdirSync(dirname(path)), ['todos.db-owner']);
     await importWhole(`sqlite:${path}`);
   });
 
@@ -98,20 +68,18 @@ for (const [signal, end, said] of ENDS) {
 }
 
 for (const [engine, make] of [
-  ['SQLite', (path: string) => `sqlite:${join(path, 'todos.db')}`],
-  ['PostgreSQL', () => server.makeDatabase()],
+  ['SQLite', async () => `sqlite:${await newDatabase()}`],
+  ['PostgreSQL', () => server.makeMigrated()],
 ] as const) {
   test(`E3, E5 · todos that are put back into ${engine}: a kill or a cut changes nothing, and it can be done again`, async () => {
-    await using folder = await temporaryFolder();
-    const database = await make(folder.path);
-    await runProgram(['migrate', '--database', database]);
+    const database = await make();
     for (const [signal, end, said] of ENDS) {
       const child = await half(database, () => true, PUT_BACK);
       child.kill(signal);
       assert.deepEqual(await endOf(child), { end, said });
     }
     const cut = await half(database, () => true, PUT_BACK);
-    cut.stdin?.end();
+    cut.stdin.end();
     assert.equal((await endOf(cut)).end, 65);
     const { stdout } = await runProgram(['check', '--database', database]);
     assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
@@ -130,7 +98,7 @@ test('E5 · an import whose connection is lost changes nothing: 69 and one line'
   const database = await server.makeDatabase();
   const child = await half(database, () => isImporting(database));
   await server.terminate(database);
-  child.stdin?.end(WHOLE.slice(WHOLE.length / 2));
+  child.stdin.end(WHOLE.slice(WHOLE.length / 2));
   const { end, said } = await endOf(child);
   assert.equal(end, 69);
   assert.match(said, /^Cannot import: [^\n]+\n$/);
@@ -140,8 +108,7 @@ test('E5 · an import whose connection is lost changes nothing: 69 and one line'
 const UNKNOWN = /^Cannot import: [^\n]*nobody knows whether it was done[^\n]*\n$/;
 
 test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whether it was done', async () => {
-  const database = await server.makeDatabase();
-  await runProgram(['migrate', '--database', database]);
+  const database = await server.makeMigrated();
   // Until the end of the commit.
   await server.execute(
     database,
@@ -150,8 +117,8 @@ test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whe
         FOR EACH ROW EXECUTE FUNCTION wait()`,
   );
   for (const words of [['import', '-'], PUT_BACK]) {
-    const child = start(words, database);
-    child.stdin?.end(WHOLE);
+    const child = start(words, { TODO_DATABASE: database });
+    child.stdin.end(WHOLE);
     const ended = endOf(child);
     const committing = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'";
     while ((await server.execute(database, committing)).length === 0) {
@@ -170,17 +137,14 @@ test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whe
 test('E5 · a disk that fails while SQLite commits: nobody knows whether it was done', {
   skip: noDisk(),
 }, async () => {
-  await using folder = await temporaryFolder();
-  const data = join(folder.path, 'data');
-  mkdirSync(data);
-  const broken = join(folder.path, 'broken');
-  const disk = { ...(await compileDisk(folder.path)), DISK_FOLDER: data, DISK_BROKEN: broken };
-  const database = `sqlite:${join(data, 'todos.db')}`;
-  await runProgram(['migrate', '--database', database]);
+  const path = await newDatabase();
+  const broken = newPath('broken');
+  const library = await compileDisk(dirname(broken));
+  const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
   for (const words of [['import', '-'], PUT_BACK]) {
-    const child = await half(database, () => existsSync(join(data, 'todos.db-wal')), words, disk);
+    const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), words, disk);
     writeFileSync(broken, '');
-    child.stdin?.end(WHOLE.slice(WHOLE.length / 2));
+    child.stdin.end(WHOLE.slice(WHOLE.length / 2));
     const { end, said } = await endOf(child);
     rmSync(broken);
     assert.equal(end, 69);
@@ -189,24 +153,22 @@ test('E5 · a disk that fails while SQLite commits: nobody knows whether it was 
 });
 
 test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
-  await using folder = await temporaryFolder();
-  const database = `sqlite:${join(folder.path, 'todos.db')}`;
-  const child = await half(database, () => existsSync(join(folder.path, 'todos.db')));
-  child.stdin?.end();
+  const path = newPath();
+  const child = await half(`sqlite:${path}`, () => existsSync(path));
+  child.stdin.end();
   const { end, said } = await endOf(child);
   assert.equal(end, 65);
   assert.match(said, /^Cannot import: standard input: it ends within line \d+, so it was cut off\n$/);
 });
 
 test('a reader that leaves ends an export with 74 and one line, and the export of a signal leaves no file', async () => {
-  await using folder = await temporaryFolder();
-  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  const database = `sqlite:${newPath()}`;
   await importWhole(database);
-  const child = start(['export'], database);
-  child.stdout?.once('data', () => child.stdout?.destroy());
+  const child = start(['export'], { TODO_DATABASE: database });
+  child.stdout.once('data', () => child.stdout.destroy());
   assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot export: write EPIPE\n' });
-  const stuck = start(['export'], database);
-  await once(stuck.stdout ?? process.stdin, 'readable');
+  const stuck = start(['export'], { TODO_DATABASE: database });
+  await once(stuck.stdout, 'readable');
   stuck.kill('SIGTERM');
   const said = 'Cannot export: it was ended by SIGTERM, and is not complete\n';
   assert.deepEqual(await endOf(stuck), { end: 143, said });
@@ -215,8 +177,7 @@ test('a reader that leaves ends an export with 74 and one line, and the export o
 test('full disks: an import leaves what was there, an export leaves no file', {
   skip: noMounts,
 }, async () => {
-  await using folder = await temporaryFolder();
-  const small = join(folder.path, 'small');
+  const small = newPath('small');
   using _mounted = mountDisk(small, '1m');
   const path = join(small, 'todos.db');
   for (const before of [[], ['migrate']]) {
@@ -231,7 +192,7 @@ test('full disks: an import leaves what was there, an export leaves no file', {
   assert.deepEqual([putBack.code, putBack.stderr], [69, 'Cannot import: database or disk is full\n']);
   const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
   assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
-  const large = `sqlite:${join(folder.path, 'large.db')}`;
+  const large = `sqlite:${newPath()}`;
   await importWhole(large);
   const { code, stderr } = await runProgram(['export', join(small, 'todos.jsonl'), '--database', large]);
   assert.equal(code, 74);
@@ -240,17 +201,16 @@ test('full disks: an import leaves what was there, an export leaves no file', {
 });
 
 test('a backup on a read-only disk is exported', { skip: noMounts }, async () => {
-  await using folder = await temporaryFolder();
-  const disk = join(folder.path, 'disk');
+  const disk = newPath('disk');
   using _mounted = mountDisk(disk, '32m');
-  const database = `sqlite:${join(folder.path, 'todos.db')}`;
+  const database = `sqlite:${newPath()}`;
   await importWhole(database);
   await runProgram(['backup', join(disk, 'x.db'), '--database', database]);
   chmodSync(join(disk, 'x.db'), 0o444);
   execFileSync('mount', ['-o', 'remount,ro', disk]);
   const { code, stdout } = await runProgram(['export', '--database', `sqlite:${join(disk, 'x.db')}`]);
   assert.equal(code, 0);
-  assert.equal(stdout.split('\n').length, 60_004);
+  assert.equal(stdout.split('\n').length, 60_005);
   assert.deepEqual(readdirSync(disk), ['x.db']);
 });
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { temporaryFolder } from '../folder.ts';
 import { crashRepeats } from '../storage/crash-repeats.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
-const server = await PostgresServer.start();
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll();
 
 test('I1 · when one of two instances is killed at any moment, every create that is repeated with the other has made one todo', async () => {
   await using folder = await temporaryFolder();

@@ -14,24 +14,6 @@ const MILK = newTodo('milk', 2);
 
 /** Creates that may be repeated: contract I1 to I6. */
 export function describeOnce({ open, openAgain, execute, ageKeys, countKeys }: Engine): void {
-  test('I1 · with a key a todo is made as without', async () => {
-    await using store = await open();
-    const added = await store.add(MILK, once('a'));
-    assert.ok(typeof added === 'object' && 'id' in added);
-    assert.equal(added.json, JSON.stringify(todo(1, 'milk', false, 2)));
-    assert.deepEqual(await store.find(1), added);
-    assert.equal((await addedTo(store, 'bread')).id, 2);
-  });
-
-  test('I2 · the key again makes nothing and gives the todo as it was made, changed or not', async () => {
-    await using store = await open();
-    const added = await store.add(MILK, once('a'));
-    assert.deepEqual(await store.add(MILK, once('a')), { repeated: added });
-    await store.replace(1, replacement('bread', true, 1));
-    assert.deepEqual(await store.add(MILK, once('a')), { repeated: added });
-    assert.deepEqual(await listed(store), [todo(1, 'bread', true)]);
-  });
-
   test('I2 · also when the todo, or its category, was deleted since', async () => {
     await using store = await open();
     const added = await store.add(MILK, once('a'));
@@ -99,15 +81,6 @@ export function describeOnce({ open, openAgain, execute, ageKeys, countKeys }: E
     assert.equal((await listed(first)).length, 20);
   });
 
-  test('I4 · the key for another body makes nothing', async () => {
-    await using store = await open();
-    const added = await store.add(MILK, once('a'));
-    assert.equal(await store.add(newTodo('bread', 2), once('a', 'bread')), 'key-reused');
-    assert.equal(await store.add(newTodo('bread', 9), once('a', 'no category')), 'key-reused');
-    assert.deepEqual(await store.add(MILK, once('a')), { repeated: added });
-    assert.equal((await listed(store)).length, 1);
-  });
-
   test('I4 · of two bodies for one key at once, one is made and the other refused', async () => {
     await using store = await open();
     for (let round = 0; round < 10; round += 1) {
@@ -118,14 +91,6 @@ export function describeOnce({ open, openAgain, execute, ageKeys, countKeys }: E
       assert.equal(outcomes.filter((outcome) => outcome === 'key-reused').length, 1);
     }
     assert.equal((await listed(store)).length, 10);
-  });
-
-  test('I6 · a missing category leaves the key free, for the same body and for another', async () => {
-    await using store = await open();
-    assert.equal(await store.add(newTodo('a', 9), once('a', 'nine')), 'category-missing');
-    assert.equal(await store.add(newTodo('a', 9), once('a', 'nine')), 'category-missing');
-    assert.equal(await countKeys(), 0);
-    assert.equal(typeof (await store.add(MILK, once('a'))), 'object');
   });
 
   test('I6 · a refused create leaves the keys of those alone that arrive with it', async () => {

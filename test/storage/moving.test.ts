@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseCreateTodo } from '../../src/shared-list/bodies.ts';
 import { isTitle } from '../../src/store/todo.ts';
@@ -9,8 +9,7 @@ import { temporaryFolder } from '../folder.ts';
 import { moveThereAndBack } from './moving.ts';
 import { PostgresServer } from './postgres-server.ts';
 
-const server = await PostgresServer.start();
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll();
 
 test('E1, E2 · generated databases are the same after a move to PostgreSQL and back', async () => {
   await using folder = await temporaryFolder();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import * as postgres from '../../src/store/postgres/transfer.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
@@ -9,6 +10,7 @@ import { createKey } from '../../src/store/todo.ts';
 import type { ExportSource, ImportTarget } from '../../src/store/transfer/contents.ts';
 import { exportParts } from '../../src/store/transfer/lines.ts';
 import { readExport } from '../../src/store/transfer/read.ts';
+import { todo } from '../todo.ts';
 import { randomFrom } from './random.ts';
 import { listed, newTodo, replacement } from './todos.ts';
 
@@ -89,3 +91,18 @@ export async function moveThereAndBack(seed: number, path: string, url: string):
   );
   assert.deepEqual(await answersOf(await openSqliteStore(back), keys), answers, `seed ${seed}`);
 }
+
+/** The text of an export of todos with these ids, all of category 1. */
+export function exportOf(ids: readonly number[], titleOf = (id: number) => `Todo ${id}`): string {
+  const lines = [
+    { format: 'todo-service-export', version: 1, categories: 2, todos: ids.length },
+    { id: 1, name: 'Work' },
+    { id: 2, name: 'Life' },
+    ...ids.map((id) => todo(id, titleOf(id))),
+  ];
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  return `${text}{"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
+}
+
+/** The ids from 1 to this one. */
+export const idsTo = (highest: number): number[] => Array.from({ length: highest }, (_, index) => index + 1);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { piecesOf } from '../../src/http/message/answer.ts';
-import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { describeTodoStore } from './contract.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { bytesOf, replacement, SCHEMA_VERSION } from './todos.ts';
+import { bytesOf, replacement } from './todos.ts';
 
-const server = await PostgresServer.start();
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll();
 
 let current = '';
 
@@ -18,11 +16,9 @@ describeTodoStore('PostgreSQL', {
     return openPostgresStore(current);
   },
   openAgain: () => openPostgresStore(current),
-  openOperator: () => openPostgresOperator(current),
   execute: async (sql) => {
     await server.execute(current, sql);
   },
-  schemaVersion: SCHEMA_VERSION.postgres,
   ageKeys: "UPDATE idempotency_keys SET at = at - interval '24 hours'",
   countKeys: async () => {
     const [row] = await server.execute(current, 'SELECT count(*) FROM idempotency_keys');

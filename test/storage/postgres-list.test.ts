@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Client, type QueryConfig, type QueryResultRow } from 'pg';
+import type { Client, QueryConfig, QueryResultRow } from 'pg';
 import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
 import type { Ask } from '../../src/store/postgres/connection.ts';
@@ -13,12 +13,11 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { atPort, PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, bytesOf, listed } from './todos.ts';
 
-const server = await PostgresServer.start('max_prepared_transactions=1');
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll('max_prepared_transactions=1');
 
 const HOUR_MS = 3_600_000;
 
@@ -103,14 +102,6 @@ async function faultsOf(url: string): Promise<string> {
   return (await operator.inspect()).faults.join('\n');
 }
 
-/** A session of somebody else. */
-async function session(url: string): Promise<Client & AsyncDisposable> {
-  const client = new Client(url);
-  client.on('error', () => {});
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
-
 async function answers(ask: () => unknown): Promise<boolean> {
   try {
     await ask();
@@ -160,12 +151,11 @@ test('while nothing changes, the list is the very same, whatever else the server
 
 test('what a transaction does that was open when the list was read is seen when it has committed', async () => {
   await using list = await openList(10);
-  await using writer = await session(list.url);
-  await writer.query(
+  await using writer = await server.session(
+    list.url,
     "BEGIN; UPDATE todos SET title = 'changed' WHERE id = 3; DELETE FROM todos WHERE id = 4",
   );
-  await using later = await session(list.url);
-  await later.query("UPDATE todos SET title = 'later' WHERE id = 5");
+  await list.execute("UPDATE todos SET title = 'later' WHERE id = 5");
   await isTrue(list);
   await writer.query("SAVEPOINT a; INSERT INTO todos (title, category_id) VALUES ('added', 1); RELEASE a");
   await isTrue(list);
@@ -187,8 +177,7 @@ test('what a transaction prepared is seen when it is committed', async () => {
 
 test('a transaction that stays open elsewhere makes nobody read the whole list', async () => {
   await using list = await openList(10);
-  await using elsewhere = await session(await server.makeDatabase());
-  await elsewhere.query('BEGIN; CREATE TABLE t (i integer)');
+  await using _elsewhere = await server.lock(await server.makeDatabase(), 'CREATE TABLE t (i integer)');
   for (let round = 0; round < 3; round += 1) {
     await list.execute(
       `UPDATE todos SET title = 'round ${round}' WHERE id = 3; DELETE FROM todos WHERE id = ${round + 5}`,
@@ -224,7 +213,7 @@ test('whatever generated transactions do side by side, the list is what is commi
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
       await using parts = new AsyncDisposableStack();
       const sessions: Client[] = [];
-      for (let one = 0; one < SESSIONS; one += 1) sessions.push(parts.use(await session(list.url)));
+      for (let one = 0; one < SESSIONS; one += 1) sessions.push(parts.use(await server.session(list.url)));
       for (const [which, sql] of steps) {
         // A savepoint that is not there fails its transaction: that is a rollback, too.
         await sessions[which]?.query(sql).catch(() => {});
@@ -278,8 +267,8 @@ for (const when of ['before the first list', 'after it'] as const) {
   test(`a list that waits for a TRUNCATE with new todos, ${when}, has the new ones`, async () => {
     await using list = await openList(10);
     if (when === 'after it') await isTrue(list);
-    await using writer = await session(list.url);
-    await writer.query("BEGIN; TRUNCATE todos; INSERT INTO todos (title, category_id) VALUES ('new', 1)");
+    const truncate = "BEGIN; TRUNCATE todos; INSERT INTO todos (title, category_id) VALUES ('new', 1)";
+    await using writer = await server.session(list.url, truncate);
     const text = list.text();
     await server.somebodyWaits(list.url);
     await writer.query('COMMIT');
@@ -316,8 +305,7 @@ test('tombstones older than a day are purged, and a list that may lack one is re
 
 test('a tombstone of a transaction that is not below every open one stays', async () => {
   await using list = await openList(10);
-  await using elsewhere = await session(await server.makeDatabase());
-  await elsewhere.query('BEGIN; CREATE TABLE t (i integer)');
+  await using _elsewhere = await server.lock(await server.makeDatabase(), 'CREATE TABLE t (i integer)');
   await list.execute(
     "DELETE FROM todos WHERE id = 3; UPDATE todo_tombstones SET at = at - interval '25 hours'",
   );
@@ -362,18 +350,14 @@ test('ids of transactions from another server are correct, and fast again after 
 test('a copy of the database that takes its name is another one', async () => {
   await using list = await openList(10);
   const name = new URL(list.url).pathname.slice(1);
-  const admin = new URL(list.url);
-  admin.pathname = '/postgres';
   await server.terminate(list.url);
-  await server.execute(admin.href, `CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+  await server.execute(server.url, `CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
   await isTrue(list);
-  const copy = new URL(list.url);
-  copy.pathname = `/${name}_copy`;
-  await server.execute(copy.href, "UPDATE todos SET title = 'of the copy' WHERE id = 3");
+  await server.execute(`${list.url}_copy`, "UPDATE todos SET title = 'of the copy' WHERE id = 3");
   await isTrue(list);
   await server.terminate(list.url);
   await server.execute(
-    admin.href,
+    server.url,
     `ALTER DATABASE ${name} RENAME TO ${name}_old; ALTER DATABASE ${name}_copy RENAME TO ${name}`,
   );
   await isTrue(list);
@@ -409,20 +393,20 @@ for (const [what, stop] of Object.entries(stops)) {
 
 test('after a promotion that lost changes, the list is what the new primary has', async () => {
   await using primary = await PostgresServer.start();
-  const url = new URL(await primary.makeDatabase());
+  const lost = await primary.makeDatabase();
   await using proxy = await TcpProxy.start(primary.port);
-  await using store = await openPostgresStore(proxy.through(url.href));
+  await using store = await openPostgresStore(proxy.through(lost));
   await addedTo(store, 'replicated');
   await using standby = await primary.startStandby();
-  url.port = String(standby.port);
+  const url = atPort(lost, standby.port);
   await standby.set('primary_conninfo', '');
-  while ((await standby.execute(url.href, 'SELECT FROM pg_stat_wal_receiver')).length > 0) await sleep(10);
+  while ((await standby.execute(url, 'SELECT FROM pg_stat_wal_receiver')).length > 0) await sleep(10);
   for (let round = 0; round < 5; round += 1) await addedTo(store, 'lost');
   assert.equal((await listed(store)).length, 6);
   await primary.die();
   proxy.target = standby.port;
   await standby.promote();
-  await standby.execute(url.href, "INSERT INTO todos (title, category_id) VALUES ('made after', 1)");
+  await standby.execute(url, "INSERT INTO todos (title, category_id) VALUES ('made after', 1)");
   while (!(await answers(() => store.list()))) await sleep(10);
   assert.deepEqual(
     (await listed(store)).map(({ title }) => title),

@@ -16,6 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -60,6 +61,13 @@ export class PostgresServer implements AsyncDisposable {
     return PostgresServer.#startOf(PROGRAMS, settings);
   }
 
+  /** Starts a server that goes when all tests of the test file are over. */
+  static async startForAll(...settings: readonly string[]): Promise<PostgresServer> {
+    const server = await PostgresServer.start(...settings);
+    after(() => server[Symbol.asyncDispose]());
+    return server;
+  }
+
   /** The same of npm's version, whatever the others are of. */
   static startNewest(...settings: readonly string[]): Promise<PostgresServer> {
     return PostgresServer.#startOf(undefined, settings);
@@ -83,9 +91,7 @@ export class PostgresServer implements AsyncDisposable {
     const folder = await makeFolder();
     const data = join(folder, 'data');
     const port = await freePort();
-    const client = new Client(this.#urlOf('postgres'));
-    await client.connect();
-    await client.query("SELECT pg_backup_start('standby', true)");
+    const client = await this.session(this.url, "SELECT pg_backup_start('standby', true)");
     await run('cp', ['-a', join(this.#folder, 'data'), data]);
     const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
     await client.end();
@@ -109,7 +115,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Makes a standby take writes. */
   async promote(): Promise<void> {
-    await this.execute(this.#urlOf('postgres'), 'SELECT pg_promote()');
+    await this.execute(this.url, 'SELECT pg_promote()');
   }
 
   /** Ends the server as a crash of its machine does, for good. */
@@ -136,7 +142,7 @@ export class PostgresServer implements AsyncDisposable {
     this.#databases += 1;
     const name = `todos_${this.#databases}`;
     const sql = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`;
-    await this.execute(this.#urlOf('postgres'), sql);
+    await this.execute(this.url, sql);
     return this.#urlOf(name);
   }
 
@@ -171,7 +177,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Changes a setting of the whole server, for sessions that are open as well. `undefined` brings the default back. */
   async set(name: string, value: string | undefined): Promise<void> {
-    const url = this.#urlOf('postgres');
+    const url = this.url;
     const change =
       value === undefined ? `ALTER SYSTEM RESET ${name}` : `ALTER SYSTEM SET ${name} = '${value}'`;
     // One session: it must be able to write when the next one is not.
@@ -186,12 +192,12 @@ export class PostgresServer implements AsyncDisposable {
   async setForDatabase(url: string, name: string, value: string | undefined): Promise<void> {
     const change = value === undefined ? `RESET ${name}` : `SET ${name} = '${value}'`;
     const database = new URL(url).pathname.slice(1);
-    await this.execute(this.#urlOf('postgres'), `ALTER DATABASE ${database} ${change}`);
+    await this.execute(this.url, `ALTER DATABASE ${database} ${change}`);
   }
 
   /** How many connections a role may have; -1 for as many as it likes. Those that it has stay. */
   async limitConnections(role: string, limit: number): Promise<void> {
-    await this.execute(this.#urlOf('postgres'), `ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);
+    await this.execute(this.url, `ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);
   }
 
   /** Runs SQL on a connection of its own, as an operator would. */
@@ -215,14 +221,18 @@ export class PostgresServer implements AsyncDisposable {
     await this.execute(url, `SELECT pg_terminate_backend(pid) ${OTHERS}`);
   }
 
-  /** Locks every todo, or what a statement locks, until it is disposed. */
-  async lock(url: string, locking = 'SELECT FROM todos FOR UPDATE'): Promise<AsyncDisposable> {
+  /** A session of somebody else; the server may end it. */
+  async session(url: string, sql = ''): Promise<Client & AsyncDisposable> {
     const client = new Client(url);
-    // The server may end it, which frees the lock as well.
     client.on('error', () => {});
     await client.connect();
-    await client.query(`BEGIN; ${locking}`);
-    return { [Symbol.asyncDispose]: () => client.end() };
+    await client.query(sql);
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+  }
+
+  /** Locks every todo, or what a statement locks, until it is disposed. */
+  lock(url: string, locking = 'SELECT FROM todos FOR UPDATE'): Promise<AsyncDisposable> {
+    return this.session(url, `BEGIN; ${locking}`);
   }
 
   /** Resolves when somebody waits for a lock of that database. */
@@ -247,10 +257,8 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Kills what serves a client of a database; the server ends all others, and recovers without a start. */
   async killBackend(url: string): Promise<void> {
-    const [killed, other] = [new Client(url), new Client(url)];
-    killed.on('error', () => {});
-    const ended = new Promise<void>((resolve) => other.on('error', () => resolve()));
-    await Promise.all([killed.connect(), other.connect()]);
+    const [killed, other] = [await this.session(url), await this.session(url)];
+    const ended = new Promise((resolve) => other.once('end', resolve));
     const { rows } = await killed.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
     await ended;
@@ -258,14 +266,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Resolves when a database answers. */
   async answers(url: string): Promise<void> {
-    for (;;) {
-      const failed = await this.execute(url, 'SELECT').then(
-        () => false,
-        () => true,
-      );
-      if (!failed) return;
-      await sleep(10);
-    }
+    while (!(await this.execute(url, 'SELECT').catch(() => undefined))) await sleep(10);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -356,6 +357,13 @@ function serverIn(
 export function bothHosts(url: string, primary: PostgresServer, standby: PostgresServer): string {
   const hosts = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
   return url.replace(/@[^/]*(.*)$/, `@${hosts}$1?target_session_attrs=read-write`);
+}
+
+/** The connection string of what is on another port of 127.0.0.1. */
+export function atPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
 }
 
 export function freePort(): Promise<number> {

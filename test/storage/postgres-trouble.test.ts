@@ -3,13 +3,15 @@ import { after, test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import type { TodoStore } from '../../src/store/store.ts';
+import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { once } from './contract-once.ts';
+import { atPort, bothHosts, PostgresServer } from './postgres-server.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
+import { startWriters } from './writers.ts';
 
-const server = await PostgresServer.start();
-after(() => server[Symbol.asyncDispose]());
+const server = await PostgresServer.startForAll();
 
 const unavailable = { name: 'StoreUnavailable' };
 const unknown = { name: 'OutcomeUnknown' };
@@ -22,6 +24,12 @@ async function readsAreRefused(store: TodoStore): Promise<void> {
     assert.rejects(store.check(), unavailable),
   ]);
 }
+
+const succeeds = (action: () => Promise<unknown>): Promise<boolean> =>
+  action().then(
+    () => true,
+    () => false,
+  );
 
 async function noConnectionIsIdle(store: TodoStore): Promise<void> {
   while ((store.connections?.().idle ?? 0) > 0) await sleep(1);
@@ -167,4 +175,246 @@ test('what another instance changes is in the next list and the next read', asyn
     assert.equal((await listed(here)).at(-1)?.title, 'changed');
     assert.equal((await found(here, id))?.title, 'changed');
   }
+});
+
+/** Fills the pool with connections that are idle, among them that for the list. */
+async function warm(store: TodoStore): Promise<void> {
+  await Promise.all(Array.from({ length: 4 }, (_, index) => addedTo(store, `todo ${index}`)));
+  await listed(store);
+}
+
+async function nothingIsServed(store: TodoStore): Promise<void> {
+  await assert.rejects(async () => store.find(1), StoreNotWritable);
+  await assert.rejects(async () => store.list(), StoreNotWritable);
+  await assert.rejects(store.add(newTodo('lost', 1)), StoreNotWritable);
+  await assert.rejects(store.check(), StoreNotWritable);
+}
+
+async function everythingIsServed(store: TodoStore): Promise<void> {
+  const { id } = await addedTo(store, 'again');
+  assert.equal((await found(store, id))?.title, 'again');
+  assert.equal((await listed(store)).at(-1)?.id, id);
+  await store.check();
+}
+
+for (const [who, meet] of [
+  ['D9 · when a write', (store: TodoStore) => store.add(newTodo('made', 1))],
+  ['when a readiness check', (store: TodoStore) => store.check()],
+] as const) {
+  test(`${who} meets a server that is read-only, reads are refused too, until it takes writes again`, async () => {
+    await using store = await openPostgresStore(await server.makeMigrated());
+    await warm(store);
+    await server.set('default_transaction_read_only', 'on');
+    // The sessions that are open hear of it a moment later, and new ones of its end.
+    while (await succeeds(() => meet(store)));
+    await nothingIsServed(store);
+    await server.set('default_transaction_read_only', undefined);
+    while (!(await succeeds(() => server.makeDatabase()))) await sleep(10);
+    await everythingIsServed(store);
+  });
+}
+
+test('a new connection to a database that is read-only serves nothing', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  await server.setForDatabase(url, 'default_transaction_read_only', 'on');
+  await server.terminate(url);
+  await noConnectionIsIdle(store);
+  await nothingIsServed(store);
+  await server.setForDatabase(url, 'default_transaction_read_only', undefined);
+  await everythingIsServed(store);
+});
+
+test('a start on a database that is read-only says so in one line', async () => {
+  const url = await server.makeDatabase();
+  await server.setForDatabase(url, 'default_transaction_read_only', 'on');
+  await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
+    name: 'StoreNotOpened',
+    message: /^Cannot open the database ".*": it is read-only$/,
+  });
+});
+
+test('a start waits for a database that takes no writes yet', async () => {
+  const url = await server.makeDatabase();
+  await server.setForDatabase(url, 'default_transaction_read_only', 'on');
+  const end = async () => {
+    await sleep(300);
+    await server.setForDatabase(url, 'default_transaction_read_only', undefined);
+  };
+  const [store] = await Promise.all([openPostgresStore(url), end()]);
+  await addedTo(store, 'a');
+  await store[Symbol.asyncDispose]();
+});
+
+const MILK = newTodo('milk', 2);
+const IMPATIENT = { patienceMs: 50 };
+
+const USED = "INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('a', 'milk', 7)";
+
+test('I3 · a key that another instance has under way is waited for no longer than told, and nothing is made', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  await using _other = await server.lock(url, USED);
+  assert.equal(await store.add(MILK, { ...once('a'), ...IMPATIENT }), 'in-progress');
+  assert.deepEqual(await listed(store), []);
+  assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
+});
+
+test('I3 · a create that waited gives what the other instance made', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  await using other = await server.session(url, `BEGIN; ${USED}`);
+  const outcome = store.add(MILK, once('a'));
+  await server.somebodyWaits(url);
+  await other.query('COMMIT');
+  const added = await outcome;
+  assert.ok(typeof added === 'object' && 'repeated' in added);
+  assert.equal(added.repeated.json, JSON.stringify(todo(7, 'milk', false, 2)));
+  assert.deepEqual(await listed(store), []);
+});
+
+test('I3, I6 · a create that waited makes the todo when the other one was undone', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  await using other = await server.session(url, `BEGIN; ${USED}`);
+  const outcome = store.add(MILK, once('a'));
+  await server.somebodyWaits(url);
+  await other.query('ROLLBACK');
+  assert.equal(typeof (await outcome), 'object');
+  assert.equal((await listed(store)).length, 1);
+});
+
+test('I3 · a wait for something else than the key is no create under way', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  await using _other = await server.lock(url, 'SELECT FROM categories FOR UPDATE');
+  await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
+});
+
+test('I3 · the limit for locks is that of one statement, and not of the connection', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url, { connections: 1 });
+  await store.add(MILK, { ...once('a'), ...IMPATIENT });
+  await store.add(MILK, { ...once('a'), ...IMPATIENT });
+  await using lock = await server.lock(url);
+  const removal = store.remove(1);
+  await server.somebodyWaits(url);
+  await sleep(100);
+  await lock[Symbol.asyncDispose]();
+  assert.equal(await removal, 'removed');
+});
+
+test('I2 · a key that no standby knows of is not given back as made', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  const isUnknown = (number: number): Promise<boolean> =>
+    store.add(MILK, once(`key ${number}`)).then(
+      () => false,
+      (error: unknown) => error instanceof OutcomeUnknown,
+    );
+  await server.set('synchronous_standby_names', 'gone');
+  // The server takes up the setting a moment later, and takes it back a moment later.
+  let last = 0;
+  while (!(await isUnknown(last))) last += 1;
+  assert.equal(await isUnknown(last), true);
+  await server.set('synchronous_standby_names', undefined);
+  while (await isUnknown(last));
+  assert.equal((await listed(store)).length, last + 1);
+});
+
+test('I2 · of keys whose time is over, those that somebody else is removing keep no other from going', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  for (const key of ['first', 'second', 'third']) await store.add(MILK, once(key));
+  await server.execute(url, "UPDATE idempotency_keys SET at = at - interval '24 hours'");
+  await using _other = await server.lock(url, "DELETE FROM idempotency_keys WHERE key = 'first'");
+  await store.add(MILK, once('a'));
+  await sweepEnds(url, ['a', 'first']);
+});
+
+test('I2 · a sweep goes on where the last one ended, and leaves no key behind', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPostgresStore(url);
+  await server.execute(
+    url,
+    `INSERT INTO idempotency_keys SELECT 'old ' || n, 'milk', n, now() - interval '25 hours' + (n % 3) * interval '1 minute'
+      FROM generate_series(1, 100) AS n`,
+  );
+  const added: string[] = [];
+  for (let key = 0; key < 50; key += 1) {
+    await store.add(MILK, once(`new ${key}`));
+    added.push(`new ${key}`);
+  }
+  await sweepEnds(url, added.toSorted());
+});
+
+/** Resolves when these keys are left. A sweep ends after the answer. */
+async function sweepEnds(url: string, wanted: readonly string[]): Promise<void> {
+  let left: readonly unknown[] = [];
+  for (let looks = 0; looks < 100; looks += 1) {
+    left = (await server.execute(url, 'SELECT key FROM idempotency_keys ORDER BY key')).map(({ key }) => key);
+    if (left.length === wanted.length) break;
+    await sleep(10);
+  }
+  assert.deepEqual(left, wanted);
+}
+
+/** A primary that answers no write before its standby has it, and that standby. */
+async function startPair(): Promise<{ primary: PostgresServer; standby: PostgresServer; database: string }> {
+  const primary = await PostgresServer.start();
+  after(() => primary[Symbol.asyncDispose]());
+  const database = await primary.makeDatabase();
+  const standby = await primary.startStandby();
+  after(() => standby[Symbol.asyncDispose]());
+  await primary.set('synchronous_standby_names', 'standby');
+  return { primary, standby, database };
+}
+
+/** Whether a read is refused because only a standby is there. No read is answered. */
+async function refusedAsStandby(store: TodoStore): Promise<boolean> {
+  const outcome = await Promise.resolve(store.find(1)).catch((error: unknown) => error);
+  assert.ok(outcome instanceof StoreUnavailable, 'a standby may be behind');
+  return outcome instanceof StoreNotWritable;
+}
+
+const pair = await startPair();
+
+test('a standby alone is refused at the start, in one line', async () => {
+  const { standby, database } = pair;
+  const { pathname } = new URL(database);
+  await assert.rejects(openPostgresStore(atPort(database, standby.port), { patienceMs: 0 }), {
+    name: 'StoreNotOpened',
+    message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": it is a standby, which takes no writes`,
+  });
+});
+
+test('under load, a promotion loses no write that was answered, and writing goes on', async () => {
+  const { primary, standby, database } = pair;
+  await using store = await openPostgresStore(bothHosts(database, primary, standby));
+  const { answers, faults } = startWriters([store]);
+  await answers(500);
+  await primary.die();
+  while (!(await refusedAsStandby(store)));
+  await standby.promote();
+  await answers(500);
+  assert.deepEqual(await faults(), []);
+});
+
+test('a name that has moved is followed when a write meets the old primary, which is read-only now', async () => {
+  const { primary, standby, database } = await startPair();
+  await using proxy = await TcpProxy.start(primary.port);
+  await using store = await openPostgresStore(proxy.through(database));
+  await addedTo(store, 'a');
+  await listed(store);
+  await standby.promote();
+  proxy.target = standby.port;
+  await primary.set('synchronous_standby_names', undefined);
+  await primary.set('default_transaction_read_only', 'on');
+  const moved = atPort(database, standby.port);
+  const insert = "INSERT INTO todos (title, category_id) VALUES ('made elsewhere', 1)";
+  while (!(await succeeds(() => standby.execute(moved, insert)))) await sleep(20);
+  while ((await store.remove(1).catch(() => undefined)) === undefined) await sleep(10);
+  assert.equal((await listed(store)).at(-1)?.title, 'made elsewhere');
+  assert.equal(await found(store, 1), undefined);
 });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { cases } from '../cases.ts';
-import { temporaryFolder } from '../folder.ts';
+import { execute, newPath } from './new-files.ts';
 import { addedTo, found, listText, newTodo, replacement } from './todos.ts';
 
 /** One or more writes that are asked for together, then a look at every todo. */
@@ -55,13 +53,10 @@ for (const [name, cacheBytes] of [
   ['a cache that is always too small', 1_500],
 ] as const) {
   test(`with ${name} and without, generated operations have the same answers`, async () => {
-    await using folder = await temporaryFolder();
-    let round = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(write, { maxLength: 5 }), { maxLength: 6 }), async (steps) => {
-        round += 1;
-        await using plain = await openSqliteStore(join(folder.path, `plain-${round}.db`), { cacheBytes: 0 });
-        await using cached = await openSqliteStore(join(folder.path, `cached-${round}.db`), { cacheBytes });
+        await using plain = await openSqliteStore(newPath(), { cacheBytes: 0 });
+        await using cached = await openSqliteStore(newPath(), { cacheBytes });
         assert.deepEqual(await answersOf(cached, steps), await answersOf(plain, steps));
       }),
       { numRuns: cases(8, 40) },
@@ -70,8 +65,7 @@ for (const [name, cacheBytes] of [
 }
 
 test('who asks for a todo while it is being added finds it afterwards', async () => {
-  await using folder = await temporaryFolder();
-  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await using store = await openSqliteStore(newPath());
   await addedTo(store, 'a');
   const adding = addedTo(store, 'b');
   await setImmediate();
@@ -81,8 +75,7 @@ test('who asks for a todo while it is being added finds it afterwards', async ()
 });
 
 test('who sees one change of a batch that is under way sees them all', async () => {
-  await using folder = await temporaryFolder();
-  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await using store = await openSqliteStore(newPath());
   for (const each of ['a', 'b']) await addedTo(store, each);
   // The first is kept, the second is not.
   await store.find(1);
@@ -104,14 +97,15 @@ function titleOf(store: TodoStore, which: number): unknown {
 }
 
 test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_000 }, async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using store = await openSqliteStore(path);
   for (const each of ['a', 'b']) await addedTo(store, each);
   for (const each of [1, 2, 3]) await store.find(each);
-  using database = new DatabaseSync(path);
-  database.exec(`BEGIN; UPDATE todos SET title = 'changed' WHERE id = 1; DELETE FROM todos WHERE id = 2;
-    INSERT INTO todos (title, category_id) VALUES ('added', 1); COMMIT`);
+  execute(
+    path,
+    `BEGIN; UPDATE todos SET title = 'changed' WHERE id = 1; DELETE FROM todos WHERE id = 2;
+      INSERT INTO todos (title, category_id) VALUES ('added', 1); COMMIT`,
+  );
   while ((await found(store, 1))?.title === 'a') await sleep(1);
   assert.equal((await found(store, 1))?.title, 'changed');
   assert.equal(await found(store, 2), undefined);
@@ -119,13 +113,11 @@ test('what the sqlite3 shell changes, adds and removes is seen', { timeout: 10_0
 });
 
 test('a change behind the store’s back fails the precondition of who has not seen it, who then sees it', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using store = await openSqliteStore(path);
   const { etag } = await addedTo(store, 'a');
   await store.find(1);
-  using database = new DatabaseSync(path);
-  database.exec("UPDATE todos SET title = 'changed'");
+  execute(path, "UPDATE todos SET title = 'changed'");
   assert.equal(
     await store.replace(1, replacement('b', false, 1), { ifMatch: [etag] }),
     'precondition-failed',
@@ -134,16 +126,14 @@ test('a change behind the store’s back fails the precondition of who has not s
 });
 
 test('a change that another program makes right after the start is seen', { timeout: 10_000 }, async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   {
     await using store = await openSqliteStore(path);
     await addedTo(store, 'a');
   }
   await using store = await openSqliteStore(path);
   assert.equal((await found(store, 1))?.title, 'a');
-  using database = new DatabaseSync(path);
-  database.exec("UPDATE todos SET title = 'changed'");
+  execute(path, "UPDATE todos SET title = 'changed'");
   while ((await found(store, 1))?.title === 'a') await sleep(1);
   assert.equal((await found(store, 1))?.title, 'changed');
 });

@@ -1,68 +1,48 @@
 import assert from 'node:assert/strict';
-import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Event, Tell } from '../../src/events.ts';
+import { backupSqlite } from '../../src/store/sqlite/backup.ts';
+import { knownFile } from '../../src/store/sqlite/file.ts';
+import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../folder.ts';
+import { openExport } from '../../src/store/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
-import { addedTo, addMany, listed, SCHEMA_VERSION } from './todos.ts';
+import { execute, newDatabase, newPath } from './new-files.ts';
+import { serveFile } from './served.ts';
+import { start } from './sqlite-starter.ts';
+import { addedTo, addMany, found, listed, newTodo, SCHEMA_VERSION } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 test('folders are made with mode 0700, and every file with 0600', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'outer', 'inner', 'todos.db');
+  const outer = join(dirname(newPath()), 'outer');
+  const path = join(outer, 'inner', 'todos.db');
   await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
-  assert.equal(mode(join(folder.path, 'outer')), '700');
-  assert.equal(mode(join(folder.path, 'outer', 'inner')), '700');
+  for (const folder of [outer, dirname(path)]) assert.equal(mode(folder), '700');
   for (const suffix of ['', '-wal', '-shm', '-owner']) assert.equal(mode(path + suffix), '600');
 });
 
-test('D7, What the service does 3 · the first start makes the categories Work (1) and Life (2), a second start no more', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await (await openSqliteStore(path))[Symbol.asyncDispose]();
-  await (await openSqliteStore(path))[Symbol.asyncDispose]();
-  using database = new DatabaseSync(path);
-  const categories = database.prepare('SELECT id, name FROM categories').all();
-  assert.deepEqual(categories.map(Object.values), [
-    [1, 'Work'],
-    [2, 'Life'],
-  ]);
-});
-
-test('a category that an operator added is kept, and usable at once', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await using store = await openSqliteStore(path);
-  using database = new DatabaseSync(path);
-  database.exec("INSERT INTO categories (name) VALUES ('Garden')");
-  assert.equal((await addedTo(store, 'a', 3)).json, JSON.stringify(todo(1, 'a', false, 3)));
-});
-
-test('todos and given-out ids survive a restart', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  {
-    await using store = await openSqliteStore(path);
-    await addedTo(store, 'a');
-    await addedTo(store, 'b');
-    await store.remove(2);
-  }
-  await using store = await openSqliteStore(path);
-  assert.deepEqual(await listed(store), [todo(1, 'a')]);
-  assert.equal((await addedTo(store, 'c')).id, 3);
-});
-
 test('the tables are STRICT, hold foreign keys and never reuse an id', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await using store = await openSqliteStore(path);
-  await store.list();
-  using database = new DatabaseSync(path);
+  using database = new DatabaseSync(await newDatabase());
   const refused = (sql: string, reason: RegExp): void => assert.throws(() => database.exec(sql), reason);
   refused("INSERT INTO todos (title, category_id) VALUES ('a', 'Work')", /cannot store TEXT value/);
   refused("INSERT INTO todos (title, category_id, done) VALUES ('a', 1, 2)", /CHECK constraint failed/);
@@ -76,83 +56,40 @@ test('the tables are STRICT, hold foreign keys and never reuse an id', async () 
   refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
 });
 
-test('a file with a newer schema that is not for this program is refused, and left as it is', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await (await openSqliteStore(path))[Symbol.asyncDispose]();
-  using database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 99; UPDATE todo_schema SET oldest_program = 98');
-  await assert.rejects(openSqliteStore(path), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message:
-      `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite} or older, received 99, for programs from 98 on: ` +
-      'start the newer todo-service that made it, or export with that one and import with this one',
-  });
-  assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 99);
+/** How a file is refused that is none, or none for this program. */
+const refusal = (path: string, reason: string) => ({
+  name: 'StoreNotOpened',
+  reason: 'unusable',
+  message: `Cannot open the database "${path}": ${reason}`,
 });
 
 test('a database of another program is refused, and left as it is', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'notes.db');
+  const path = newPath('notes.db');
   using database = new DatabaseSync(path);
   database.exec('CREATE TABLE notes (text)');
-  await assert.rejects(openSqliteStore(path), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: `Cannot open the database "${path}": it belongs to another program`,
-  });
+  await assert.rejects(openSqliteStore(path), refusal(path, 'it belongs to another program'));
   assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all().map(Object.values), [['notes']]);
 });
 
-test('a file that is no database is refused in one line', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  writeFileSync(path, 'Dear diary, '.repeat(1000));
-  await assert.rejects(openSqliteStore(path), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: `Cannot open the database "${path}": file is not a database`,
-  });
+test('a path where no file can be is refused in one line', async () => {
+  const file = newPath('file');
+  writeFileSync(file, '');
+  for (const [path, reason] of [
+    [join(file, 'todos.db'), /^Cannot open the database "[^"]*\/file\/todos\.db": [^\n]*$/],
+    ['/proc/todo/data/todos.db', /^Cannot open the database "\/proc\/[^"]*\.db": [^\n]*mkdir[^\n]*$/],
+    ['', /^Cannot open the database "": it must be a file$/],
+    [':memory:', /^Cannot open the database ":memory:": it must be a file$/],
+  ] as const)
+    await assert.rejects(openSqliteStore(path), { ...refusal(path, ''), message: reason });
 });
-
-test('a path below a file is refused in one line', async () => {
-  await using folder = await temporaryFolder();
-  writeFileSync(join(folder.path, 'file'), '');
-  await assert.rejects(openSqliteStore(join(folder.path, 'file', 'todos.db')), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: /^Cannot open the database ".*todos\.db": [^\n]*$/,
-  });
-});
-
-test('a folder that cannot be made is refused in one line', async () => {
-  await assert.rejects(openSqliteStore('/proc/todo/data/todos.db'), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: /^Cannot open the database "\/proc\/todo\/data\/todos\.db": [^\n]*mkdir[^\n]*$/,
-  });
-});
-
-for (const path of ['', ':memory:']) {
-  test(`the path "${path}" is refused: it is no file`, async () => {
-    await assert.rejects(openSqliteStore(path), {
-      name: 'StoreNotOpened',
-      reason: 'unusable',
-      message: `Cannot open the database "${path}": it must be a file`,
-    });
-  });
-}
 
 test('a file that is empty is refused in one line: it is an interrupted copy rather than a wish', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   writeFileSync(path, '');
-  const refused = {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: `Cannot open the database "${path}": it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos`,
-  };
+  const refused = refusal(
+    path,
+    'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
+  );
   await assert.rejects(openSqliteStore(path), refused);
   await assert.rejects(migrateSqlite(path), refused);
   assert.throws(() => openSqliteOperator(path), refused);
@@ -160,36 +97,32 @@ test('a file that is empty is refused in one line: it is an interrupted copy rat
 });
 
 test('a file with two names is refused: by the other name, SQLite would not see its log', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await (await openSqliteStore(path))[Symbol.asyncDispose]();
-  linkSync(path, join(folder.path, 'other.db'));
-  const refused = {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
-    message: `Cannot open the database "${path}": it has 2 names (hard links), and SQLite keeps another log for each: remove all but one`,
-  };
+  const path = await newDatabase();
+  const other = `${path}.other`;
+  linkSync(path, other);
+  const refused = refusal(
+    path,
+    'it has 2 names (hard links), and SQLite keeps another log for each: remove all but one',
+  );
   await assert.rejects(openSqliteStore(path), refused);
   assert.throws(() => openSqliteOperator(path), refused);
-  unlinkSync(join(folder.path, 'other.db'));
+  unlinkSync(other);
   await using store = await openSqliteStore(path);
   assert.deepEqual(await listed(store), []);
 });
 
 test('a first start that was killed leaves nothing that the next one refuses', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   for (const left of ['', '-journal', '-wal', '-shm']) writeFileSync(`${path}.new${left}`, 'half a database');
   await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
   const names = ['todos.db', 'todos.db-owner', 'todos.db-shm', 'todos.db-wal'];
-  assert.deepEqual(readdirSync(folder.path).sort(), names);
+  assert.deepEqual(readdirSync(dirname(path)).sort(), names);
 });
 
 for (const suffix of ['-wal', '-journal']) {
   test(`todos.db${suffix} without its database is kept under another name, and not read into the new one`, async () => {
-    await using folder = await temporaryFolder();
-    const path = join(folder.path, 'todos.db');
+    const path = newPath();
     writeFileSync(path + suffix, 'what is left of another file');
     const moved: string[] = [];
     await using store = await openSqliteStore(path, {
@@ -203,8 +136,7 @@ for (const suffix of ['-wal', '-journal']) {
 }
 
 test('a log that grew under a long reader is cut back', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
   const size = () => statSync(`${path}-wal`).size;
   {
@@ -219,4 +151,319 @@ test('a log that grew under a long reader is cut back', async () => {
   // The first write begins the log anew, and the next checkpoint has nobody to wait for.
   for (const title of ['b', 'c']) await addedTo(store, title);
   assert.ok(size() <= 4 * 2 ** 20, `${size()} bytes`);
+});
+
+test('D6 · a second process gives up after its patience and names the first', async () => {
+  const path = newPath();
+  await using first = start(path, 0);
+  assert.equal((await first.said).outcome, 'open');
+  await assert.rejects(openSqliteStore(path, { patienceMs: 100 }), {
+    name: 'StoreNotOpened',
+    reason: 'owned',
+    message: new RegExp(
+      `^Cannot open the database ".*": it is served by process ${first.process.pid} on \\S+ since \\S+Z, ` +
+        'and was not free within 0\\.1 s\\. One SQLite file is served by one process$',
+    ),
+  });
+});
+
+test('D6 · a second process that waits takes over when the first leaves', async () => {
+  const path = newPath();
+  const first = await openSqliteStore(path);
+  await addedTo(first, 'a');
+  await using second = start(path, 60_000);
+  await first[Symbol.asyncDispose]();
+  assert.equal((await second.said).outcome, 'open');
+});
+
+test('the same process cannot open one file twice, by its name or by a symbolic link', async () => {
+  const path = newPath();
+  await using _store = await openSqliteStore(path);
+  const link = `${path}.link`;
+  symlinkSync(path, link);
+  const message = new RegExp(`served by process ${process.pid} `);
+  for (const name of [path, link])
+    await assert.rejects(openSqliteStore(name, { patienceMs: 0 }), { reason: 'owned', message });
+});
+
+test('a store that was disposed of takes no write: the file may have its next owner', async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  await store[Symbol.asyncDispose]();
+  await using next = await openSqliteStore(path);
+  await assert.rejects(store.add(newTodo('late', 1)), { name: 'StoreUnavailable' });
+  assert.deepEqual(await listed(next), [todo(1, 'a')]);
+});
+
+/** A file with three todos, the last one made with a key and removed, to which `sql` was done by hand. */
+async function spoiled(sql: string): Promise<string> {
+  const path = newPath();
+  {
+    await using store = await openSqliteStore(path);
+    for (const title of ['a', 'b']) await addedTo(store, title);
+    await addedTo(store, 'c', 1, { key: 'k', body: 'c', patienceMs: 0 });
+    await store.remove(3);
+  }
+  execute(path, sql);
+  return path;
+}
+
+for (const [name, sql, next] of [
+  ['gone', 'DELETE FROM sqlite_sequence', 4],
+  ['set back', 'UPDATE sqlite_sequence SET seq = 0', 4],
+  ['above all that is known', "UPDATE sqlite_sequence SET seq = 9 WHERE name = 'todos'", 10],
+] as const) {
+  test(`D12 · where the highest id that SQLite keeps is ${name}, todos are found, and no id comes again that a key knows`, async () => {
+    await using store = await openSqliteStore(await spoiled(sql));
+    assert.deepEqual([await found(store, 1), await found(store, 2)], [todo(1, 'a'), todo(2, 'b')]);
+    assert.equal((await addedTo(store, 'd')).id, next);
+    assert.equal((await found(store, next))?.title, 'd');
+  });
+}
+
+test('D12 · todos are found while the highest id that SQLite keeps is set back under the service', async () => {
+  const path = await spoiled('');
+  await using store = await openSqliteStore(path);
+  execute(path, 'DELETE FROM sqlite_sequence');
+  assert.deepEqual([await found(store, 1), await found(store, 2)], [todo(1, 'a'), todo(2, 'b')]);
+});
+
+function deleteAll(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-owner']) rmSync(path + suffix);
+}
+
+/** Puts a copy of another file in the place of this one. */
+function replace(path: string, other: string): void {
+  const copy = `${other}.copy`;
+  copyFileSync(other, copy);
+  renameSync(copy, path);
+}
+
+const DELETED = 'was deleted or moved away';
+const REPLACED = 'was replaced by another file';
+
+/** What is done to the files of a database, and what the log says of it. */
+const losses: readonly (readonly [name: string, lose: (path: string) => void, reason: string])[] = [
+  ['is deleted', (path) => rmSync(path), `"todos.db" ${DELETED}`],
+  ['is deleted with its log', deleteAll, `"todos.db" ${DELETED}`],
+  ['is replaced', (path) => replace(path, path), `"todos.db" ${REPLACED}`],
+  ['loses its log', (path) => rmSync(`${path}-wal`), `"todos.db-wal" ${DELETED}`],
+  ['has its log replaced', (path) => replace(`${path}-wal`, path), `"todos.db-wal" ${REPLACED}`],
+  ['loses its lock', (path) => rmSync(`${path}-owner`), `"todos.db-owner" ${DELETED}`],
+  ['has its lock replaced', (path) => replace(`${path}-owner`, path), `"todos.db-owner" ${REPLACED}`],
+  ['loses its folder', (path) => rmSync(dirname(path), { recursive: true }), `"todos.db" ${DELETED}`],
+];
+
+/** What is told of the file after it was made. */
+function newsOfFile() {
+  const news: Event[] = [];
+  const tell: Tell = (event) => event.event.startsWith('database-') && news.push(event);
+  return { news, tell };
+}
+
+for (const [name, lose, reason] of losses) {
+  test(`D11 · a file that ${name} is noticed before a write is acknowledged, and nothing is answered from it any more`, async () => {
+    const path = newPath();
+    const { news, tell } = newsOfFile();
+    await using store = await openSqliteStore(path, { tell });
+    await addedTo(store, 'kept');
+    lose(path);
+    const unknown = { name: 'OutcomeUnknown', message: reason };
+    await assert.rejects(store.add(newTodo('never acknowledged', 1)), unknown);
+    const broken = { name: 'StoreBroken', message: reason };
+    await assert.rejects(store.remove(1), broken);
+    assert.throws(() => store.find(1), broken);
+    assert.throws(() => store.list(), broken);
+    await assert.rejects(store.check(), broken);
+    assert.deepEqual(news, [{ event: 'database-gone', reason, path }]);
+  });
+}
+
+test('D11 · a deleted file is noticed while nobody writes', async () => {
+  const path = newPath();
+  const noticed = Promise.withResolvers<unknown>();
+  await using store = await openSqliteStore(path, {
+    tell: (event) => event.event === 'database-gone' && noticed.resolve(event),
+  });
+  rmSync(path);
+  // The clock that looks keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  assert.deepEqual(await noticed.promise, { event: 'database-gone', reason: `"todos.db" ${DELETED}`, path });
+  clearInterval(alive);
+  assert.throws(() => store.find(1), { name: 'StoreBroken' });
+});
+
+test('D11 · a fault of the file is told once, however often somebody meets it', async () => {
+  const path = newPath();
+  await using _ = await openSqliteStore(path);
+  const { news, tell } = newsOfFile();
+  await using health = new FileHealth(knownFile(path, path), path, tell);
+  for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
+  assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
+  assert.equal(health.fault?.message, 'first');
+});
+
+test('D11 · a link that leads to another file now counts as a replaced file', async () => {
+  const link = newPath('current');
+  symlinkSync(dirname(await newDatabase()), link);
+  await using store = await openSqliteStore(join(link, 'todos.db'));
+  await addedTo(store, 'a');
+  rmSync(link);
+  symlinkSync(dirname(await newDatabase()), link);
+  const unknown = { name: 'OutcomeUnknown', message: `"todos.db" ${REPLACED}` };
+  await assert.rejects(store.add(newTodo('b', 1)), unknown);
+});
+
+test('a thread that starts after the file is gone makes no new one', async () => {
+  const path = newPath();
+  await using store = await openSqliteStore(path);
+  deleteAll(path);
+  await assert.rejects(store.add(newTodo('a', 1)), { name: /^(StoreUnavailable|StoreBroken)$/ });
+  assert.equal(existsSync(path), false);
+});
+
+test('a thread that starts after the file was replaced reads nothing of the other file', async () => {
+  const [path, other] = [newPath(), newPath()];
+  {
+    await using store = await openSqliteStore(other);
+    await addedTo(store, 'of another list');
+  }
+  await using store = await openSqliteStore(path);
+  replace(path, other);
+  await assert.rejects(async () => store.list(), { name: /^(StoreUnavailable|StoreBroken)$/ });
+});
+
+test('a file that is deleted when the store is closed is no news', async () => {
+  const path = newPath();
+  const { news, tell } = newsOfFile();
+  await (await openSqliteStore(path, { tell }))[Symbol.asyncDispose]();
+  rmSync(path);
+  await pause(1_500);
+  assert.deepEqual(news, []);
+});
+
+test('D11 · the service answers 503 without Retry-After, is not ready, has one line in its log, and serves again after a restart', async () => {
+  const path = newPath();
+  const reason = `"todos.db" ${DELETED}`;
+  {
+    await using served = await serveFile(path);
+    await served.post({ title: 'lost' });
+    assert.equal((await served.ready()).status, 200);
+    rmSync(path);
+    const unknown = await served.ask('POST', '/todos', { title: 'unknown', categoryId: 1 });
+    assert.equal(unknown.status, 503);
+    assert.equal(unknown.headers.get('retry-after'), null);
+    for (const [method, target] of [
+      ['POST', '/todos'],
+      ['DELETE', '/todos/1'],
+      ['GET', '/todos'],
+      ['GET', '/todos/1'],
+    ] as const) {
+      const body = method === 'POST' ? { title: 'refused', categoryId: 1 } : undefined;
+      const reply = await served.ask(method, target, body);
+      assert.equal(reply.status, 503, `${method} ${target}`);
+      assert.equal(reply.headers.get('retry-after'), null);
+      assert.equal(reply.headers.get('content-type'), 'application/problem+json');
+    }
+    const detail = `The database does not answer as it should: ${reason}.`;
+    assert.deepEqual(await served.ready(), { status: 503, detail });
+    assert.deepEqual(
+      served
+        .log('database-gone', 'store-unavailable', 'crash')
+        .map(({ level, event, path, reason, msg }) => ({ level, event, path, reason, msg })),
+      [
+        {
+          level: 'error',
+          event: 'database-gone',
+          path,
+          reason,
+          msg: 'the database file was deleted, moved or replaced. Put it back with the files beside it, or restore a backup, and restart',
+        },
+      ],
+    );
+    assert.equal(await served.stop(), 0);
+  }
+  await using again = await serveFile(path);
+  await again.post({ title: 'first' });
+  // The log of the deleted file was not read into the new one, and was not thrown away.
+  assert.deepEqual(await again.list(), [todo(1, 'first')]);
+  assert.match(String((await again.logged('log-moved')).path), /todos\.db-wal\.\d+$/);
+});
+
+test('a file that was moved away and put back while the service stood still has every acknowledged write', async () => {
+  const [path, aside] = [newPath(), newPath()];
+  {
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'kept');
+    renameSync(path, aside);
+    await assert.rejects(store.add(newTodo('unknown', 1)), { name: 'OutcomeUnknown' });
+  }
+  renameSync(aside, path);
+  await using store = await openSqliteStore(path);
+  assert.equal((await found(store, 1))?.title, 'kept');
+  assert.ok((await listed(store)).length >= 1);
+});
+
+test('a backup tells how far it is', async () => {
+  const path = await newDatabase();
+  const told: unknown[] = [];
+  await backupSqlite(path, `${path}.copy`, (progress) => told.push(progress));
+  assert.deepEqual(told[0], { copied: 0, total: statSync(path).size });
+  assert.equal(told.at(-1), 'checking');
+});
+
+test('an inspection reads the durability settings back', async () => {
+  await using operator = openSqliteOperator(await newDatabase());
+  const { facts, faults } = await operator.inspect();
+  const { journal_mode, synchronous, foreign_keys } = facts;
+  assert.deepEqual([journal_mode, synchronous, foreign_keys, faults], ['wal', 'full', 'on', []]);
+});
+
+test('an operator does not change the schema of a database', () => {
+  const path = newPath();
+  execute(path, 'PRAGMA application_id = 0x746f646f');
+  assert.throws(() => openSqliteOperator(path), {
+    name: 'StoreNotOpened',
+    message: `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite}, received 0: run "todo-service migrate" first`,
+  });
+  using database = new DatabaseSync(path);
+  assert.equal(database.prepare('PRAGMA user_version').get()?.user_version, 0);
+});
+
+/** In a process of its own: the name is relative, and threads have no other working folder than their process. */
+const OPEN_BY_NAME = `
+  import { backupSqlite } from '${new URL('../../src/store/sqlite/backup.ts', import.meta.url)}';
+  import { openSqliteStore } from '${new URL('../../src/store/sqlite/store.ts', import.meta.url)}';
+  import { openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
+  const name = 'file:todos.db?mode=memory';
+  {
+    await using store = await openSqliteStore(name);
+    await store.add({ title: 'a', categoryId: 1 });
+  }
+  await using operator = openSqliteOperator(name);
+  const { todos } = (await operator.inspect()).facts;
+  const copy = await backupSqlite(name, 'file:copy.db');
+  console.log(JSON.stringify([todos, copy.todos]));`;
+
+test('a name that SQLite would take for a URI is the name of a file, for the service and for operators', () => {
+  const cwd = dirname(newPath());
+  writeFileSync(join(cwd, 'open.mjs'), OPEN_BY_NAME);
+  const { stdout } = spawnSync(process.execPath, ['open.mjs'], { cwd, encoding: 'utf8' });
+  assert.equal(stdout, '[1,1]\n');
+  for (const name of ['file:todos.db?mode=memory', 'file:copy.db']) assert.ok(existsSync(join(cwd, name)));
+});
+
+test('E1 · an export of a file that nobody has open is of no use once somebody has changed it', async () => {
+  const path = await newDatabase();
+  await using source = openExport(path);
+  await source.check();
+  {
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'a');
+  }
+  await assert.rejects(source.check(), {
+    name: 'StoreUnavailable',
+    message: /^the file was changed while it was read, /,
+  });
 });

@@ -1,20 +1,36 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { mock, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
+import { backupSqlite } from '../../src/store/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../folder.ts';
+import { mountDisk, noMounts } from '../folder.ts';
 import { todo } from '../todo.ts';
+import { compileDisk, noDisk } from './disk.ts';
+import { fill, newDatabase, newPath } from './new-files.ts';
+import { type Served, serveFile } from './served.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
 test('D9 · while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
   await addedTo(store, 'a');
   using other = new DatabaseSync(path);
@@ -30,8 +46,7 @@ test('D9 · while another program holds the write lock, reads go on, writes are 
 });
 
 test('a lock that is gone in time is waited for', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using store = await openSqliteStore(path);
   using other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
@@ -41,11 +56,11 @@ test('a lock that is gone in time is waited for', async () => {
 });
 
 test('D9 · a file that may not grow refuses a batch whole, goes on reading, and takes what fits', async () => {
-  await using folder = await temporaryFolder();
   const script = new URL('./full-disk-process.ts', import.meta.url).pathname;
   // 1024 or 512 KiB, as the shell counts; the process that starts there never sees the signal.
   const limited = `ulimit -f 1024 && exec "$0" "$@"`;
-  const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script, folder.path]);
+  const words = ['-c', limited, process.execPath, script, dirname(newPath())];
+  const { stdout } = await promisify(execFile)('sh', words);
   assert.deepEqual(JSON.parse(stdout), {
     before: ['a'],
     refused: { StoreUnavailable: 20_000 },
@@ -55,9 +70,8 @@ test('D9 · a file that may not grow refuses a batch whole, goes on reading, and
 });
 
 test('a batch is marked with its writes; one that only asks whether the disk takes writes is not', async () => {
-  await using folder = await temporaryFolder();
   const marked: Step[] = [];
-  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await using store = await openSqliteStore(newPath());
   const add = () => store.add(newTodo('a', 1), undefined, (step) => marked.push(step));
   await store.check();
   await Promise.all([add(), add()]);
@@ -68,10 +82,10 @@ test('a batch is marked with its writes; one that only asks whether the disk tak
 });
 
 test('a file that may not be written is refused in one line', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
-  await (await openSqliteStore(path))[Symbol.asyncDispose]();
-  allowReadingAlone(path);
+  const path = await newDatabase();
+  // A file format version that no library knows how to write, which holds for root as well:
+  // https://www.sqlite.org/fileformat.html §1.3.3
+  overwrite(path, Buffer.from([3]), 18);
   await assert.rejects(openSqliteStore(path), {
     name: 'StoreNotOpened',
     reason: 'unusable',
@@ -79,19 +93,14 @@ test('a file that may not be written is refused in one line', async () => {
   });
 });
 
-/**
- * Writes a file format version to the header that no library knows how to write, which holds for root as
- * well: https://www.sqlite.org/fileformat.html §1.3.3
- */
-function allowReadingAlone(path: string): void {
+function overwrite(path: string, bytes: Buffer, position: number): void {
   const file = openSync(path, 'r+');
-  writeSync(file, Buffer.from([3]), 0, 1, 18);
+  writeSync(file, bytes, 0, bytes.length, position);
   closeSync(file);
 }
 
 test('D9 · a write whose thread ends is of unknown outcome, a list is tried again, and both go on with a new thread', async () => {
-  await using folder = await temporaryFolder();
-  await using store = await openSqliteStore(join(folder.path, 'todos.db'));
+  await using store = await openSqliteStore(newPath());
   const uses = [
     [() => store.add(newTodo('a', 1)), 'OutcomeUnknown'],
     [async () => store.list(), 'StoreUnavailable'],
@@ -114,3 +123,271 @@ function endBefore(this: Worker, order: unknown): void {
   void this.terminate();
   postMessage.call(this, order);
 }
+
+/** A database of 2,000 todos, the fifth leaf of whose tree is garbage, and the id that began there. */
+async function damagedFile(): Promise<{ readonly path: string; readonly id: number }> {
+  const path = await newDatabase();
+  fill(path, 2_000);
+  using file = new DatabaseSync(path);
+  const leaves = file
+    .prepare("SELECT pageno, ncell FROM dbstat WHERE name = 'todos' AND pagetype = 'leaf' ORDER BY path")
+    .all();
+  file.close();
+  const before = leaves.slice(0, 4).reduce((sum, { ncell }) => sum + Number(ncell), 0);
+  overwrite(path, Buffer.alloc(4_096, 'garbage'), (Number(leaves[4]?.pageno) - 1) * 4_096);
+  return { path, id: before + 1 };
+}
+
+/** The events about the file, and those of what must not happen, with their levels. */
+const trouble = (served: Served) =>
+  served
+    .log('database-damaged', 'database-recovered', 'crash', 'store-unavailable')
+    .map(({ level, event }) => `${level} ${event}`);
+
+async function refused(served: Served, method: string, path: string): Promise<void> {
+  const body = method === 'POST' || method === 'PUT' ? { title: 'refused', categoryId: 1 } : undefined;
+  const reply = await served.ask(method, path, body);
+  assert.equal(reply.status, 503, `${method} ${path}`);
+  assert.equal(reply.headers.get('retry-after'), null);
+}
+
+for (const [what, pathOf] of [
+  ['a todo', (id: number) => `/todos/${id}`],
+  ['the list', () => '/todos'],
+] as const) {
+  test(`D11 · a corrupt page that ${what} meets is a 503 without Retry-After, and so is all that follows`, async () => {
+    const { path, id } = await damagedFile();
+    await using served = await serveFile(path);
+    assert.equal((await served.ask('GET', '/todos/1')).status, 200);
+    assert.equal((await served.ready()).status, 200);
+    await refused(served, 'GET', pathOf(id));
+    await refused(served, 'POST', '/todos');
+    await refused(served, 'GET', '/todos/1');
+    await refused(served, 'GET', '/todos');
+    assert.equal((await served.ready()).status, 503);
+    // A stop waits until the file has been read whole.
+    assert.equal(await served.stop(), 0);
+    assert.deepEqual(trouble(served), ['error database-damaged']);
+    const [{ reason, path: said, msg } = {}] = served.log('database-damaged');
+    assert.deepEqual(
+      { reason, said, msg },
+      {
+        reason: 'database disk image is malformed',
+        said: path,
+        msg: 'the database file is damaged, or its disk did not read it. It is read whole now; unless it is sound, it is used again only after a restart. Run "todo-service check"',
+      },
+    );
+  });
+}
+
+test('D11 · a write that meets a corrupt page is a 503, not a crash', async () => {
+  const { path, id } = await damagedFile();
+  await using served = await serveFile(path);
+  await refused(served, 'PUT', `/todos/${id}`);
+  assert.deepEqual(trouble(served), ['error database-damaged']);
+});
+
+test('D11 · a file that is cut short under the service is a 503, not a crash', async () => {
+  const { path } = await damagedFile();
+  await using served = await serveFile(path);
+  truncateSync(path, 8_192);
+  await refused(served, 'GET', '/todos/2000');
+  assert.deepEqual(trouble(served), ['error database-damaged']);
+});
+
+const skip = noDisk();
+const library = skip === false ? await compileDisk(dirname(newPath())) : {};
+
+/** A service on a disk that can be made to fail. */
+interface FailingDisk extends Served {
+  /** From now on, every read of the database fails with this error, or only so many do. */
+  breakReads(errno: number, count?: number): void;
+  /** So many have failed. */
+  readsAgain(): Promise<void>;
+  /** From now on, every sync fails. */
+  breakSyncs(): void;
+  /** From now on, every sync waits. */
+  holdSyncs(): void;
+  /** A sync does. */
+  syncWaits(): Promise<void>;
+  mend(): void;
+}
+
+async function serveOnDisk(path = newPath()): Promise<FailingDisk> {
+  const [unreadable, broken, held] = [newPath('unreadable'), newPath('broken'), newPath('held')];
+  const served = await serveFile(path, {
+    ...library,
+    DISK_FOLDER: dirname(path),
+    DISK_UNREADABLE: unreadable,
+    DISK_BROKEN: broken,
+    DISK_HELD: held,
+  });
+  return {
+    ...served,
+    breakReads: (errno, count) => writeFileSync(unreadable, `${errno} ${count ?? ''}`),
+    async readsAgain() {
+      while (existsSync(unreadable)) await pause(10);
+    },
+    breakSyncs: () => writeFileSync(broken, ''),
+    holdSyncs: () => writeFileSync(held, ''),
+    async syncWaits() {
+      while (statSync(held).size === 0) await pause(10);
+    },
+    mend() {
+      for (const file of [unreadable, broken, held]) rmSync(file, { force: true });
+    },
+  };
+}
+
+describe('on a disk that fails', { skip }, () => {
+  test('a list that cannot be read is a 503: the fault is not hidden by the end of its transaction', async () => {
+    await using disk = await serveOnDisk();
+    assert.equal((await disk.ask('GET', '/todos')).status, 200);
+    await disk.post();
+    disk.breakReads(constants.errno.ETIMEDOUT);
+    assert.equal((await disk.ask('GET', '/todos')).status, 503);
+  });
+
+  test('while a write waits for a slow disk, todos and the list are read', async () => {
+    await using disk = await serveOnDisk();
+    await disk.post();
+    disk.holdSyncs();
+    let answered = false;
+    const write = disk.post().finally(() => {
+      answered = true;
+    });
+    await disk.syncWaits();
+    const reads = await Promise.all(['/todos/1', '/todos'].map((path) => disk.ask('GET', path)));
+    assert.deepEqual([...reads.map(({ status }) => status), answered], [200, 200, false]);
+    disk.mend();
+    await write;
+  });
+
+  for (const path of ['/todos', '/todos/1']) {
+    test(`D11 · a file of which once what GET ${path} needs is not read is read whole, and used again`, async () => {
+      await using disk = await serveOnDisk();
+      await disk.post();
+      disk.breakReads(constants.errno.EIO, 1);
+      await refused(disk, 'GET', path);
+      await disk.logged('database-recovered');
+      assert.equal((await disk.ask('GET', path)).status, 200);
+      await disk.post();
+      assert.equal((await disk.ready()).status, 200);
+      assert.deepEqual(trouble(disk), ['error database-damaged', 'info database-recovered']);
+    });
+
+    test(`D11 · a file that is read for neither GET ${path} nor as a whole is not used until a restart`, async () => {
+      const file = newPath();
+      {
+        await using disk = await serveOnDisk(file);
+        await disk.post();
+        disk.breakReads(constants.errno.EIO, 2);
+        assert.equal((await disk.ask('GET', path)).status, 503);
+        await disk.readsAgain();
+        // A second reading would find it sound.
+        await pause(1_500);
+        await refused(disk, 'GET', '/todos/1');
+        await refused(disk, 'GET', '/todos');
+        await refused(disk, 'DELETE', '/todos/1');
+        assert.equal((await disk.ready()).status, 503);
+        assert.deepEqual(trouble(disk), ['error database-damaged']);
+      }
+      await using again = await serveFile(file);
+      assert.equal((await again.ask('GET', path)).status, 200);
+    });
+  }
+
+  test('D9 · a commit whose sync fails is of unknown outcome', async () => {
+    await using disk = await serveOnDisk();
+    disk.breakSyncs();
+    const reply = await disk.ask('POST', '/todos', { title: 'a', categoryId: 1 });
+    assert.equal(reply.status, 503);
+    assert.equal(reply.headers.get('retry-after'), null);
+    const { detail } = JSON.parse(await reply.text());
+    assert.equal(detail, 'It is unknown whether the change was made. Read before repeating it.');
+  });
+
+  test('/ready turns when a sync fails, and back when one succeeds, though nobody writes', async () => {
+    await using disk = await serveOnDisk();
+    await disk.post();
+    assert.equal((await disk.ready()).status, 200);
+    disk.breakSyncs();
+    await disk.post({ status: 503 });
+    const { detail } = await disk.readyWith(503);
+    assert.equal(detail, 'The database does not answer as it should: disk I/O error.');
+    disk.mend();
+    await disk.readyWith(200);
+    await disk.post();
+  });
+});
+
+/** A file system of 512 KiB. */
+function mountSmallDisk() {
+  const data = newPath('data');
+  const mounted = mountDisk(data, '512k');
+  const filler = join(data, 'filler');
+  const fillAll = () => {
+    for (;;) appendFileSync(filler, Buffer.alloc(4_096));
+  };
+  return {
+    /** Where it is mounted. */
+    data,
+    path: join(data, 'todos.db'),
+    fill: () => assert.throws(fillAll, { code: 'ENOSPC' }),
+    makeRoom: () => rmSync(filler),
+    [Symbol.dispose]: () => mounted[Symbol.dispose](),
+  };
+}
+
+describe('on a full file system', { skip: noMounts }, () => {
+  test('D9 · a write is a 503 with Retry-After, reads go on, /ready says why, and room is enough', async () => {
+    using disk = mountSmallDisk();
+    await using served = await serveFile(disk.path);
+    await served.post({ title: 'kept' });
+    disk.fill();
+    const refused = await served.ask('POST', '/todos', { title: 'too much', categoryId: 1 });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    assert.equal((await served.ask('GET', '/todos/1')).status, 200);
+    assert.deepEqual(await served.list(), [todo(1, 'kept')]);
+    const detail = 'The database does not answer as it should: database or disk is full.';
+    assert.deepEqual(await served.ready(), { status: 503, detail });
+    disk.makeRoom();
+    assert.equal((await served.ready()).status, 200);
+    await served.post();
+  });
+
+  test('/ready turns though nobody writes', async () => {
+    using disk = mountSmallDisk();
+    await using served = await serveFile(disk.path);
+    assert.equal((await served.ready()).status, 200);
+    disk.fill();
+    await served.readyWith(503);
+  });
+
+  test('a first start is refused in one line, and leaves nothing that the next one refuses', async () => {
+    using disk = mountSmallDisk();
+    const { path } = disk;
+    await (await openSqliteStore(path))[Symbol.asyncDispose]();
+    rmSync(path);
+    disk.fill();
+    await assert.rejects(openSqliteStore(path), {
+      name: 'StoreNotOpened',
+      reason: 'unusable',
+      message: `Cannot open the database "${path}": database or disk is full`,
+    });
+    assert.deepEqual(readdirSync(disk.data).sort(), ['filler', 'todos.db-owner']);
+    disk.makeRoom();
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'a');
+  });
+
+  test('a backup leaves nothing behind', async () => {
+    using disk = mountSmallDisk();
+    disk.fill();
+    await assert.rejects(backupSqlite(await newDatabase(), join(disk.data, 'copy.db')), {
+      name: 'BackupFailed',
+    });
+    assert.deepEqual(readdirSync(disk.data), ['filler']);
+  });
+});

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { atPort } from './postgres-server.ts';
 
 /** Asked about the first bytes that a client sends: a promise keeps them back until it resolves. */
 type Gate = (first: Buffer) => Promise<void> | undefined;
@@ -26,9 +27,7 @@ export class TcpProxy implements AsyncDisposable {
 
   /** A connection string that goes through the proxy. */
   through(url: string): string {
-    const changed = new URL(url);
-    changed.port = String(this.port);
-    return changed.href;
+    return atPort(url, this.port);
   }
 
   get port(): number {

@@ -1,8 +1,32 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
-import type { Ledger } from './ledger.ts';
-import { newTodo, replacement } from './todos.ts';
+import { Ledger } from './ledger.ts';
+import { listed, newTodo, replacement } from './todos.ts';
+
+/** Lets eight clients write to stores of one database. */
+export function startWriters(stores: readonly [TodoStore, ...TodoStore[]]) {
+  const ledger = new Ledger();
+  const stop = new AbortController();
+  const writers = Array.from({ length: 8 }, (_, client) =>
+    writeUntil(stores[client % stores.length] ?? stores[0], `client ${client}`, ledger, stop.signal),
+  );
+  return {
+    ledger,
+    /** Resolves when they have got so many more answers. */
+    async answers(count: number): Promise<void> {
+      const wanted = ledger.acknowledged + count;
+      while (ledger.acknowledged < wanted) await sleep(1);
+    },
+    /** Ends it, and gives what the list says that it should not, one line each. */
+    async faults(): Promise<readonly string[]> {
+      stop.abort();
+      await Promise.all(writers);
+      return ledger.compare(await listed(stores[0]));
+    },
+  };
+}
 
 /** One client: it adds a todo, replaces it, removes it, and so on. Whatever fails, it goes on. */
 export async function writeUntil(

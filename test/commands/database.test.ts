@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
+import { cp, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../folder.ts';
+import { runProgram } from '../start.ts';
+import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
+import { PASSWORD } from '../storage/postgres-server.ts';
+import { serve } from '../storage/served.ts';
+import { type Engine, engines, printed, refused, run, server } from './engines.ts';
+import { endOf, start } from './program.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A checkout of this program with one more migration for each engine: the next version. */
+async function nextProgram(head: (schemaVersion: number) => string): Promise<{ readonly checkout: string }> {
+  const folder = await temporaryFolder();
+  after(() => folder[Symbol.asyncDispose]());
+  await cp(join(project, 'src'), join(folder.path, 'src'), { recursive: true });
+  for (const name of ['package.json', 'node_modules'])
+    await symlink(join(project, name), join(folder.path, name));
+  for (const { migrations, schemaVersion } of Object.values(engines)) {
+    const number = String(schemaVersion + 1).padStart(4, '0');
+    const sql = `${head(schemaVersion)}ALTER TABLE todos ADD COLUMN next text;\n`;
+    await writeFile(join(folder.path, migrations, `${number}-next.sql`), sql);
+  }
+  return { checkout: folder.path };
+}
+
+const NEXT = await nextProgram(() => '');
+const NEXT_FOR_BOTH = await nextProgram((schemaVersion) => `-- Oldest program: ${schemaVersion}\n`);
+
+for (const [name, engine] of Object.entries(engines)) {
+  describe(`${name}: categories`, () => describeCategories(engine));
+  describe(`${name}: check and migrate`, () => describeSchema(engine));
+}
+
+function describeCategories({ make, makeMigrated }: Engine): void {
+  const LIST = ['categories', 'list'];
+
+  test('Resources, Category · a category that is added beside a running service can be used at once', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await service.post({ categoryId: 3, status: 400 });
+    assert.equal(await printed(database, ['categories', 'add', 'Gärten \u{1F331}']), '3\n');
+    await service.post({ categoryId: 3 });
+    assert.equal(await printed(database, LIST), '1\tWork\n2\tLife\n3\tGärten \u{1F331}\n');
+  });
+
+  test('a category is renamed beside a running service, and its todos stay as they are', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await service.post({ categoryId: 2 });
+    const list = await service.ask('GET', '/todos');
+    // The second time it has this name already.
+    for (let times = 1; times <= 2; times += 1) {
+      const renamed = await printed(database, ['categories', 'rename', '2', 'Haus & Gärten']);
+      assert.equal(renamed, '2\tHaus & Gärten\n');
+    }
+    assert.equal(await printed(database, LIST), '1\tWork\n2\tHaus & Gärten\n');
+    const headers = { 'if-none-match': list.headers.get('etag') ?? '' };
+    assert.equal((await service.ask('GET', '/todos', undefined, headers)).status, 304);
+    await service.post({ categoryId: 2 });
+  });
+
+  test('a category does not get the name of another, nor is one renamed that does not exist: 1', async () => {
+    const database = await makeMigrated();
+    for (const [action, words, fault] of [
+      ['add', ['Work'], 'add the category "Work": there is one of this name'],
+      ['rename', ['1', 'Life'], 'rename the category 1: another has the name "Life"'],
+      ['rename', ['3', 'Garden'], 'rename the category 3: there is none with this id'],
+    ] as const) {
+      const stderr = `Cannot ${fault}. See "todo-service categories list".\n`;
+      await refused(database, ['categories', action, ...words], { code: 1, stderr });
+    }
+    assert.equal(await printed(database, LIST), '1\tWork\n2\tLife\n');
+  });
+}
+
+function describeSchema({ make, nameOf, schemaVersion }: Engine): void {
+  const already = (database: string, version: number) =>
+    `The schema of ${nameOf(database)} was at version ${version} already.\n`;
+
+  test('check is content beside a running service, and says what it found', async () => {
+    const database = await make();
+    await using service = await serve(database);
+    await service.post();
+    const lines = (await printed(database, ['check'])).split('\n');
+    assert.equal(lines[0]?.replace(/^database +/, ''), nameOf(database));
+    for (const wanted of [
+      /^engine +(SQLite|PostgreSQL) \d+\.\d+/,
+      new RegExp(`^schema version +${schemaVersion}$`),
+      /^categories +2$/,
+      /^todos +1$/,
+      /^All is well\.$/,
+    ])
+      assert.equal(lines.filter((line) => wanted.test(line)).length, 1, `${wanted} in ${lines}`);
+  });
+
+  test('migrate says from which version to which, and the second time that there was nothing to do', async () => {
+    const database = await make();
+    const brought = `Brought the schema of ${nameOf(database)} from version 0 to ${schemaVersion}.\n`;
+    assert.equal(await printed(database, ['migrate']), brought);
+    assert.equal(await printed(database, ['migrate']), already(database, schemaVersion));
+  });
+
+  test('a start that migrates says from which version to which, and the next start nothing of it', async () => {
+    const database = await make();
+    const lines: unknown[] = [];
+    for (let start = 1; start <= 2; start += 1) {
+      await using service = await serve(database);
+      lines.push(...service.log().map(({ level, event, from, to }) => [level, event, from, to]));
+    }
+    assert.deepEqual(lines, [
+      ['info', 'schema-migrated', 0, schemaVersion],
+      ['info', 'started', undefined, undefined],
+      ['info', 'started', undefined, undefined],
+    ]);
+  });
+
+  test('a newer schema is for no older program unless its migration says so: 69, and what to do', async () => {
+    const database = await make();
+    await printed(database, ['migrate'], NEXT);
+    const reason =
+      `its schema must be version ${schemaVersion} or older, received ${schemaVersion + 1}, for programs from ` +
+      `${schemaVersion + 1} on: start the newer todo-service that made it, or export with that one and import with this one\n`;
+    for (const words of [['migrate'], ['check'], ['export'], ['categories', 'add', 'Garden']]) {
+      const { code, stdout, stderr } = await run(database, words);
+      assert.deepEqual({ code, stdout }, { code: 69, stdout: '' });
+      assert.match(stderr, /^Cannot [^\n]*\n$/);
+      assert.ok(stderr.endsWith(reason), stderr);
+    }
+    await assert.rejects(
+      serve(database),
+      (error: Error) => /code 69/.test(error.message) && error.message.includes(reason),
+    );
+  });
+
+  test('the way back of an upgrade: this program imports what the next one exported', async () => {
+    const newer = await make();
+    {
+      await using service = await serve(newer, NEXT);
+      await service.post({ title: 'by the next program' });
+    }
+    const text = await printed(newer, ['export'], NEXT);
+    const older = await make();
+    await printed(older, ['import', '-'], { input: text });
+    assert.equal(await printed(older, ['export']), text);
+    await using service = await serve(older);
+    assert.deepEqual(await service.titles(), ['by the next program']);
+  });
+
+  test('a newer schema whose migration names this program is used: by a start, by /ready and by each command', async () => {
+    const database = await make();
+    await printed(database, ['migrate'], NEXT_FOR_BOTH);
+    {
+      await using service = await serve(database, { env: { TODO_ADMIN_PORT: '0' } });
+      const [first] = service.log();
+      assert.deepEqual(
+        [first?.level, first?.event, first?.version, first?.own],
+        ['info', 'schema-newer', schemaVersion + 1, schemaVersion],
+      );
+      await service.post({ title: 'by the older program' });
+      assert.equal((await service.ready()).status, 200);
+    }
+    assert.match(
+      await printed(database, ['check']),
+      new RegExp(`\nschema version +${schemaVersion + 1}\n[^]*\nAll is well\\.\n$`),
+    );
+    assert.equal(await printed(database, ['categories', 'add', 'Garden']), '3\n');
+    await refused(database, ['export'], {
+      code: 69,
+      stderr:
+        `Cannot export: Cannot open the database "${nameOf(database).replace(/^sqlite:/, '')}": its schema is version ` +
+        `${schemaVersion + 1}, of which this program knows ${schemaVersion}, so the rest would be missing: export with ` +
+        'the newer todo-service\n',
+    });
+    assert.equal(await printed(database, ['migrate']), already(database, schemaVersion + 1));
+    await using service = await serve(database, NEXT_FOR_BOTH);
+    assert.deepEqual(await service.titles(), ['by the older program']);
+  });
+
+  test('no command but migrate makes a database: without a schema the others end with 69', async () => {
+    const database = await make();
+    const stderr = /^Cannot [^\n]*: (there is no such file, [^\n]*|[^\n]* received 0: [^\n]*)\n$/;
+    for (const words of [['check'], ['list'], ['add', 'Garden'], ['rename', '1', 'Garden']])
+      await refused(database, words[0] === 'check' ? words : ['categories', ...words], { code: 69, stderr });
+    assert.ok((await printed(database, ['migrate'])).endsWith(`from version 0 to ${schemaVersion}.\n`));
+  });
+}
+
+test('migrate refuses with 75 while a service owns the SQLite file, and names it', async () => {
+  const database = await engines.SQLite.make();
+  await using service = await serve(database);
+  await refused(database, ['migrate'], {
+    code: 75,
+    stderr: new RegExp(
+      `^Cannot migrate: [^\n]* served by process ${service.pid} on \\S+ since \\S+Z\\. One SQLite file is served by one process\n$`,
+    ),
+  });
+});
+
+test('a backup that is made while todos are added has those that were answered before, and serves', async () => {
+  const database = await engines.SQLite.make();
+  const copy = newPath('copy.db');
+  await using service = await serve(database);
+  const before = Array.from({ length: 20 }, (_, index) => `before ${index}`);
+  for (const title of before) await service.post({ title });
+  const adding = Promise.all(Array.from({ length: 50 }, () => service.post({ title: 'during' })));
+  const said = await printed(database, ['backup', copy]);
+  await adding;
+  const { size, mode } = await stat(copy);
+  assert.equal((mode & 0o777).toString(8), '600');
+  await using restored = await serve(`sqlite:${copy}`);
+  const found = await restored.titles();
+  assert.deepEqual(found.slice(0, 20), before);
+  assert.equal(said, `${copy}: ${size} bytes, ${found.length} todos, checked\n`);
+  await restored.post();
+});
+
+test('a backup leaves nothing but its file beside it, and counts one todo in the singular', async () => {
+  const path = await newDatabase();
+  execute(path, "INSERT INTO todos (title, category_id) VALUES ('a', 1)");
+  const copy = newPath('copy.db');
+  assert.match(await printed(`sqlite:${path}`, ['backup', copy]), / bytes, 1 todo, checked\n$/);
+  assert.deepEqual(readdirSync(dirname(copy)), ['copy.db']);
+});
+
+test('a backup never replaces what is there, nor goes where no file can be: one line and 1', async () => {
+  const path = await newDatabase();
+  const taken = newPath('copy.db');
+  writeFileSync(taken, 'precious');
+  for (const [copy, reason] of [
+    [taken, 'there is something of this name already'],
+    [join(path, 'copy.db'), 'ENOTDIR: [^\n]*'],
+    [newPath('x'.repeat(256)), 'ENAMETOOLONG: [^\n]*'],
+  ] as const)
+    await refused(`sqlite:${path}`, ['backup', copy], {
+      code: 1,
+      stderr: new RegExp(`^Cannot back up "${path}" to "${copy}": ${reason}\n$`),
+    });
+  assert.equal((await stat(taken)).size, 8);
+});
+
+for (const [what, sql, faults] of [
+  [
+    'todos whose category does not exist',
+    "INSERT INTO todos (title, category_id) VALUES ('a', 9), ('b', 9)",
+    [
+      'row 1 of todos names a category that does not exist',
+      'row 2 of todos names a category that does not exist',
+    ],
+  ],
+  ...['categories', 'todos', 'idempotency_keys'].map(
+    (table) =>
+      [`that the table ${table} is missing`, `DROP TABLE ${table}`, [`no such table: ${table}`]] as const,
+  ),
+] as const) {
+  test(`check finds ${what}: 1, and a backup of it is refused and leaves nothing behind`, async () => {
+    const path = await newDatabase();
+    execute(path, sql);
+    const { code, stdout, stderr } = await run(`sqlite:${path}`, ['check']);
+    assert.deepEqual({ code, stderr }, { code: 1, stderr: '' });
+    assert.ok(stdout.endsWith(`\n${faults.map((fault) => `FAULT  ${fault}\n`).join('')}`), stdout);
+    const copy = newPath('copy.db');
+    await refused(`sqlite:${path}`, ['backup', copy], {
+      code: 1,
+      stderr: new RegExp(`^Cannot back up [^\n]*: ${faults[0]}[^\n]*\n$`),
+    });
+    assert.deepEqual(readdirSync(dirname(copy)), []);
+  });
+}
+
+test('check finds damaged pages beside the service that runs: 1', async () => {
+  const path = await newDatabase();
+  fill(path, 2_000, "printf('%064d', i)");
+  // Nothing of this process has the file open.
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(4_096, 0xa5), 0, 4_096, 11 * 4_096);
+  closeSync(file);
+  await using _service = await serve(`sqlite:${path}`);
+  const { code, stdout } = await run(`sqlite:${path}`, ['check']);
+  assert.equal(code, 1);
+  assert.match(stdout, /\nFAULT {2}[^\n]*(page|malformed)[^\n]*\n/);
+  assert.doesNotMatch(stdout, /All is well/);
+});
+
+test('a file that is no database is one line and 69', async () => {
+  const path = newPath();
+  writeFileSync(path, 'Dear reader, this is not a database.\n'.repeat(100));
+  for (const words of [['migrate'], ['check'], ['categories', 'list'], ['backup', newPath()]])
+    await refused(`sqlite:${path}`, words, { code: 69, stderr: /^Cannot [^\n]*: file is not a database\n$/ });
+});
+
+test('a category that cannot be added because another program holds the file is one line and 69', async () => {
+  const path = await newDatabase();
+  using shell = new DatabaseSync(path);
+  shell.exec('BEGIN IMMEDIATE');
+  const stderr = 'Cannot add the category: database is locked\n';
+  await refused(`sqlite:${path}`, ['categories', 'add', 'Garden'], { code: 69, stderr });
+});
+
+test('a backup that a signal ends leaves nothing behind', async () => {
+  const path = await newDatabase();
+  fill(path, 300_000);
+  const copy = newPath('copy.db');
+  const copies = () => readdirSync(dirname(copy));
+  const child = start(['backup', copy, '--database', `sqlite:${path}`]);
+  const ended = endOf(child);
+  while (copies().length === 0) await pause(1);
+  child.kill('SIGINT');
+  const { end } = await ended;
+  // It may have been complete before it heard of the signal.
+  assert.deepEqual({ end, left: copies() }, end === 0 ? { end, left: ['copy.db'] } : { end: 130, left: [] });
+});
+
+test('serve --no-migrate refuses an older schema with 69 and names the command; after it, it serves', async () => {
+  const database = await server.makeDatabase();
+  const { schemaVersion } = engines.PostgreSQL;
+  await assert.rejects(
+    serve(database, { args: ['--no-migrate'] }),
+    new RegExp(
+      `code 69[^]*its schema must be version ${schemaVersion}, received 0: run "todo-service migrate" first\n`,
+    ),
+  );
+  // Nothing had been made.
+  assert.match(await printed(database, ['migrate']), / from version 0 to /);
+  await using _service = await serve(database, { args: ['--no-migrate'] });
+});
+
+test('an instance that may not migrate goes on, and starts again, after a migration that names its program', async () => {
+  const database = await server.makeMigrated();
+  const running = { args: ['--no-migrate'] };
+  await using old = await serve(database, running);
+  await printed(database, ['migrate'], NEXT_FOR_BOTH);
+  await old.post({ title: 'by the one that went on' });
+  await using again = await serve(database, running);
+  await again.post({ title: 'by the one that started again' });
+  await using rolledOut = await serve(database, { ...running, ...NEXT_FOR_BOTH });
+  for (const service of [old, again, rolledOut])
+    assert.deepEqual(await service.titles(), ['by the one that went on', 'by the one that started again']);
+});
+
+test('a backup names the call of pg_dump without the password, and ends with 78', async () => {
+  const database = await server.makeDatabase();
+  const { hostname, port, pathname } = new URL(database);
+  const call = `pg_dump --format=custom --host=${hostname} --port=${port} --username=postgres --dbname=${pathname.slice(1)} --file=copy`;
+  await refused(database, ['backup', 'copy'], { code: 78, stderr: new RegExp(`^[^\n]*\n  ${call}\n`) });
+});
+
+test('a user who may not write gets one line that grants the right, and 69', async () => {
+  const database = await server.makeMigrated();
+  const { role, url } = await server.makeRole(database);
+  await server.execute(database, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
+  await printed(url, ['categories', 'list']);
+  for (const [right, action, ...words] of [
+    ['INSERT', 'add', 'Garden'],
+    ['UPDATE', 'rename', '1', 'Home'],
+  ] as const) {
+    const grant = `GRANT ${right} ON categories TO ${role}`;
+    const fault = `permission denied for table categories: its role lacks rights: ${grant}`;
+    const stderr = `Cannot ${action} the category: ${fault}\n`;
+    await refused(url, ['categories', action, ...words], { code: 69, stderr });
+    await server.execute(database, grant);
+    await printed(url, ['categories', action, ...words]);
+  }
+});
+
+test('D9 · a server that is not there is one line and 69, without the password', async () => {
+  const env = { TODO_DATABASE: `postgres://todo:${PASSWORD}@127.0.0.1:1/todos` };
+  for (const words of [['migrate'], ['check'], ['categories', 'list']]) {
+    const { code, stderr } = await runProgram(words, { env });
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot [^\n]*"postgres:\/\/127\.0\.0\.1:1\/todos": connect ECONNREFUSED[^\n]*\n$/);
+    assert.ok(!stderr.includes(PASSWORD));
+  }
+});

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { chmod, chown, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf } from '../../src/store/postgres/address.ts';
+import { Cluster } from '../../src/store/postgres/cluster.ts';
+import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { canaries } from '../canaries/canaries.ts';
+import { runProgram } from '../start.ts';
+import { moveThereAndBack } from './moving.ts';
+import { newPath } from './new-files.ts';
+import { noPgBouncer, startPgBouncer } from './pgbouncer.ts';
+import { openPool } from './postgres-pool.ts';
+import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
+import { serve } from './served.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { addedTo, found, listed } from './todos.ts';
+import { startWriters } from './writers.ts';
+
+const server = await PostgresServer.startForAll();
+
+const CERTIFICATES = new URL('./tls/', import.meta.url).pathname;
+
+/** Gives the server its certificate, which is for `localhost`. */
+async function switchOnTls(): Promise<void> {
+  const { uid, gid } = await stat(server.dataFolder);
+  for (const [setting, name] of [
+    ['ssl_cert_file', 'test-only-server.pem'],
+    ['ssl_key_file', 'test-only-server.key'],
+  ] as const) {
+    const path = join(server.dataFolder, name);
+    await copyFile(join(CERTIFICATES, name), path);
+    await chmod(path, 0o600);
+    await chown(path, uid, gid);
+    await server.set(setting, name);
+  }
+  await server.set('ssl', 'on');
+  const isOn = async () => (await server.execute(server.url, 'SHOW ssl'))[0]?.ssl === 'on';
+  for (let tries = 0; tries < 1_000 && !(await isOn()); tries += 1) await sleep(10);
+  assert.ok(await isOn(), 'PostgreSQL must take the certificate of the test');
+}
+
+/** A connection string with another host and parameters for TLS. */
+function reach(url: string, host: string, mode?: string, root?: string): string {
+  const reached = new URL(url);
+  reached.hostname = host;
+  if (mode !== undefined) reached.searchParams.set('sslmode', mode);
+  if (root !== undefined) reached.searchParams.set('sslrootcert', join(CERTIFICATES, root));
+  return reached.href;
+}
+
+/** Whether the connections of the service use TLS: one value when all do the same. */
+async function encrypted(url: string): Promise<readonly unknown[]> {
+  const sql = `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+    WHERE datname = current_database() AND application_name = 'todo-service'`;
+  return (await server.execute(url, sql)).map(({ ssl }) => ssl);
+}
+
+test('a server without TLS is refused', async () => {
+  const url = reach(await server.makeDatabase(), 'localhost', 'verify-full', 'right-root.pem');
+  await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
+    name: 'StoreNotOpened',
+    message: /: The server does not support SSL connections$/,
+  });
+});
+
+describe('a server with TLS', () => {
+  before(switchOnTls);
+
+  test('with verify-full and the right root certificate every connection is encrypted', async () => {
+    const url = await server.makeDatabase();
+    await using store = await openPostgresStore(reach(url, 'localhost', 'verify-full', 'right-root.pem'));
+    await addedTo(store, 'a');
+    assert.equal((await listed(store)).length, 1);
+    assert.deepEqual(await encrypted(url), [true]);
+  });
+
+  for (const mode of ['disable', undefined]) {
+    test(`with ${mode ?? 'no mode'} no connection is encrypted, whatever the server offers`, async () => {
+      const url = await server.makeDatabase();
+      await using store = await openPostgresStore(reach(url, 'localhost', mode));
+      await addedTo(store, 'a');
+      assert.deepEqual(await encrypted(url), [false]);
+    });
+  }
+
+  test('what is given up is cancelled over TLS, too', async () => {
+    const url = await server.makeDatabase();
+    await using proxy = await TcpProxy.start(Number(new URL(url).port));
+    const reached = reach(proxy.through(url), 'localhost', 'verify-full', 'right-root.pem');
+    await using pool = openPool(reached, { answerMs: 500 });
+    await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 500 ms/);
+    while ((await server.backends(url)).length > 0) await sleep(10);
+    const asked = proxy.firsts.map((first) => first.toString('hex'));
+    assert.ok(asked.length >= 2, 'one connection for the statement, one for the request to cancel it');
+    assert.deepEqual([...new Set(asked)], ['0000000804d2162f'], 'each asks for TLS before it says anything');
+  });
+
+  const refused: readonly [why: string, host: string, root: string | undefined, message: RegExp][] = [
+    ['another root certificate', 'localhost', 'wrong-root.pem', /unable to verify the first certificate/],
+    ['the roots of the machine alone', 'localhost', undefined, /unable to verify the first certificate/],
+    [
+      'a name that it is not for',
+      '127.0.0.1',
+      'right-root.pem',
+      /IP: 127\.0\.0\.1 is not in the cert's list/,
+    ],
+    ['a missing root certificate', 'localhost', 'no-root.pem', /ENOENT: .*, open '.*no-root\.pem'/],
+  ];
+
+  for (const [why, host, root, message] of refused) {
+    test(`with verify-full and ${why}, one line says so, without the password`, async () => {
+      const url = reach(server.url.replace(`:${PASSWORD}@`, ':secret@'), host, 'verify-full', root);
+      await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), (error: Error) => {
+        assert.equal(error.name, 'StoreNotOpened');
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /secret|\n/);
+        return true;
+      });
+    });
+  }
+});
+
+const NEXT = 'canary-next-pässword-77\n';
+canaries.keepSecret(NEXT.trim());
+
+/** A database whose owner's password stands in a file, and not in the connection string. */
+async function withPasswordFile(content = `${PASSWORD}\n`) {
+  const { owner, url } = await server.makeOwnedDatabase();
+  const path = newPath('password');
+  await writeFile(path, content);
+  const bare = url.replace(`:${PASSWORD}@`, '@');
+  // Whoever looks on has a password that stays.
+  const watched = url.replace(owner, 'postgres');
+  return { owner, watched, bare, path, env: { TODO_DATABASE: bare, TODO_DATABASE_PASSWORD_FILE: path } };
+}
+
+const alter = (owner: string, password: string) =>
+  server.execute(server.url, `ALTER ROLE ${owner} PASSWORD '${password}'`);
+
+for (const [what, content, password, ...more] of [
+  ['the password alone', PASSWORD, PASSWORD, ['categories', 'add', 'Garden'], ['export']],
+  ['a final line break', `${PASSWORD}\n`, PASSWORD],
+  ['a final line break of Windows', `${PASSWORD}\r\n`, PASSWORD],
+  ['a line break of the password, and a final one', `${NEXT}\n`, NEXT],
+] as const) {
+  test(`commands for operators take the password of a file with ${what}`, async () => {
+    const { owner, env } = await withPasswordFile(content);
+    await alter(owner, password);
+    for (const command of [['migrate'], ...more]) {
+      const { code, stderr } = await runProgram(command, { env });
+      assert.deepEqual({ command, code, stderr }, { command, code: 0, stderr: '' });
+    }
+  });
+}
+
+test('a command without a password says that the server asks for one, and where it may stand', async () => {
+  const { bare } = await withPasswordFile();
+  const { code, stderr } = await runProgram(['check'], { env: { TODO_DATABASE: bare } });
+  assert.equal(code, 69);
+  assert.match(stderr, /: it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one\n$/);
+});
+
+test('a password changes without a restart: known connections stay, new ones have the new text', async () => {
+  const { owner, watched, bare, path, env } = await withPasswordFile();
+  await using service = await serve(bare, { env });
+  const status = async () => (await service.ask('GET', '/todos/1')).status;
+  assert.equal(await status(), 404);
+  const before = await server.backends(watched);
+
+  await alter(owner, NEXT);
+  assert.equal(await status(), 404);
+  await writeFile(`${path}.next`, `${NEXT}\n`);
+  await rename(`${path}.next`, path);
+  assert.equal(await status(), 404);
+  const meanwhile = await server.backends(watched);
+  assert.deepEqual(
+    meanwhile.filter((pid) => !before.includes(pid)),
+    [],
+  );
+
+  await server.terminate(watched);
+  while ((await status()) !== 404) await sleep(50);
+  assert.notDeepEqual(await server.backends(watched), before);
+});
+
+test('a file that goes under the service is no end: 503 for who needs a new connection, until it is back', async () => {
+  const { watched, bare, path, env } = await withPasswordFile();
+  await using service = await serve(bare, { env });
+  const status = async () => (await service.ask('GET', '/todos/1')).status;
+  await rm(path);
+  await server.terminate(watched);
+  while ((await status()) !== 503) await sleep(50);
+  assert.match(service.stdout(), /TODO_DATABASE_PASSWORD_FILE cannot be used: there is no such file/);
+  await writeFile(path, PASSWORD);
+  while ((await status()) !== 404) await sleep(50);
+});
+
+/** How often a file is read until there is a connection or none, when it is written anew after each time. */
+async function connectWhile(path: string, bare: string, texts: readonly string[]) {
+  const address = addressOf(bare, { TODO_DATABASE_PASSWORD_FILE: path });
+  const read = address.config.password;
+  assert.ok(typeof read === 'function');
+  const given: string[] = [];
+  const password = async () => {
+    const text = await read();
+    given.push(text);
+    await writeFile(path, texts[given.length - 1] ?? text);
+    return text;
+  };
+  const cluster = new Cluster({ ...address, config: { ...address.config, password } });
+  const outcome = await cluster.open({ statementMs: 1_000, strict: false, withinMs: 3_000 }).then(
+    async (connection) => {
+      await connection.leave();
+      return 'connected';
+    },
+    (error: Error) => error.message,
+  );
+  return { outcome, given };
+}
+
+test('after 28P01 with a file that has just changed, the new text is tried at once', async () => {
+  const { path, bare } = await withPasswordFile('old');
+  const { outcome, given } = await connectWhile(path, bare, [`${PASSWORD}\n`]);
+  assert.deepEqual({ outcome, given }, { outcome: 'connected', given: ['old', PASSWORD, PASSWORD] });
+});
+
+test('after 28P01 the new text is tried once, however often the file changes', async () => {
+  const { path, bare } = await withPasswordFile('a');
+  const { outcome, given } = await connectWhile(path, bare, ['b', 'c', 'd', 'e', 'f']);
+  assert.match(outcome, /^password authentication failed for user "owner_\d+"$/);
+  assert.deepEqual(given, ['a', 'b', 'c']);
+});
+
+test('after 28P01 with a file as it was, nothing is tried again', async () => {
+  const { path, bare } = await withPasswordFile('wrong');
+  const { outcome, given } = await connectWhile(path, bare, []);
+  assert.match(outcome, /^password authentication failed/);
+  // Once to send it, once to see whether it has changed.
+  assert.deepEqual(given, ['wrong', 'wrong']);
+});
+
+test('after any other refusal nothing is tried again, though the file has changed', async () => {
+  const { path, bare } = await withPasswordFile(PASSWORD);
+  const nowhere = bare.replace(/\/todos_\d+$/, '/nowhere');
+  const { outcome, given } = await connectWhile(path, nowhere, ['another']);
+  assert.match(outcome, /^database "nowhere" does not exist$/);
+  assert.deepEqual(given, [PASSWORD]);
+});
+
+for (const [what, variables, says] of [
+  [
+    'a password in the string',
+    { TODO_DATABASE: 'postgres://a:b@127.0.0.1:1/c' },
+    'a password in TODO_DATABASE',
+  ],
+  ['a parameter of it', { TODO_DATABASE: 'postgres://127.0.0.1:1/c?user=a&password=b' }, 'a password in'],
+  ['PGPASSWORD', { TODO_DATABASE: 'postgres://a@127.0.0.1:1/c', PGPASSWORD: 'b' }, 'PGPASSWORD'],
+] as const) {
+  test(`a file beside ${what} is refused: exit code 78`, async () => {
+    const path = newPath('password');
+    await writeFile(path, PASSWORD);
+    const env = { ...variables, TODO_DATABASE_PASSWORD_FILE: path };
+    for (const command of [['serve', '--environment', 'development', '--port', '0'], ['check']]) {
+      const { code, stderr } = await runProgram(command, { env });
+      assert.equal(code, 78, stderr);
+      assert.ok(stderr.includes(`TODO_DATABASE_PASSWORD_FILE must not be set beside ${says}`), stderr);
+    }
+  });
+}
+
+for (const [what, make, says] of [
+  ['is missing', async () => {}, 'there is no such file'],
+  ['is a folder', (path: string) => mkdir(path), 'it is not a regular file'],
+  ['is empty', (path: string) => writeFile(path, '\n'), 'it is empty'],
+  ['is huge', (path: string) => writeFile(path, 'x'.repeat(70_000)), 'it is larger than 64 KiB'],
+  ['has a byte order mark', (path: string) => writeFile(path, `\uFEFF${PASSWORD}`), 'byte order mark'],
+  ['has a NUL', (path: string) => writeFile(path, `${PASSWORD}\0x`), 'it has a NUL'],
+  ['is no UTF-8', (path: string) => writeFile(path, Buffer.from([0xff, 0xfe, 0x41])), 'it is not UTF-8'],
+] as const) {
+  test(`a password file that ${what} is a fault: exit code 78, and nothing of it is shown`, async () => {
+    const path = newPath('password');
+    await make(path);
+    const env = { TODO_DATABASE: 'postgres://a@127.0.0.1:1/c', TODO_DATABASE_PASSWORD_FILE: path };
+    const { code, stderr } = await runProgram(['check'], { env });
+    assert.equal(code, 78, stderr);
+    assert.match(stderr, new RegExp(`TODO_DATABASE_PASSWORD_FILE must name a file .*${says}\\n$`));
+    assert.ok(!stderr.includes(path) && !stderr.includes(PASSWORD), stderr);
+  });
+}
+
+test('config shows the name of the file, and nothing of its content', async () => {
+  const { path, env } = await withPasswordFile();
+  const { code, stdout, stderr } = await runProgram(['config', '--environment', 'development'], { env });
+  assert.equal(code, 0, stderr);
+  const row = stdout.split('\n').find((line) => line.startsWith('TODO_DATABASE_PASSWORD_FILE '));
+  assert.deepEqual(row?.split(/ {2,}/), ['TODO_DATABASE_PASSWORD_FILE', path, 'variable']);
+  assert.ok(!stdout.includes(PASSWORD));
+});
+
+const NEEDED = ["statement_timeout = '1200ms'", "client_connection_check_interval = '2000ms'"];
+
+/** A database whose role brings settings, behind a PgBouncer with more lines of configuration. */
+async function pooled(settings: readonly string[] = NEEDED, ...lines: readonly string[]) {
+  const { owner, url: direct } = await server.makeOwnedDatabase();
+  for (const setting of settings) await server.execute(server.url, `ALTER ROLE ${owner} SET ${setting}`);
+  const bouncer = await startPgBouncer(server, [owner, 'postgres'], lines);
+  const url = atPort(direct, bouncer.port);
+  return { owner, direct, url, [Symbol.asyncDispose]: () => bouncer[Symbol.asyncDispose]() };
+}
+
+describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
+  for (const [what, settings, wanted, ...lines] of [
+    ['nothing', [], NEEDED],
+    [
+      'nothing, where those of a start are ignored',
+      [],
+      NEEDED,
+      'ignore_startup_parameters = options, statement_timeout',
+    ],
+    [
+      'a looser limit than that of the service',
+      ["statement_timeout = '2s'", "client_connection_check_interval = '1s'"],
+      ["statement_timeout = '1200ms'"],
+    ],
+    // One of them says that a commit is not replicated.
+    ['no warnings', [...NEEDED, 'client_min_messages = error'], ['client_min_messages = warning']],
+    ['an end of idle sessions', [...NEEDED, "idle_session_timeout = '1min'"], ['idle_session_timeout = 0']],
+  ] as const) {
+    test(`a start is refused while the role brings ${what}, with the settings that it must bring`, async () => {
+      await using role = await pooled(settings, ...lines);
+      const alter = wanted.map((setting) => `ALTER ROLE ${role.owner} SET ${setting}`).join('; ');
+      await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), (error: Error) => {
+        assert.equal(error.name, 'StoreNotOpened');
+        const reason = `: settings cannot be made through the pooler, so its role must bring them: ${alter}`;
+        assert.ok(error.message.endsWith(reason), error.message);
+        return true;
+      });
+    });
+  }
+
+  test('todos are written, read and listed by more clients than it has connections', async () => {
+    await using role = await pooled();
+    await using store = await openPostgresStore(role.url);
+    await using there = await openPostgresStore(role.url);
+    const { ledger, faults } = startWriters([store, there]);
+    while (ledger.acknowledged < 300) await listed(there);
+    assert.deepEqual(await faults(), []);
+    const { id } = await addedTo(store, 'a');
+    assert.equal((await found(there, id))?.title, 'a');
+    await store.check();
+  });
+
+  test('E1, E2 · an import and an export are one transaction each', async () => {
+    await using role = await pooled();
+    await moveThereAndBack(11, newPath(), role.url);
+  });
+
+  test('a statement that is given up is cancelled at the server', async () => {
+    await using role = await pooled(["statement_timeout = '10min'", ...NEEDED.slice(1)]);
+    await using pool = openPool(role.url, { answerMs: 500 });
+    await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 500 ms/);
+    const asleep =
+      "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND state = 'active' AND pid <> pg_backend_pid()";
+    while ((await server.execute(role.direct, asleep)).length > 0);
+  });
+
+  test('a pool_mode that ends each transaction with its first statement is refused', async () => {
+    await using role = await pooled(NEEDED, 'pool_mode = statement');
+    await migratePostgres(role.direct);
+    await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), {
+      name: 'StoreNotOpened',
+      message:
+        /: its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": transaction blocks not allowed in statement pooling mode$/,
+    });
+  });
+
+  test('operators migrate, look and add through it', async () => {
+    await using role = await pooled([]);
+    await migratePostgres(role.url);
+    await using operator = await openPostgresOperator(role.url);
+    await operator.addCategory('Garden');
+    assert.equal((await operator.listCategories()).length, 3);
+    assert.equal((await operator.inspect()).facts.todos, 0);
+  });
+});
+
+for (const [prepare, count] of [
+  [true, 1],
+  [false, 0],
+] as const) {
+  test(`without a pooler, ${count} statements with a name stay prepared when that is ${prepare ? 'left open' : 'switched off'}`, async () => {
+    await using pool = openPool(server.url, { prepare });
+    await pool.read({ name: 'look', text: 'SELECT 1' });
+    const [prepared] = await pool.read({ text: 'SELECT count(*)::int AS count FROM pg_prepared_statements' });
+    assert.equal(prepared?.count, count);
+  });
+}

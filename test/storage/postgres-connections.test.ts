@@ -1,0 +1,447 @@
+import assert from 'node:assert/strict';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/store/postgres/database.ts';
+import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { OutcomeUnknown } from '../../src/store/store.ts';
+import { openPool } from './postgres-pool.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
+
+const server = await PostgresServer.startForAll();
+
+const PROCESS = { name: 'process', text: 'SELECT pg_backend_pid() AS pid' };
+
+test('after a change of the type of a column, todos are read and written as before', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  assert.equal((await found(store, 1))?.title, 'a');
+  await server.execute(url, 'ALTER TABLE todos ALTER COLUMN title TYPE varchar(200)');
+  assert.equal((await found(store, 1))?.title, 'a');
+  assert.equal(await store.replace(1, replacement('changed', true, 2)), 'replaced');
+  assert.equal((await found(store, 1))?.title, 'changed');
+});
+
+test('a plan that a change of a table made useless fails no read, whatever connections know it (0A000)', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE TABLE changing AS SELECT 1::integer AS number');
+  await using pool = openPool(url, { connections: 3 });
+  const look = { name: 'look', text: 'SELECT number, pg_sleep(0.2) FROM changing' };
+  await Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
+  assert.equal(pool.counts().idle, 3);
+  await server.execute(url, 'ALTER TABLE changing ALTER COLUMN number TYPE text');
+  assert.equal((await pool.read(look))[0]?.number, '1');
+});
+
+/** What puts a connection into each state, and what then fails on it. */
+const states: readonly [code: string, meaning: string, spoil: string, name: string][] = [
+  ['26000', 'its prepared statements are gone', 'DEALLOCATE ALL', 'process'],
+  ['42P05', 'a statement of the same name is there', 'PREPARE other AS SELECT 1', 'other'],
+  ['25P02', 'a transaction has failed and is open', 'BEGIN; SELECT 1/0', 'process'],
+];
+
+for (const [code, meaning, spoil, name] of states) {
+  const statement = { ...PROCESS, name };
+
+  test(`when ${meaning} (${code}), a read is repeated on another connection`, async () => {
+    await using pool = openPool(server.url);
+    const [before] = await pool.read(PROCESS);
+    await pool.read({ text: spoil }).catch(() => {});
+    const [afterwards] = await pool.read(statement);
+    assert.ok(afterwards);
+    assert.notEqual(afterwards.pid, before?.pid);
+  });
+
+  test(`when ${meaning} (${code}), a write is refused, and the next one is made`, async () => {
+    await using pool = openPool(server.url);
+    await pool.read(PROCESS);
+    await pool.read({ text: spoil }).catch(() => {});
+    await assert.rejects(pool.write(statement), { name: 'StoreUnavailable' });
+    assert.equal((await pool.write(statement)).length, 1);
+  });
+}
+
+test('a connection in an open transaction serves nobody', async () => {
+  await using pool = openPool(server.url);
+  const [before] = await pool.read(PROCESS);
+  await pool.read({ text: 'BEGIN' });
+  assert.notEqual((await pool.read(PROCESS))[0]?.pid, before?.pid);
+});
+
+test('a statement that the server cannot make, whatever the connection, is refused after one repetition', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url);
+  await server.execute(
+    url,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '0A000'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreUnavailable', message: 'no' });
+});
+
+test('a role whose idle sessions are ended keeps those of the service', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.execute(server.url, `ALTER ROLE ${owner} SET idle_session_timeout = '50ms'`);
+  await using store = await openPostgresStore(url);
+  await addedTo(store, 'a');
+  await store.list();
+  const before = await server.backends(url);
+  await sleep(300);
+  assert.equal((await found(store, 1))?.title, 'a');
+  assert.deepEqual(await server.backends(url), before);
+});
+
+/** Sends a statement to a session that the server is about to end, because it was idle for too long. */
+async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise<T> {
+  const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
+  await pool.read({ text: "SET idle_session_timeout = '50ms'" });
+  process.kill(pid, 'SIGSTOP');
+  await sleep(200);
+  const sent = send();
+  await sleep(50);
+  process.kill(pid, 'SIGCONT');
+  return sent;
+}
+
+test('a write that meets the end of an idle session (57P05) was not made, and is made on another connection', async () => {
+  const url = await server.makeDatabase();
+  await server.execute(url, 'CREATE TABLE made (at timestamptz)');
+  await using pool = openPool(url);
+  await meetingTheEnd(pool, () => pool.write({ text: 'INSERT INTO made VALUES (now())' }));
+  assert.deepEqual(await server.execute(url, 'SELECT count(*)::int FROM made'), [{ count: 1 }]);
+});
+
+test('a read that meets the end of an idle session (57P05) is repeated, alone and in a transaction', async () => {
+  await using pool = openPool(server.url);
+  assert.equal((await meetingTheEnd(pool, () => pool.read(PROCESS))).length, 1);
+  const whole = await meetingTheEnd(pool, () => pool.transaction((ask) => ask(PROCESS)));
+  assert.equal(whole.length, 1);
+});
+
+for (const [name, value] of [
+  ['transaction_timeout', '300ms'],
+  ['idle_in_transaction_session_timeout', '1ms'],
+  ['lock_timeout', '100ms'],
+] as const) {
+  test(`a role with ${name} = ${value} has its schema made and its list read, however long they take`, async (t) => {
+    const { owner, url } = await server.makeOwnedDatabase();
+    const [setting] = await server.execute(url, `SELECT current_setting('${name}', true) AS value`);
+    if (setting?.value === null) return t.skip(`this server has no ${name}: it is older than 17`);
+    await server.execute(server.url, `ALTER ROLE ${owner} SET ${name} = '${value}'`);
+    const other = url.replace(owner, 'postgres');
+    const migrating = await server.lock(other, TAKE_LOCK);
+    const opening = openPostgresStore(url);
+    await server.somebodyWaits(url);
+    await sleep(500);
+    await migrating[Symbol.asyncDispose]();
+    await using store = await opening;
+    await addedTo(store, 'a');
+    const rewriting = await server.lock(other, 'LOCK TABLE todos');
+    const listing = listed(store);
+    await server.somebodyWaits(url);
+    await sleep(500);
+    await rewriting[Symbol.asyncDispose]();
+    assert.equal((await listing).length, 1);
+  });
+}
+
+test('a connection keeps nothing of the statements that were refused on it', async () => {
+  await using pool = openPool(server.url);
+  const warnings: string[] = [];
+  const listen = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', listen);
+  for (let time = 0; time < 20; time += 1) {
+    await assert.rejects(pool.read({ text: 'SELECT 1/0' }), { code: '22012' });
+  }
+  process.off('warning', listen);
+  assert.deepEqual(warnings, []);
+});
+
+test('the reason that the server gives for the end of a connection is told', async () => {
+  await using pool = openPool(server.url);
+  await assert.rejects(pool.read({ text: 'SELECT pg_terminate_backend(pg_backend_pid())' }), {
+    name: 'StoreUnavailable',
+    message: /^The connection to the database was lost: terminating connection due to administrator command$/,
+  });
+});
+
+const ADD = { text: "INSERT INTO todos (title, category_id) VALUES ('a', 1) RETURNING id" };
+
+/** Lets commits wait for a synchronous standby that is not there until it is disposed; resolves when the server does so. */
+async function loseStandby(url: string): Promise<AsyncDisposable> {
+  await server.set('synchronous_standby_names', 'gone');
+  for (let waited = false; !waited; ) {
+    let made = false;
+    const write = server.execute(url, ADD.text).then(() => {
+      made = true;
+    });
+    while (!made) {
+      const pids = await waiting(url);
+      waited ||= pids.length > 0;
+      for (const pid of pids) await server.execute(url, `SELECT pg_cancel_backend(${pid})`);
+    }
+    await write;
+  }
+  return { [Symbol.asyncDispose]: standbyIsBack };
+}
+
+const standbyIsBack = () => server.set('synchronous_standby_names', undefined);
+
+/** The processes that wait for a standby. */
+async function waiting(url: string): Promise<readonly number[]> {
+  const sql =
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'";
+  return (await server.execute(url, sql)).map(({ pid }) => Number(pid));
+}
+
+/** Resolves with one of them when there is one. */
+async function waitsForStandby(url: string): Promise<number> {
+  for (;;) {
+    const [pid] = await waiting(url);
+    if (pid !== undefined) return pid;
+    await sleep(10);
+  }
+}
+
+async function nobodyIsThere(url: string): Promise<void> {
+  while ((await server.backends(url)).length > 0) await sleep(10);
+}
+
+test('while a standby is gone, the server has no more connections than the pool may have', async () => {
+  const url = await server.makeDatabase();
+  await using store = await openPostgresStore(url, { connections: 3 });
+  await addedTo(store, 'a');
+  await using _gone = await loseStandby(url);
+  const outcomes = new Set<string>();
+  const stop = new AbortController();
+  const write = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const outcome = await store.add(newTodo('b', 1)).catch((error: unknown) => error);
+      assert.ok(outcome instanceof Error, 'no commit is replicated');
+      outcomes.add(outcome.name);
+    }
+  };
+  const writers = Array.from({ length: 16 }, write);
+  const counts: number[] = [];
+  for (let look = 0; look < 60; look += 1) {
+    counts.push((await server.backends(url)).length);
+    await sleep(100);
+  }
+  stop.abort();
+  await Promise.all(writers);
+  assert.ok(Math.max(...counts) <= 4, `3 for todos and 1 for the list: ${counts.join(' ')}`);
+  assert.ok(outcomes.has('OutcomeUnknown'));
+  await standbyIsBack();
+  while (!(await store.add(newTodo('c', 1)).catch(() => undefined))) await sleep(10);
+});
+
+for (const hides of [false, true]) {
+  test(`a commit whose wait for a standby was cancelled by an operator is of unknown outcome${hides ? ', also for a role that hides warnings' : ''}`, async () => {
+    const url = await server.makeMigrated();
+    if (hides) await server.setForDatabase(url, 'client_min_messages', 'error');
+    await using pool = openPool(url);
+    await using _gone = await loseStandby(url);
+    const write = assert.rejects(pool.write(ADD), {
+      name: 'OutcomeUnknown',
+      message: 'the wait for a synchronous standby was cancelled',
+    });
+    await server.execute(url, `SELECT pg_cancel_backend(${await waitsForStandby(url)})`);
+    await write;
+  });
+}
+
+test('a commit that waits for a standby is cancelled when its connection is lost', async () => {
+  const url = await server.makeMigrated();
+  await using proxy = await TcpProxy.start(server.port);
+  await using pool = openPool(proxy.through(url));
+  await using _gone = await loseStandby(url);
+  const write = assert.rejects(pool.write(ADD), OutcomeUnknown);
+  await waitsForStandby(url);
+  proxy.cut();
+  await write;
+  await nobodyIsThere(url);
+});
+
+test('a connection whose statement was given up serves nobody until cancel and answer are both over', async () => {
+  const url = await server.makeMigrated();
+  await using proxy = await TcpProxy.start(server.port);
+  await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: cancelled, resolve: cancelArrived } = Promise.withResolvers<void>();
+  proxy.gate = (first) => {
+    if (first.length !== 16) return undefined;
+    cancelArrived();
+    return released;
+  };
+  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(2)' }), /no answer in 1000 ms/);
+  await cancelled;
+  await given;
+  const next = pool.read({ text: 'SELECT 1' });
+  await sleep(1_500);
+  assert.deepEqual(pool.counts(), { used: 0, idle: 0, waiting: 1 });
+  release();
+  assert.equal((await next).length, 1);
+});
+
+test('the server looks whether the client of a long statement is still there, and gives a statement up', async () => {
+  await using pool = openPool(server.url, { statementMs: 1_200 });
+  const settings = {
+    text: "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'client_connection_check_interval') ORDER BY name",
+  };
+  assert.deepEqual(await pool.read(settings), [
+    { name: 'client_connection_check_interval', setting: '2000' },
+    { name: 'statement_timeout', setting: '1200' },
+  ]);
+});
+
+test('a connection that is always used is replaced when its life is over', async () => {
+  await using pool = openPool(server.url, { lifetimeMs: 50 });
+  const process = async () => (await pool.read({ text: 'SELECT pg_backend_pid() AS pid' }))[0]?.pid;
+  const first = await process();
+  while ((await process()) === first);
+});
+
+test('a connection that nobody needs is closed', async () => {
+  const url = await server.makeDatabase();
+  await using pool = openPool(url, { idleMs: 50 });
+  await pool.read({ text: 'SELECT 1' });
+  await nobodyIsThere(url);
+});
+
+test('a place is free again when the server cannot be reached to cancel what was given up', async () => {
+  const url = await server.makeDatabase();
+  await using proxy = await TcpProxy.start(server.port);
+  await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
+  proxy.refuse();
+  await given;
+  await assert.rejects(pool.read({ text: 'SELECT 1' }), /ECONNREFUSED/);
+});
+
+test('a pool ends when its server does not let go', async () => {
+  const url = await server.makeDatabase();
+  const pool = openPool(url, { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  const pids = await server.backends(url);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  try {
+    await pool[Symbol.asyncDispose]();
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+  }
+  await nobodyIsThere(url);
+});
+
+/** What takes connections and is no PostgreSQL. */
+interface Impostor extends AsyncDisposable {
+  readonly port: number;
+  /** How many connections it took, and how many it had at a time since that was last set to 0. */
+  taken: number;
+  together: number;
+}
+
+/** @param meet Does something with a connection. */
+async function startImpostor(meet: (socket: Socket) => void): Promise<Impostor> {
+  const sockets = new Set<Socket>();
+  const listening = createServer((socket) => {
+    sockets.add(socket);
+    impostor.taken += 1;
+    impostor.together = Math.max(impostor.together, sockets.size);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+    meet(socket);
+  });
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  const impostor: Impostor = {
+    port: (listening.address() as AddressInfo).port,
+    taken: 0,
+    together: 0,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => listening.close(resolve));
+    },
+  };
+  return impostor;
+}
+
+function withHostBefore(url: string, port: number): string {
+  return url.replace(/@[^/]*/, `@127.0.0.1:${port},127.0.0.1:${server.port}`);
+}
+
+test('a host that says nothing does not keep the next one waiting, and is not the first to be asked again', async () => {
+  await using silent = await startImpostor(() => {});
+  const url = withHostBefore(await server.makeDatabase(), silent.port);
+  await using pool = openPool(url, { connections: 3, connectionMs: 2_000 });
+  const look = { text: 'SELECT pg_sleep(0.2)' };
+  await pool.read(look);
+  assert.equal(silent.taken, 1);
+  await Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
+  assert.equal(pool.counts().idle, 3);
+  assert.equal(silent.taken, 1);
+});
+
+test('a server that does not let go of a connection gets no further one, and another host of the list serves', async () => {
+  await using proxy = await TcpProxy.start(server.port);
+  const url = withHostBefore(await server.makeDatabase(), proxy.port);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  // A request to cancel has 16 bytes.
+  proxy.gate = (first) => (first.length === 16 ? released : undefined);
+  await using pool = openPool(url, { answerMs: 1_000 });
+  await pool.read({ text: 'SELECT 1' });
+  await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
+  assert.equal((await pool.read({ text: 'SELECT 1' })).length, 1);
+  const { length } = proxy.firsts.filter((first) => first.length !== 16);
+  release();
+  assert.equal(length, 1);
+});
+
+test('while no server will do, there is one try to connect at a time', async () => {
+  await using closing = await startImpostor((socket) => setTimeout(() => socket.destroy(), 100));
+  const url = `postgres://todo@127.0.0.1:${closing.port}/todos`;
+  await using pool = openPool(url, { connections: 10 });
+  const look = () => assert.rejects(pool.read({ text: 'SELECT 1' }), { name: 'StoreUnavailable' });
+  await look();
+  closing.together = 0;
+  for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 20 }, look));
+  assert.equal(closing.together, 1);
+});
+
+test('where several servers will not do, the line names each with its reason', async () => {
+  const url = withHostBefore(await server.makeDatabase(), 1).replace(/todos_\d+$/, 'nowhere');
+  await using pool = openPool(url);
+  await assert.rejects(pool.read({ text: 'SELECT 1' }), {
+    name: 'StoreUnavailable',
+    message: `No connection to the database: 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1; 127.0.0.1:${server.port}: database "nowhere" does not exist`,
+  });
+});
+
+test('the size of the tables is asked for once a minute, and unknown again when the server does not say it', async () => {
+  const url = await server.makeMigrated();
+  await using pool = openPool(url);
+  let now = 0;
+  const size = sizeOf(pool, () => now);
+  const known = async () => {
+    size();
+    // The pool has one connection: this is answered after the size.
+    await pool.read({ text: 'SELECT' });
+    return size();
+  };
+  const first = await known();
+  assert.ok(first !== undefined && first > 0);
+  const fill = 'INSERT INTO todos (title, category_id) SELECT i, 1 FROM generate_series(1, 10000) AS i';
+  await server.execute(url, fill);
+  now = 59_999;
+  assert.equal(await known(), first);
+  now = 60_000;
+  const second = await known();
+  assert.ok(second !== undefined && second > first + 500_000);
+  await server.execute(url, 'DROP TABLE idempotency_keys');
+  now = 120_000;
+  assert.equal(await known(), undefined);
+});
