@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signer } from '../../conformance/src/sign.ts';
 import type { Todo } from '../../src/store/todo.ts';
-import { type Running, startService } from '../start.ts';
 import { randomFrom } from './random.ts';
+import { type Served, serve } from './served.ts';
 
 const CLIENTS = 8;
 
@@ -32,35 +32,30 @@ export interface RepeatFigures {
  */
 export async function crashRepeats(options: RepeatedCrashes): Promise<RepeatFigures> {
   const { instances, dataDir, cycles, seed, env = {} } = options;
-  const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
-  const start = () => startService({ dataDir, auth, env });
-  const token = () => signer(auth)({ role: 'editor' });
+  const database = env.TODO_DATABASE ?? `sqlite:${join(dataDir, 'todos.db')}`;
+  const start = () => serve(database, { dataDir, env });
   const random = randomFrom(seed);
   const answered = new Map<string, number>();
   const faults: string[] = [];
   let unanswered = 0;
   let madeUnanswered = 0;
-  const running: Running[] = [];
+  const running: Served[] = [];
   for (let instance = 0; instance < instances; instance += 1) running.push(await start());
+  const nth = (number: number): Served => running[number % instances] ?? assert.fail();
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const victim = cycle % instances;
     const stop = new AbortController();
     const before = answered.size;
     const clients = Array.from({ length: CLIENTS }, (_, number) =>
-      createUntil(
-        stop.signal,
-        clientOf(running[number % instances], token()),
-        `${cycle}-${number}`,
-        answered,
-      ),
+      createUntil(stop.signal, nth(number), `${cycle}-${number}`, answered),
     );
     while (answered.size === before) await sleep(5);
     await sleep(random() * 300);
-    await running[victim]?.stop('SIGKILL');
+    await nth(victim).stop('SIGKILL');
     stop.abort();
     const lost = (await Promise.all(clients)).filter((title) => title !== undefined);
     if (instances === 1) running[victim] = await start();
-    const other = clientOf(running[(victim + 1) % instances], token());
+    const other = nth(victim + 1);
     const made = new Set((await other.list()).map(({ title }) => title));
     unanswered += lost.length;
     madeUnanswered += lost.filter((title) => made.has(title)).length;
@@ -88,14 +83,14 @@ function faultsOf(list: readonly Todo[], answered: ReadonlyMap<string, number>):
 /** Gives the title of the create that got no answer, if one did not. */
 async function createUntil(
   stop: AbortSignal,
-  client: Client,
+  service: Served,
   name: string,
   answered: Map<string, number>,
 ): Promise<string | undefined> {
   for (let step = 0; !stop.aborted; step += 1) {
     const title = `${name}-${step}`;
     try {
-      const { status, body } = await client.create(title);
+      const { status, body } = await create(service, title);
       if (status !== 201) throw new Error(`POST /todos: ${status} ${body}`);
       answered.set(title, JSON.parse(body).id);
     } catch (error) {
@@ -107,31 +102,18 @@ async function createUntil(
 }
 
 /** Repeats a create for as long as another instance has it under way. */
-async function createInTheEnd(client: Client, title: string): Promise<number> {
+async function createInTheEnd(service: Served, title: string): Promise<number> {
   for (;;) {
-    const { status, body, retryAfter } = await client.create(title);
+    const { status, body, retryAfter } = await create(service, title);
     if (status === 201) return JSON.parse(body).id;
     if (status !== 409) throw new Error(`POST /todos again: ${status} ${body}`);
     await sleep(Number(retryAfter) * 1_000);
   }
 }
 
-type Client = ReturnType<typeof clientOf>;
-
-function clientOf(instance: Running | undefined, token: string) {
-  const url = `${instance?.baseUrl}/todos`;
-  const authorization = `Bearer ${token}`;
-  return {
-    async list(): Promise<readonly Todo[]> {
-      return JSON.parse(await (await fetch(url, { headers: { authorization } })).text());
-    },
-    /** The title is the key. Rejects with fetch's `TypeError` when the connection is lost before the end of the answer. */
-    async create(title: string) {
-      const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': title };
-      const body = JSON.stringify({ title, categoryId: 1 });
-      const response = await fetch(url, { method: 'POST', headers, body });
-      const { status } = response;
-      return { status, body: await response.text(), retryAfter: response.headers.get('retry-after') };
-    },
-  };
+/** The title is the key. Rejects with fetch's `TypeError` when the connection is lost before the end of the answer. */
+async function create(service: Served, title: string) {
+  const reply = await service.ask('POST', '/todos', { title, categoryId: 1 }, { 'idempotency-key': title });
+  const { status } = reply;
+  return { status, body: await reply.text(), retryAfter: reply.headers.get('retry-after') };
 }

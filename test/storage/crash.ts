@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/store/todo.ts';
-import { type Running, startService } from '../start.ts';
 import { todo } from '../todo.ts';
 import { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
+import { type Served, serve } from './served.ts';
 
 const WRITERS = 8;
 
@@ -31,17 +29,16 @@ export interface CrashFigures {
  * every acknowledged write must be there once, and nothing else but what was asked and not answered.
  */
 export async function crash({ dataDir, cycles, seed, env = {}, afterDeath }: Crashes): Promise<CrashFigures> {
-  const auth = { issuer: 'https://issuer.example', audience: 'todo', secret: randomBytes(32) };
+  const database = `sqlite:${join(dataDir, 'todos.db')}`;
   const random = randomFrom(seed);
   const ledger = new Ledger();
   const faults: string[] = [];
   for (let cycle = 0; cycle <= cycles; cycle += 1) {
-    const service = await startService({ dataDir, auth, env });
-    const token = signer(auth)({ role: 'editor' });
-    faults.push(...ledger.compare(await listOf(service, token)).map((fault) => `cycle ${cycle}: ${fault}`));
+    const service = await serve(database, { dataDir, env });
+    faults.push(...ledger.compare(await service.list()).map((fault) => `cycle ${cycle}: ${fault}`));
     if (cycle < cycles) {
       const writers = Array.from({ length: WRITERS }, (_, writer) =>
-        write(new Client(service.baseUrl, token), `${cycle}-${writer}`, ledger, random),
+        write(service, `${cycle}-${writer}`, ledger, random),
       );
       const before = ledger.acknowledged;
       const gone = Promise.all(writers).then(() => true);
@@ -57,7 +54,7 @@ export async function crash({ dataDir, cycles, seed, env = {}, afterDeath }: Cra
 }
 
 /** One client, until nobody answers: it adds todos, and replaces and removes its own. */
-async function write(client: Client, name: string, ledger: Ledger, random: () => number): Promise<void> {
+async function write(service: Served, name: string, ledger: Ledger, random: () => number): Promise<void> {
   const own: number[] = [];
   try {
     for (let step = 0; ; step += 1) {
@@ -65,17 +62,17 @@ async function write(client: Client, name: string, ledger: Ledger, random: () =>
       const title = `${name}-${step}`;
       if (id === undefined) {
         ledger.asked(title);
-        const todo = await client.send('POST', '/todos', { title, categoryId: 1 });
+        const todo = await send(service, 'POST', '/todos', { title, categoryId: 1 });
         ledger.added(JSON.parse(todo));
         own.push(JSON.parse(todo).id);
       } else if (random() < 0.5) {
         const done = ledger.changing(id, JSON.stringify(todo(id, title, true, 2)));
-        await client.send('PUT', `/todos/${id}`, { title, done: true, categoryId: 2 });
+        await send(service, 'PUT', `/todos/${id}`, { title, done: true, categoryId: 2 });
         done();
         own.unshift(id);
       } else {
         const done = ledger.changing(id, undefined);
-        await client.send('DELETE', `/todos/${id}`);
+        await send(service, 'DELETE', `/todos/${id}`);
         done();
       }
     }
@@ -84,28 +81,10 @@ async function write(client: Client, name: string, ledger: Ledger, random: () =>
   }
 }
 
-async function listOf({ baseUrl }: Running, token: string): Promise<readonly Todo[]> {
-  return JSON.parse(await new Client(baseUrl, token).send('GET', '/todos'));
-}
-
-class Client {
-  readonly #baseUrl: string;
-  readonly #authorization: string;
-
-  constructor(baseUrl: string, token: string) {
-    this.#baseUrl = baseUrl;
-    this.#authorization = `Bearer ${token}`;
-  }
-
-  /** The body of a success. Rejects with fetch's `TypeError` when the connection is lost before its end. */
-  async send(method: string, path: string, body?: object): Promise<string> {
-    const response = await fetch(this.#baseUrl + path, {
-      method,
-      headers: { authorization: this.#authorization, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text;
-  }
+/** The body of a success. Rejects with fetch's `TypeError` when the connection is lost before its end. */
+async function send(service: Served, method: string, path: string, body?: object): Promise<string> {
+  const reply = await service.ask(method, path, body);
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+  return text;
 }

@@ -48,7 +48,12 @@ export async function serve(database: string, options: ServeOptions = {}): Promi
       assert.equal(reply.status, status);
       await reply.arrayBuffer();
     },
-    list: async () => JSON.parse(await (await served.ask('GET', '/todos')).text()),
+    async list() {
+      const reply = await served.ask('GET', '/todos');
+      const text = await reply.text();
+      assert.equal(reply.status, 200, text);
+      return JSON.parse(text);
+    },
     titles: async () => (await served.list()).map(({ title }) => title),
     async ready() {
       const { adminUrl } = await served.logged('started');
