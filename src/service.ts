@@ -19,20 +19,7 @@ import type { TracingSettings } from './observe/tracing.ts';
 import { openPipeline, type PipelineParts } from './pipeline.ts';
 import { answerStoreFault, sharedListRoutes } from './shared-list/routes.ts';
 
-/**
- * A service that answers. Disposing it answers what was received, then closes store and keys, after at most the
- * delay and the deadline of the configuration and what the store needs to close.
- */
-export interface Service extends AsyncDisposable {
-  /** For example `http://127.0.0.1:5080`. */
-  readonly url: string;
-  /** The admin listener's, when there is one. */
-  readonly adminUrl: string | undefined;
-  /** Where the todos are, without a password; undefined when they are in memory. */
-  readonly database: string | undefined;
-  /** Where the keys are, never secret; undefined when nobody is asked for a token. */
-  readonly keys: string | undefined;
-}
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /**
  * A port cannot be listened on, or traces are wanted and their packages are not installed. The message is one line for
@@ -44,7 +31,8 @@ export class ServiceNotOpened extends Error {
 
 /**
  * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
- * other way round at the end.
+ * other way round at the end. Disposing the service answers what was received, then closes store and keys, after at most
+ * the delay and the deadline of the configuration and what the store needs to close.
  *
  * @param output counts the lines that the log dropped.
  * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port cannot, or traces.
@@ -52,7 +40,7 @@ export class ServiceNotOpened extends Error {
 export async function openService(
   config: Config,
   { log, output }: { readonly log: Logger; readonly output: MetricsParts['output'] },
-): Promise<Service> {
+) {
   await using parts = new AsyncDisposableStack();
   const tell = tellBy(log, config.audit);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
@@ -98,9 +86,13 @@ export async function openService(
   });
   const owned = parts.move();
   return {
+    /** For example `http://127.0.0.1:5080`. */
     url,
+    /** The admin listener's, when there is one. */
     adminUrl,
+    /** Where the todos are, without a password; undefined when they are in memory. */
     database,
+    /** Where the keys are, never secret; undefined when nobody is asked for a token. */
     keys,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -26,13 +26,7 @@ export interface Weight {
   readonly important: boolean;
 }
 
-/** Lines on their way out. Nothing here throws, and nothing waits, but `LAST_WORDS_MS` at the end of the process. */
-export interface Output {
-  /** Lines dropped since the start: those that could not be written, and those that found no room. */
-  readonly dropped: number;
-  /** @param text one or more whole lines, each with its line break. */
-  write(text: string, weight: Weight): void;
-}
+export type Output = ReturnType<typeof openStandardOutput>;
 
 /** `full`: a reader has to read first. `failed`: any other refusal. */
 type State = 'writing' | 'full' | 'failed';
@@ -50,9 +44,10 @@ interface Chunk {
 /**
  * Standard output, which may be a file on a full disk or a pipe that nobody reads. A line that cannot be written is
  * dropped; while a pipe is full, lines wait for its reader, 1 MiB of them. Important lines wait in both cases. When
- * writing works again, the line that `afterDrops` makes says how many were dropped.
+ * writing works again, the line that `afterDrops` makes says how many were dropped. Nothing here throws, and nothing
+ * waits, but `LAST_WORDS_MS` at the end of the process.
  */
-export function openStandardOutput(afterDrops: (dropped: number) => string): Output {
+export function openStandardOutput(afterDrops: (dropped: number) => string) {
   const fd = descriptorThatRefuses();
   let waiting: Chunk[] = [];
   let room = ROOM;
@@ -145,10 +140,13 @@ export function openStandardOutput(afterDrops: (dropped: number) => string): Out
     }
   });
   return {
+    /** Lines dropped since the start: those that could not be written, and those that found no room. */
     get dropped() {
       return dropped;
     },
-    write(text, { mayWait, important }) {
+
+    /** @param text one or more whole lines, each with its line break. */
+    write(text: string, { mayWait, important }: Weight): void {
       add(text, important);
       if (state !== 'writing') return;
       if (!mayWait || ROOM - room >= WHOLE_WRITE) flush();

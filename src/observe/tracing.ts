@@ -1,27 +1,12 @@
 import type { Settings } from '../read-settings.ts';
 
-/** Which requests are recorded: of those without a sampled flag from their caller, or of all. */
-export interface Sampling {
-  readonly parentBased: boolean;
-  /** 0 to 1. */
-  readonly ratio: number;
-}
-
-export interface TracingSettings {
-  readonly sampling: Sampling;
-  /** Milliseconds between two exports. */
-  readonly scheduleDelayMs: number;
-  /** Milliseconds. */
-  readonly exportTimeoutMs: number;
-  /** Spans that wait for the exporter; more are dropped. */
-  readonly maxQueueSize: number;
-  readonly maxBatchSize: number;
-}
+export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
+export type Sampling = ReturnType<typeof readSampling>;
 
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
 /** What to do about traces; undefined when no endpoint is set, or traces are switched off. */
-export function readTracing(settings: Settings): TracingSettings | undefined {
+export function readTracing(settings: Settings) {
   const given = ENDPOINTS.filter((variable) => settings.text(variable) !== undefined);
   if (given.length === 0) return undefined;
   const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase() === 'true';
@@ -37,12 +22,14 @@ export function readTracing(settings: Settings): TracingSettings | undefined {
     sampling: readSampling(settings),
     scheduleDelayMs: settings.read('OTEL_BSP_SCHEDULE_DELAY'),
     exportTimeoutMs: settings.read('OTEL_BSP_EXPORT_TIMEOUT'),
+    /** Spans that wait for the exporter; more are dropped. */
     maxQueueSize: settings.read('OTEL_BSP_MAX_QUEUE_SIZE'),
     maxBatchSize: settings.read('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
   };
 }
 
-function readSampling(settings: Settings): Sampling {
+/** Which requests are recorded: of those without a sampled flag from their caller, or of all. `ratio` is 0 to 1. */
+function readSampling(settings: Settings) {
   const sampler = settings.read('OTEL_TRACES_SAMPLER');
   const parentBased = sampler.startsWith('parentbased_');
   if (sampler.endsWith('always_off')) return { parentBased, ratio: 0 };

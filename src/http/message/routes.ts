@@ -111,9 +111,7 @@ export class Call {
 }
 
 /** The methods of one path. */
-interface Entry {
-  readonly path: string;
-  readonly allow: string;
+interface Entry extends Pick<Found, 'path' | 'allow'> {
   readonly routes: ReadonlyMap<string, Route>;
   /** What stands before `:id`; the whole of a path without. */
   readonly prefix: string;
