@@ -28,9 +28,14 @@ import {
   type TodoRepresentation,
 } from '../store/todo.ts';
 import * as answers from './answers.ts';
-import { parseCreateTodo, parseReplaceTodo, prepareBodies } from './bodies.ts';
 import { createOnce } from './create-once.ts';
-import { readCreateKey, readPreconditions } from './request-headers.ts';
+import {
+  parseCreateTodo,
+  parseReplaceTodo,
+  prepareBodies,
+  readCreateKey,
+  readPreconditions,
+} from './requests.ts';
 
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {

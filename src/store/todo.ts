@@ -11,7 +11,7 @@ const TITLE = /^\p{White_Space}*[^\p{White_Space}\0\p{Cs}][^\0\p{Cs}]*$/u;
 
 declare const parsed: unique symbol;
 
-/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/bodies.ts`, and by `isTitle`. */
+/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/requests.ts`, and by `isTitle`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
 /** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. */

@@ -9,7 +9,7 @@ import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { problemBody, reasonPhrase } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
-import { parseIdempotencyKey } from '../../src/shared-list/request-headers.ts';
+import { parseIdempotencyKey } from '../../src/shared-list/requests.ts';
 import { sharedListRoutes } from '../../src/shared-list/routes.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/store/todo.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseCreateTodo } from '../../src/shared-list/bodies.ts';
+import { parseCreateTodo } from '../../src/shared-list/requests.ts';
 import { isTitle } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
 import { temporaryFolder } from '../folder.ts';

@@ -1,8 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from '../http/message/answer.ts';
 import type { Parsed } from '../http/message/body.ts';
+import type { Call } from '../http/message/routes.ts';
 import { readDocument } from '../openapi/documents.ts';
-import { MAX_ID, MEMBERS, type NewTodo, type Replacement, TITLE_MAX_LENGTH } from '../store/todo.ts';
+import {
+  type CreateKey,
+  createKey,
+  type EntityTag,
+  type EntityTags,
+  MAX_ID,
+  MEMBERS,
+  type NewTodo,
+  type Preconditions,
+  type Replacement,
+  TITLE_MAX_LENGTH,
+} from '../store/todo.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -112,4 +127,57 @@ function sentence({ keyword }: ErrorObject, member: keyof Replacement, body: obj
 function misspelling(member: string, body: object): string {
   const seen = Object.keys(body).find((name) => name.toLowerCase() === member.toLowerCase());
   return seen === undefined ? '' : `; "${seen}" was sent, but member names are case-sensitive`;
+}
+
+// A fault of the headers below is a 400 at the end of step 4 in the contract's order.
+
+/**
+ * The preconditions of a request (RFC 9110 §13.1); undefined when a header names no entity tags. `If-Modified-Since` and
+ * `If-Unmodified-Since` are ignored: no representation has a modification date.
+ */
+export function readPreconditions(headers: IncomingHttpHeaders): Preconditions | undefined {
+  const ifMatch = parseEntityTags(headers['if-match']);
+  const ifNoneMatch = parseEntityTags(headers['if-none-match']);
+  return ifMatch === null || ifNoneMatch === null ? undefined : { ifMatch, ifNoneMatch };
+}
+
+// OWS, and an entity-tag or the nothing between two commas (RFC 9110 §5.6.1.2, §8.8.3).
+const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
+
+/** Parses `If-Match` or `If-None-Match`; undefined without the header, null when it is malformed, an empty list included. */
+export function parseEntityTags(value: string | undefined): EntityTags | undefined | null {
+  if (value === undefined) return undefined;
+  if (/^[ \t]*\*[ \t]*$/.test(value)) return '*';
+  const tags: EntityTag[] = [];
+  ELEMENT.lastIndex = 0;
+  while (ELEMENT.lastIndex < value.length) {
+    const element = ELEMENT.exec(value);
+    if (element === null) return null;
+    if (element[1] !== undefined) tags.push(element[1]);
+  }
+  return tags.length === 0 ? null : tags;
+}
+
+/** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */
+const KEY = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128}))$/;
+
+/**
+ * The key in a value of `Idempotency-Key`, or undefined when it is malformed (contract I5). Node.js joins the values
+ * of two lines with a comma, which no key has.
+ */
+export function parseIdempotencyKey(value: string): string | undefined {
+  const [, quoted, bare] = KEY.exec(value) ?? [];
+  return quoted ?? bare;
+}
+
+/** The key of a create, undefined without one, or the answer to a fault of it. */
+export function readCreateKey(
+  { headers, identity: { caller } }: Call,
+  todo: NewTodo,
+): CreateKey | Answer | undefined {
+  const value = headers['idempotency-key'];
+  if (value === undefined) return undefined;
+  const key = parseIdempotencyKey(String(value));
+  if (key === undefined) return KEY_MALFORMED;
+  return caller === null ? SUBJECT_MISSING : createKey(caller, key, todo);
 }
