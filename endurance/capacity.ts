@@ -10,7 +10,7 @@ import { type Found, report } from './capacity/report.ts';
 
 const HELP = `Usage: npm run capacity -- [flags]
 
-Measures on SQLite and on PostgreSQL what a service of 1,000 to 1,000,000 todos takes: memory, disk, start, and
+Measures on SQLite and on PostgreSQL what a service of 1,000 to 1,000,000 todos takes: memory, disk, and
 microseconds of processor for each operation, of the service, its main thread, and the database's server. Services of all
 sizes have their turns in each round, and the lower quartile of the rounds counts: what else the machine does only adds, and
 adds to all alike. Fits a line to two thirds of the sizes, and says by how much it misses the others. Prints Markdown;

@@ -21,8 +21,6 @@ export interface Filled extends AsyncDisposable {
   readonly database: string;
   /** Bytes of the file, or of the tables with their indexes. */
   size(): Promise<number>;
-  /** Bytes of the write-ahead log beside the file; 0 without one. */
-  logSize(): number;
   /** Bytes that one remembered `Idempotency-Key` takes. No service may be at work. */
   keySize(): Promise<number>;
 }
@@ -37,7 +35,6 @@ export const SQLITE: Engine = {
     return {
       database: `sqlite:${path}`,
       size: async () => statSync(path).size,
-      logSize: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       async keySize() {
         using file = new DatabaseSync(path);
         const row = file
@@ -77,7 +74,6 @@ export async function startPostgres(): Promise<Engine & AsyncDisposable> {
       return {
         database,
         size: () => bytes(TABLES),
-        logSize: () => 0,
         keySize: () =>
           bytes(`SELECT pg_total_relation_size('idempotency_keys')::float8 / count(*) AS bytes
             FROM idempotency_keys`),

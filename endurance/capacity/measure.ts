@@ -31,11 +31,7 @@ export const AMOUNTS = {
   peak: 'memory under load, at most, MB',
   list: 'of it the list and its copy in gzip, MB',
   database: 'file or tables, MB',
-  afterLoad: 'the same after the load, MB',
-  log: 'write-ahead log after the load, MB',
   key: 'a remembered key, bytes',
-  start: 'start, ms of the clock',
-  startCost: 'start, ms of processor',
   firstList: 'first list after a start, ms of processor',
 } as const;
 export type Amount = keyof typeof AMOUNTS;
@@ -55,7 +51,6 @@ interface Operation {
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'one todo': { clients: 16, run: (clients) => clients.readOne() },
-  'one todo, one client': { clients: 1, run: (clients) => clients.readOne() },
   'list, 304': {
     clients: 16,
     prepare: (clients) => clients.list(),
@@ -93,12 +88,9 @@ export async function openCandidate(
   const filled = parts.use(await engine.fill(todos));
   const own = parts.use(new AsyncDisposableStack());
   const database = await filled.size();
-  const began = performance.now();
   const args = ['--database', filled.database];
   const { service, ask } = await startLoaded(own, { built: true, args, env: { TODO_ADMIN_PORT: '0' } });
   const { pid, adminUrl } = service;
-  const start = performance.now() - began;
-  const startCost = processorSeconds(pid) * 1e3;
   const clients = clientsOf(ask, todos);
   await clients.readOne();
   await pause(500);
@@ -135,15 +127,13 @@ export async function openCandidate(
     },
     async end() {
       const peak = residentMegabytes(pid, 'most');
-      const log = filled.logSize() / 1e6;
-      const afterLoad = (await filled.size()) / 1e6;
       await own.disposeAsync();
       const key = await filled.keySize();
       return {
         engine: engine.name,
         todos,
         amounts: {
-          ...{ atRest, withList, peak, afterLoad, log, key, start, startCost, firstList },
+          ...{ atRest, withList, peak, key, firstList },
           list: listBytes / 1e6,
           database: database / 1e6,
         },

@@ -136,7 +136,7 @@ describe('The npm package', () => {
         assert.equal(await service.stop(), 0, service.output());
       });
 
-      test('creates and reads a todo in development, with a token of its own', async () => {
+      test('in development, creates and reads a todo with a token of its own, serves the document, and says what the reference page lacks', async () => {
         const place = await surroundings();
         const flags = ['serve', '--environment', 'development', '--port', '0'];
         await using service = await serve(program, flags, place);
@@ -145,23 +145,15 @@ describe('The npm package', () => {
         const token = created.stdout.trim();
         await create(service, token);
         await read(service, token);
-
-        const verified = await run(
-          program,
-          ['token', 'verify', '--environment', 'development', token],
-          place,
-        );
+        const words = ['token', 'verify', '--environment', 'development', token];
+        const verified = await run(program, words, place);
         assert.equal(verified.code, 0, verified.stdout);
-        assert.equal(await service.stop(), 0, service.output());
-      });
 
-      test('serves the document in development, and says what the reference page lacks', async () => {
-        const flags = ['serve', '--environment', 'development', '--port', '0'];
-        await using service = await serve(program, flags, await surroundings());
         const document = await fetch(`${service.baseUrl}/openapi/v1.json`);
         assert.match(((await document.json()) as { openapi: string }).openapi, /^3\.1\./);
         assert.equal((await fetch(`${service.baseUrl}/scalar`)).status, 404);
         assert.match(service.output(), /no reference page: install @scalar\/fastify-api-reference/);
+        assert.equal(await service.stop(), 0, service.output());
       });
 
       test('serves the error demo', async () => {
