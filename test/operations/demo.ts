@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import type { Target } from '../../conformance/src/target.ts';
+import { admitWith } from '../../src/auth/admit.ts';
+import type { Authenticate } from '../../src/auth/authenticate.ts';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
@@ -21,6 +23,8 @@ export interface Demo extends AsyncDisposable {
 
 export interface DemoOptions extends ListenersOptions {
   readonly routes?: readonly Route[];
+  /** Who calls, for routes that ask. */
+  readonly authenticate?: Authenticate;
   readonly recorders?: Recorders;
   readonly logLevel?: string;
   readonly environment?: 'development' | 'production';
@@ -28,6 +32,7 @@ export interface DemoOptions extends ListenersOptions {
 
 export async function startDemo({
   routes = [],
+  authenticate,
   recorders = {},
   logLevel = 'info',
   environment = 'production',
@@ -40,6 +45,7 @@ export async function startDemo({
   const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(tell), ...routes],
+    admit: authenticate && admitWith(authenticate, tell),
     tell,
     listeners,
     record: openRecords({ tell: lineOf, ...recorders }, environment),
