@@ -7,7 +7,7 @@ import { assertErrorHeaders, assertProblem } from '../../conformance/src/problem
 import { send, type Target } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { targetOf } from './demo.ts';
-import { Connection, converse, problemOf } from './raw.ts';
+import { assertRefused, Connection, converse } from './raw.ts';
 
 const KNOWN = ['/live', '/ready', '/metrics', '/version'];
 const PATHS = [...KNOWN, '/nope'];
@@ -27,10 +27,7 @@ describe('Admin listener, request by request', { concurrency: 3 }, () => {
     const answers = await Promise.all(
       PATHS.map((path) => converse(adminUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n`)),
     );
-    assert.deepEqual(
-      answers.map((ofOne) => ofOne.map(({ status }) => status)),
-      PATHS.map(() => [408]),
-    );
+    for (const ofOne of answers) assertRefused(ofOne, 408);
   });
 
   for (const path of PATHS) {
@@ -38,8 +35,7 @@ describe('Admin listener, request by request', { concurrency: 3 }, () => {
 
     test(`D10 · one chunk that is none gets one 400, behind the head and 250 ms later: ${path}`, async () => {
       const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-      const [answer, ...more] = await converse(adminUrl, `${chunked}zz`);
-      assert.deepEqual([problemOf(answer).status, more], [400, []]);
+      assertRefused(await converse(adminUrl, `${chunked}zz`), 400);
       await using late = await Connection.open(adminUrl);
       late.socket.write(chunked);
       await pause(250);

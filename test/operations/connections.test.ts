@@ -288,11 +288,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       gated.open();
       await Promise.race([connection.closed(), failed]);
       await drained;
-      const answers = connection.answers();
-      assert.deepEqual(
-        answers.map(({ status, headers }) => [status, headers.get('connection')]),
-        [[200, 'close']],
-      );
+      assert.deepEqual(connection.ends(), ['200 close']);
       assert.equal(gated.parsed(), 1);
       assert.equal(connection.peer.bytesRead, request.length + 10_000 * WAIT.length);
     });
@@ -371,9 +367,13 @@ describe('The budget of a connection', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     const { socket } = connection;
     socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    let pieces = 0;
     socket.on('data', () => {
+      pieces += 1;
+      // Not behind each: the kernel takes the next when half of what it holds is read.
+      if (pieces % 8 !== 0) return;
       socket.pause();
-      setTimeout(() => socket.resume(), 4);
+      setTimeout(() => socket.resume(), 30);
     });
     await connection.closed();
     assert.equal(connection.answers()[0]?.body.length, body.length);
@@ -421,7 +421,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       gated.open();
       await connection.closed();
       assert.equal(connection.answers().length, 2);
-      assert.equal(connection.answers()[1]?.headers.get('connection'), 'close');
+      assert.match(connection.ends()[1] ?? '', / close$/);
       assert.equal(done, 0);
       assert.ok(gated.parsed() < 64, `${gated.parsed()} parsed`);
     });

@@ -226,7 +226,8 @@ test('what cannot be looked at, because no file can be opened any more, takes no
   execFileSync('prlimit', [`--pid=${service.pid}`, `--nofile=${firstFree}`]);
   connection.socket.write(get('/metrics', 'Connection: close\r\n'));
   await connection.closed();
-  const { status, body: text = '' } = connection.answers()[1] ?? {};
+  const { status, body } = connection.answers()[1] ?? {};
+  const text = String(body);
   assert.equal(status, 200);
   assert.match(text, /^process_uptime_seconds \d/m);
   assert.match(text, /^process_open_fds NaN$/im);

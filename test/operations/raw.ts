@@ -2,28 +2,29 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Agent, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { parseReplies, type Reply } from '../../conformance/src/http.ts';
-
-/** One answer as it came over the wire. Names of headers in lower case; the last of two lines of one name. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string;
-}
+import { header, parseReplies, type Reply } from '../../conformance/src/http.ts';
+import { assertProblem } from '../../conformance/src/problem.ts';
 
 /** Milliseconds of silence after which a test gives up on an answer. Far above any of the service's limits. */
 const PATIENCE_MS = 25_000;
 
 /** Writes the pieces on a new connection and gives the answers that came until the service closed it. */
-export async function converse(url: string, ...pieces: readonly (string | Buffer)[]): Promise<Answer[]> {
+export async function converse(url: string, ...pieces: readonly (string | Buffer)[]): Promise<Reply[]> {
   await using connection = await Connection.open(url);
   for (const piece of pieces) connection.socket.write(piece);
   await connection.closed();
   return connection.answers();
 }
 
-export function statusesOf(answers: readonly Answer[]): number[] {
+export function statusesOf(answers: readonly Reply[]): number[] {
   return answers.map(({ status }) => status);
+}
+
+/** Sees to it that there is one answer, a problem that closes the connection, and gives it. */
+export function assertRefused([reply, ...more]: readonly Reply[], status: number) {
+  assert.deepEqual(statusesOf(more), []);
+  assert.ok(reply, 'no answer');
+  return assertProblem(reply, status, { detail: 'optional', headers: { connection: 'close' } });
 }
 
 /**
@@ -110,15 +111,20 @@ export class Connection implements AsyncDisposable {
     return statusesOf(this.answers());
   }
 
+  /** Status and `Connection` of the complete answers so far: `200 close`. */
+  ends(): string[] {
+    return this.answers().map((answer) => `${answer.status} ${header(answer, 'connection')}`);
+  }
+
   /** The complete answers so far, interim ones among them. Throws when bytes are left over. */
-  answers(): Answer[] {
-    return parseReplies(Buffer.from(this.#received, 'latin1')).map(({ status, headers: lines, body }) => {
-      const headers = new Map(lines);
+  answers(): Reply[] {
+    const replies = parseReplies(Buffer.from(this.#received, 'latin1'));
+    for (const reply of replies) {
       // It would take what comes behind it for its body.
-      const isFramed = headers.has('content-length') || headers.has('transfer-encoding');
-      assert.ok(isFramed || body.length === 0, `a ${status} does not say where its body ends`);
-      return { status, headers, body: body.toString('latin1') };
-    });
+      const isFramed = header(reply, 'content-length') ?? header(reply, 'transfer-encoding');
+      assert.ok(isFramed || reply.body.length === 0, `a ${reply.status} does not say where its body ends`);
+    }
+    return replies;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -139,19 +145,4 @@ export async function askBy(agent: Agent, options: RequestOptions, body?: string
     values.map((value) => [name, value] as const),
   );
   return { status: response.statusCode ?? 0, headers, body: Buffer.concat(await response.toArray()) };
-}
-
-/** Sees to it that an answer is a problem of that status, as every client gets it. */
-export function problemOf(answer: Answer | undefined): {
-  status: number;
-  title: string;
-  detail?: string;
-  traceId: string;
-} {
-  if (answer?.headers.get('content-type') !== 'application/problem+json') {
-    throw new Error(`not a problem: ${JSON.stringify(answer)}`);
-  }
-  const problem = JSON.parse(answer.body);
-  if (problem.status !== answer.status) throw new Error(`a ${answer.status} that says ${problem.status}`);
-  return problem;
 }
