@@ -2,7 +2,7 @@ import type { CreateOutcome, Once } from '../store.ts';
 import { type NewTodo, represent, valuesOf } from '../todo.ts';
 import type { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
-import { addFrom } from './row.ts';
+import { COLUMNS, parametersFrom } from './row.ts';
 
 /** A key is good for 24 hours by the clock of the server (contract I2). */
 const OVER = "at <= now() - interval '24 hours'";
@@ -19,7 +19,8 @@ const ADD_ONCE = `WITH used AS (
   ), bounded AS MATERIALIZED (
     SELECT set_config('lock_timeout', $3, true)
   ), added AS (
-    ${addFrom('bounded WHERE NOT EXISTS (SELECT FROM used)', 4)}
+    INSERT INTO todos (${COLUMNS}) SELECT ${parametersFrom(4)} FROM bounded WHERE NOT EXISTS (SELECT FROM used)
+    RETURNING id
   ), kept AS (
     INSERT INTO idempotency_keys (key, body, todo_id) SELECT $1, $2, id FROM added RETURNING todo_id
   )

@@ -22,10 +22,15 @@ import { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
 import { SchemaHealth } from './health.ts';
 import { PostgresList, PURGE } from './list.ts';
-import { ADD, REPLACE, SELECTED } from './row.ts';
+import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
 import { prepareToServe, sizeOf } from './schema.ts';
 
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
+const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
+
+// Each takes the id, and what `xmin` was or null.
+const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
+  WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
 // What preconditions are decided by. `xmin` tells the row from what a later write makes of it.

@@ -1,6 +1,6 @@
 import type { Category } from '../operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
-import { COLUMN_NAMES, MEMBERS, type Todo } from '../todo.ts';
+import { MEMBERS, type Todo } from '../todo.ts';
 import {
   type Counts,
   contentBy,
@@ -17,6 +17,7 @@ import type { Ask, ServerConnection } from './connection.ts';
 import { READ_PART } from './list.ts';
 import { EVER, raiseAbove } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
+import { COLUMNS } from './row.ts';
 import { checkLogged, checkReadableSchema, checkSchema, migrate } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
@@ -38,19 +39,18 @@ const ADD_KEYS = `INSERT INTO idempotency_keys (key, body, todo_id, at)
   FROM unnest($1::text[], $2::text[], $3::integer[], $4::float8[]) AS kept (key, body, todo_id, at)
   WHERE to_timestamp(at) > now() - interval '24 hours'`;
 
-const names = COLUMN_NAMES.join(', ');
 /** The kinds of members are types of PostgreSQL. */
 const typed = MEMBERS.map(({ column, kind }) => `${column} ${kind}`).join(', ');
 const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
   .map((type, index) => `$${index + 1}::${type}[]`)
   .join(', ');
-const ADD_TODOS = `INSERT INTO todos (id, ${names}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
+const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
 
 const STAGE = `CREATE TEMPORARY TABLE staged (id integer PRIMARY KEY, ${typed}) ON COMMIT DROP`;
 const ADD_STAGED = `INSERT INTO staged SELECT * FROM unnest(${rows})`;
 const HIGHEST_STAGED = 'SELECT max(id) FROM pg_temp.staged';
 const RESTORE = `WITH made AS (
-    INSERT INTO todos (id, ${names}) OVERRIDING SYSTEM VALUE SELECT * FROM staged ORDER BY id RETURNING id
+    INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM staged ORDER BY id RETURNING id
   )
   SELECT count(*)::int AS made FROM made`;
 
