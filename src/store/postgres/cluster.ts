@@ -136,7 +136,8 @@ export class Cluster {
       return connection;
     } catch (error) {
       const left = connection.leave();
-      const refused = !bare && isStartupRefusal(error);
+      // A pooler does not take the settings: https://www.pgbouncer.org/config.html#ignore_startup_parameters.
+      const refused = !bare && isProtocolViolation(error) && messageOf(error).includes('startup parameter');
       const changed =
         !renewed &&
         typeof password === 'function' &&
@@ -147,11 +148,6 @@ export class Cluster {
       return this.#connect(host, requirements, hold, bare || refused, renewed || changed);
     }
   }
-}
-
-/** A pooler does not take the settings: https://www.pgbouncer.org/config.html#ignore_startup_parameters. */
-function isStartupRefusal(error: unknown): boolean {
-  return isProtocolViolation(error) && messageOf(error).includes('startup parameter');
 }
 
 /** What a session is to be like, with values as SQL writes them. */
