@@ -14,6 +14,11 @@ test('A9 · a configured name claim replaces both default ones', () => {
   assert.equal(readIdentity(claims, { name: ['nickname'] }).name, null);
 });
 
+test('A9 · a name that is no string is none, whatever unique_name says, and an empty one is a name', () => {
+  assert.equal(readIdentity({ name: 7, unique_name: 'ada' }, {}).name, null);
+  assert.equal(readIdentity({ name: '' }, {}).name, '');
+});
+
 test('issuer and subject tell a caller from every other', () => {
   const { caller } = readIdentity({ iss: 'https://a.example', sub: 'ada' }, {});
   assert.deepEqual(caller, ['https://a.example', 'ada']);

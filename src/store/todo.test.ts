@@ -8,8 +8,9 @@ test('both preconditions must admit the write', () => {
   assert.equal(admitsWrite({}, '"a"'), true);
 });
 
-test('a star in If-Match admits any tag, and If-None-Match compares weakly', () => {
+test('If-Match admits any of its tags, and with a star every one; If-None-Match compares weakly', () => {
   assert.equal(admitsWrite({ ifMatch: '*' }, '"a"'), true);
+  assert.equal(admitsWrite({ ifMatch: ['"b"', '"a"'] }, '"a"'), true);
   assert.equal(admitsWrite({ ifNoneMatch: ['"b"', 'W/"a"'] }, '"a"'), false);
 });
 

@@ -84,27 +84,36 @@ for (const [type, { publicKey }] of Object.entries(PAIRS)) {
   }
 }
 
-test('an RSA key of PKCS #1 is recognized, in PEM, DER and base64', () => {
-  const key = PAIRS.RSA.publicKey.export({ type: 'pkcs1', format: 'der' });
-  assert.equal(recognizeKey(key), IN_DER);
-  assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), IN_BASE64);
-});
+const { RSA, 'P-256': P256 } = PAIRS;
 
-test('a private key is recognized, in DER and in base64', () => {
-  for (const { privateKey } of Object.values(PAIRS)) {
-    const key = privateKey.export({ type: 'pkcs8', format: 'der' });
-    assert.equal(recognizeKey(key), IN_DER);
-    assert.equal(recognizeKey(Buffer.from(key.toString('base64'))), IN_BASE64);
-  }
-  const pkcs1 = PAIRS.RSA.privateKey.export({ type: 'pkcs1', format: 'der' });
-  const sec1 = PAIRS['P-256'].privateKey.export({ type: 'sec1', format: 'der' });
-  for (const key of [pkcs1, sec1]) assert.equal(recognizeKey(key), IN_DER);
-});
+/** What else comes as DER, and in base64. */
+const OTHERS: readonly (readonly [string, Buffer])[] = [
+  ['a public RSA key of PKCS #1', RSA.publicKey.export({ type: 'pkcs1', format: 'der' })],
+  ['a private RSA key of PKCS #1', RSA.privateKey.export({ type: 'pkcs1', format: 'der' })],
+  ['a private P-256 key of SEC 1', P256.privateKey.export({ type: 'sec1', format: 'der' })],
+  ['a certificate', Buffer.from(CERTIFICATE, 'base64')],
+  ...Object.entries(PAIRS).map(
+    ([type, { privateKey }]) =>
+      [`a private ${type} key of PKCS #8`, privateKey.export({ type: 'pkcs8', format: 'der' })] as const,
+  ),
+];
 
-test('a certificate is recognized, in DER and in base64', () => {
-  assert.equal(recognizeKey(Buffer.from(CERTIFICATE, 'base64')), IN_DER);
-  assert.equal(recognizeKey(Buffer.from(CERTIFICATE)), IN_BASE64);
-});
+for (const [what, bytes] of OTHERS) {
+  test(`${what} is recognized, in DER and in base64`, () => {
+    assert.equal(recognizeKey(bytes), IN_DER);
+    assert.equal(recognizeKey(Buffer.from(bytes.toString('base64'))), IN_BASE64);
+  });
+}
+
+for (const [text, says] of [
+  ['-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n', IN_PEM],
+  ['{"kty":"EC","crv":"P-256"}', JWK],
+  [' { "keys": [ { "n": "0vx7" } ] }', JWK],
+] as const) {
+  test(`${JSON.stringify(text)} is no sound key and recognized as what it looks like`, () => {
+    assert.equal(recognizeKey(Buffer.from(text)), says);
+  });
+}
 
 for (const line of SSH_KEYS) {
   test(`a key of SSH is recognized, with its base64 alone and its bytes: ${line.slice(0, 30)}`, () => {
