@@ -1,51 +1,20 @@
 import type { AuthSettings } from './auth/settings.ts';
 import { readOrigins } from './http/message/cors.ts';
 import type { Address } from './http/transport/listeners.ts';
-import { readTracing, type TracingSettings } from './observe/tracing.ts';
+import { readTracing } from './observe/tracing.ts';
 import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
-import type { Environment, LogLevel } from './settings.ts';
-import { type Database, readDatabase, readServedDatabase, type ServedDatabase } from './store/database.ts';
+import type { Environment } from './settings.ts';
+import { type Database, readDatabase, readServedDatabase } from './store/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
-export interface Config {
-  readonly environment: Environment;
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  readonly logLevel: LogLevel;
-  /** Whether the log says who changed what. */
-  readonly audit: boolean;
-  /** Exact origins whose browser applications are let in. */
-  readonly corsOrigins: readonly string[];
-  /** Sockets at a time. */
-  readonly maxConnections: number;
-  /** From the start of draining until what is still open is cut off. */
-  readonly shutdownSeconds: number;
-  /** For which a service that is no longer ready goes on as before. */
-  readonly shutdownDelaySeconds: number;
-  /** Undefined: no admin listener. */
-  readonly admin: Address | undefined;
-  /** Undefined: no traces. */
-  readonly tracing: TracingSettings | undefined;
-  readonly profile: SharedListConfig | { readonly name: 'error-demo' };
-}
-
-export interface SharedListConfig {
-  readonly name: 'shared-list';
-  readonly dataDir: string;
-  readonly database: ServedDatabase;
-  readonly auth: AuthSettings;
-}
+export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
 
 /**
  * Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it.
  *
  * @throws {ConfigFaults} and so do all readers of this file.
  */
-export async function readConfig(
-  flags: GivenFlags,
-  env: NodeJS.ProcessEnv,
-): Promise<{ readonly config: Config; readonly inForce: Settings['inForce'] }> {
+export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   const settings = readSettings(env, flags);
   const { inForce } = settings;
   const environment = settings.read('TODO_ENVIRONMENT');
@@ -53,14 +22,22 @@ export async function readConfig(
   const common = {
     environment,
     host: settings.read('TODO_HOST'),
+    /** 0 picks a free port. */
     port: settings.read('TODO_PORT'),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
+    /** Whether the log says who changed what. */
     audit: settings.read('TODO_AUDIT') === 'on',
+    /** Exact origins whose browser applications are let in. */
     corsOrigins: readOrigins(settings),
+    /** Sockets at a time. */
     maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
+    /** From the start of draining until what is still open is cut off. */
     shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
+    /** For which a service that is no longer ready goes on as before. */
     shutdownDelaySeconds: settings.read('TODO_SHUTDOWN_DELAY_SECONDS'),
+    /** Undefined: no admin listener. */
     admin: readAdmin(settings),
+    /** Undefined: no traces. */
     tracing: readTracing(settings),
   };
   if (name === 'error-demo') {

@@ -2,34 +2,6 @@ import { nearestTo } from './nearest.ts';
 import { quoteReceived } from './quote.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './settings.ts';
 
-/** Reads settings, and notes every fault, so that three wrong settings cost one start. */
-export interface Settings {
-  /** The value as it was given; undefined when it is not set. An empty variable counts as not set. */
-  text(variable: Variable): string | undefined;
-  /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
-  read<V extends Variable>(variable: V, environment?: Environment): Value<V>;
-  /** Whether a variable of others, one of libpq for example, has a value. */
-  isSet(name: string): boolean;
-  /**
-   * Notes that a variable, or the flag that was given in its place, must be another.
-   *
-   * @param received what it is, as it may be shown; else it is shown without what may be a credential.
-   */
-  refuse(variable: Variable, wanted: string, received?: string): void;
-  /** Notes any other fault, as a line for people. Never any part of a secret. */
-  fault(line: string): void;
-  /**
-   * What was read, when nothing was noted; without a fault nothing is missing.
-   *
-   * @throws {ConfigFaults}
-   */
-  whenSound<T>(read: T | undefined): T;
-  /** What was noted so far, in order. */
-  readonly faults: readonly string[];
-  /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
-  readonly inForce: ReadonlyMap<Variable, string | number | undefined>;
-}
-
 /** A configuration has faults: a line each, with what was received and what is wanted. */
 export class ConfigFaults extends Error {
   override readonly name = 'ConfigFaults';
@@ -44,8 +16,13 @@ export class ConfigFaults extends Error {
 /** What was given on the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
 export type GivenFlags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The reader of the variables and flags of one command. Flags without a value are faults. */
-export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Settings {
+export type Settings = ReturnType<typeof readSettings>;
+
+/**
+ * Reads the settings of one command, and notes every fault, so that three wrong settings cost one start. Flags without
+ * a value are faults.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   const faults: string[] = [];
   const inForce = new Map<Variable, string | number | undefined>();
   // Most likely an unset variable of the shell, which must not fall back to a default.
@@ -58,40 +35,64 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags): Setting
     return typeof value === 'string' ? value : undefined;
   }
 
+  /** The value as it was given; undefined when it is not set. An empty variable counts as not set. */
   function text(variable: Variable): string | undefined {
     const value = given(variable) ?? (env[variable] || undefined);
     if (!inForce.has(variable)) inForce.set(variable, value);
     return value;
   }
 
+  /**
+   * Notes that a variable, or the flag that was given in its place, must be another.
+   *
+   * @param received what it is, as it may be shown; else it is shown without what may be a credential.
+   */
   function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
     const name = (given(variable) !== undefined && flagOf(variable)) || variable;
     faults.push(`${name} ${wanted}, received ${received}`);
   }
 
+  /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
+  function read<V extends Variable>(variable: V, environment: Environment = 'production'): Value<V> {
+    const setting = settingOf(variable);
+    const received = text(variable);
+    const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
+    const parsed = received === undefined ? { value: otherwise } : parse(variable, received);
+    if ('wanted' in parsed) refuse(variable, `must be ${parsed.wanted}`);
+    // What stands for a fault is never served with.
+    const value = 'wanted' in parsed ? (otherwise ?? 0) : parsed.value;
+    inForce.set(variable, value);
+    // The row of the table, of which the type is made, has decided what it is.
+    return value as Value<V>;
+  }
+
+  /** Notes any other fault, as a line for people. Never any part of a secret. */
+  function fault(line: string): void {
+    faults.push(line);
+  }
+
+  /**
+   * What was read, when nothing was noted; without a fault nothing is missing.
+   *
+   * @throws {ConfigFaults}
+   */
+  function whenSound<T>(read: T | undefined): T {
+    if (faults.length > 0 || read === undefined) throw new ConfigFaults(faults);
+    return read;
+  }
+
   return {
-    faults,
-    inForce,
     text,
+    read,
     refuse,
-    isSet: (name) => Boolean(env[name]),
-    whenSound(read) {
-      if (faults.length > 0 || read === undefined) throw new ConfigFaults(faults);
-      return read;
-    },
-    fault: (line) => faults.push(line),
-    read<V extends Variable>(variable: V, environment: Environment = 'production') {
-      const setting = settingOf(variable);
-      const received = text(variable);
-      const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
-      const read = received === undefined ? { value: otherwise } : parse(variable, received);
-      if ('wanted' in read) refuse(variable, `must be ${read.wanted}`);
-      // What stands for a fault is never served with.
-      const value = 'wanted' in read ? (otherwise ?? 0) : read.value;
-      inForce.set(variable, value);
-      // The row of the table, of which the type is made, has decided what it is.
-      return value as Value<V>;
-    },
+    fault,
+    whenSound,
+    /** Whether a variable of others, one of libpq for example, has a value. */
+    isSet: (name: string) => Boolean(env[name]),
+    /** What was noted so far, in order. */
+    faults: faults as readonly string[],
+    /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
+    inForce: inForce as ReadonlyMap<Variable, string | number | undefined>,
   };
 }
 
@@ -119,19 +120,12 @@ function parse(variable: Variable, text: string): { value: string | number } | {
   return { wanted: `a whole number ${unit === undefined ? '' : `of ${unit} `}from ${from} to ${to}` };
 }
 
-/** A variable that looks like one of this service, and is none. */
-interface UnknownVariable {
-  readonly name: string;
-  /** The one that was meant, most likely; undefined when none is near. */
-  readonly nearest: string | undefined;
-}
-
 /** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** The variables `TODO_…` that nothing reads: no fault, and most likely misspelled. */
-export function unknownVariables(env: NodeJS.ProcessEnv): readonly UnknownVariable[] {
+/** The variables `TODO_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant. */
+export function unknownVariables(env: NodeJS.ProcessEnv) {
   const known: readonly string[] = VARIABLES;
   return Object.entries(env)
     .filter(([name]) => name.startsWith('TODO_') && !known.includes(name))

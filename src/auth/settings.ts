@@ -19,15 +19,7 @@ interface TrustedIssuer {
 }
 
 /** Settings that have been found sound, key files included. */
-export interface AuthSettings extends TrustedIssuer {
-  readonly claims: IdentityClaims;
-  /** Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
-  readonly clockToleranceSeconds: number;
-  /** Between two refetches that tokens with an unknown `kid` may cause. */
-  readonly keysCooldownMs: number;
-  /** Between two refreshes in the background. */
-  readonly keysRefreshMs: number;
-}
+export type AuthSettings = NonNullable<Awaited<ReturnType<typeof readAuth>>>;
 
 /** Whether tokens of an issuer are configured, so that the development key has no say. */
 export function namesAnIssuer(settings: Settings): boolean {
@@ -39,21 +31,25 @@ export function namesAnIssuer(settings: Settings): boolean {
 export async function readAuth(
   settings: Settings,
   { environment, dataDir }: { readonly environment: Environment; readonly dataDir: string },
-): Promise<AuthSettings | undefined> {
+) {
   const external = environment === 'production' || namesAnIssuer(settings);
   const trust = external
     ? await readExternalTrust(settings, environment)
     : await readDevelopmentTrust(settings, dataDir);
+  const claims: IdentityClaims = {
+    name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
+    role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
+  };
   const tuning = {
-    claims: {
-      name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
-      role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
-    },
+    claims,
+    /** Clock skew forgiven on `exp`, `nbf` and `iat`, RFC 7519 §4.1.4 (contract A8). */
     clockToleranceSeconds: settings.read(
       'TODO_AUTH_CLOCK_TOLERANCE',
       external ? 'production' : 'development',
     ),
+    /** Between two refetches that tokens with an unknown `kid` may cause. */
     keysCooldownMs: settings.read('TODO_AUTH_KEYS_COOLDOWN_SECONDS') * 1000,
+    /** Between two refreshes in the background. */
     keysRefreshMs: settings.read('TODO_AUTH_KEYS_REFRESH_SECONDS') * 1000,
   };
   return trust && { ...trust, ...tuning };
