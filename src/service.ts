@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
 import { readCommit, readVersion } from './assets.ts';
-import { admitWith } from './auth/admit.ts';
 import type { Config } from './config.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
 import type { Tell } from './events.ts';
@@ -158,7 +157,7 @@ async function openProfile(
   parts: AsyncDisposableStack,
 ): Promise<OpenProfile> {
   if (config.name === 'error-demo') return { routes: errorDemoRoutes(tell), conditions: [] };
-  const { authenticateWith } = await import('./auth/authenticate.ts');
+  const { admitWith, authenticateWith } = await import('./auth/admit.ts');
   const { openKeys } = await import('./auth/keys/source.ts');
   const { database } = config;
   const openStore = await ADAPTERS[database.engine].openStore();

@@ -2,9 +2,12 @@ import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/routes.ts';
 import { andThen } from '../promises.ts';
-import type { Authenticate } from './authenticate.ts';
-import type { Identity } from './identity.ts';
-import { INSUFFICIENT_SCOPE } from './token/refusal.ts';
+import { RecentCache } from '../recent-cache.ts';
+import { type Identity, readIdentity } from './identity.ts';
+import type { KeySet } from './keys/keys.ts';
+import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
+import { readToken } from './token/read-token.ts';
+import { CREDENTIALS_MISSING, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
 
 /** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
@@ -54,4 +57,90 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
  */
 export function canWriteTodos({ roles }: Identity): boolean {
   return roles.includes('editor');
+}
+
+/** What came of checking a request's `Authorization` header; `code` says it in a word, for log and metrics. */
+export type Authentication =
+  | { readonly code: 'accepted'; readonly identity: Identity }
+  | {
+      readonly code: string;
+      /** For the log: the `kid` of a token that is refused, so anybody's text. */
+      readonly keyId?: string | undefined;
+      /** 401 with a challenge (RFC 6750 §3), or 503 while no key could be had from the issuer. */
+      readonly answer: Answer;
+    };
+
+/**
+ * Identifies a caller from the value of `Authorization`. A promise only when a key has to be fetched first, or another
+ * thread verifies the signature; never when the token is remembered and its time has not run out.
+ */
+export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
+
+/** Bytes of tokens to keep: at least 5,000 in use of up to 1.6 KB, or 680 at the limit of 12 KiB. */
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
+
+/** Bytes that a shorter token counts as: no more than 10,000 are kept. What is read from a token is never longer than it. */
+const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
+
+/** What is kept of a verified token. */
+interface Remembered {
+  readonly authentication: Authentication;
+  readonly times: Times;
+}
+
+/** RFC 6750 §2.1, the scheme in any letter case (contract A4). */
+const CREDENTIALS = /^bearer +(.+)$/is;
+
+const MISSING: Authentication = {
+  code: 'credentials-missing',
+  answer: { status: 401, headers: { 'www-authenticate': CREDENTIALS_MISSING } },
+};
+
+/** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
+export function authenticateWith(trust: Trust): Authenticate {
+  const { keys, now, clockToleranceSeconds } = trust;
+  const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
+    Math.max(authorization.length, LEAST_BYTES),
+  );
+  let rememberedSet: KeySet | undefined;
+
+  return (authorization) => {
+    if (authorization === undefined) return MISSING;
+    if (rememberedSet !== keys.current()) {
+      memory.clear();
+      rememberedSet = keys.current();
+    }
+    const known = memory.get(authorization);
+    const isGood = known && checkTimes(known.times, now() / 1000, clockToleranceSeconds) === undefined;
+    return isGood ? known.authentication : identify(authorization);
+  };
+
+  function identify(authorization: string): Authentication | Promise<Authentication> {
+    const credentials = CREDENTIALS.exec(authorization)?.[1];
+    if (credentials === undefined) return MISSING;
+    const token = readToken(credentials);
+    if ('code' in token) return refuse(token, token.keyId);
+    const spelledPlainly = authorization.length === 'Bearer '.length + credentials.length;
+    const set = keys.current();
+    return andThen(firstFault(token, trust), (fault) => {
+      if (fault?.code === 'keys-unavailable') {
+        const retryAfter = String(keys.retryAfter());
+        return { code: fault.code, answer: { status: 503, headers: { 'retry-after': retryAfter } } };
+      }
+      if (fault !== undefined) return refuse(fault, token.keyId);
+      const identity = readIdentity(token.claims, trust.claims);
+      const authentication: Authentication = { code: 'accepted', identity };
+      // A set never comes back: it was this one all the time.
+      const verifiedWithRemembered = set !== undefined && set === keys.current() && set === rememberedSet;
+      if (spelledPlainly && verifiedWithRemembered) {
+        memory.set(authorization, { authentication, times: timesOf(token.claims) });
+      }
+      return authentication;
+    });
+  }
+}
+
+function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
+  const headers = { 'www-authenticate': invalidToken(refusal) };
+  return { code: refusal.code, keyId, answer: { status: 401, headers } };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Authentication } from '../../src/auth/authenticate.ts';
-import { authenticateWith } from '../../src/auth/authenticate.ts';
+import type { Authentication } from '../../src/auth/admit.ts';
+import { authenticateWith } from '../../src/auth/admit.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { draft, forge, jwkOf, type KeyName, publicKey, STRANGERS, signer } from './forge.ts';
 import { issuerKeys, secretKeys, TRUST, usable } from './trust.ts';

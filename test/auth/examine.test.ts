@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authenticateWith } from '../../src/auth/authenticate.ts';
+import { authenticateWith } from '../../src/auth/admit.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { draft, forge } from './forge.ts';
 import { HOSTILE } from './hostile-tokens.ts';

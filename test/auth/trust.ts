@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { authenticateWith } from '../../src/auth/authenticate.ts';
+import { authenticateWith } from '../../src/auth/admit.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import type { Tell } from '../../src/events.ts';

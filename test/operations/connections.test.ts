@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Authentication } from '../../src/auth/authenticate.ts';
+import type { Authentication } from '../../src/auth/admit.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';

@@ -48,7 +48,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'times',
     fault: ({ claims }, { now, clockToleranceSeconds }) =>
-      checkTimes(claims, now() / 1000, clockToleranceSeconds),
+      checkTimes(timesOf(claims), now() / 1000, clockToleranceSeconds),
   },
 ];
 
@@ -100,15 +100,19 @@ function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
   return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
 }
 
+/** The claims that say when a token is valid, each of which may be anything or missing. */
+export type Times = Readonly<Record<'exp' | 'nbf' | 'iat', unknown>>;
+
+export function timesOf(claims: Claims): Times {
+  return { exp: claimAt(claims, ['exp']), nbf: claimAt(claims, ['nbf']), iat: claimAt(claims, ['iat']) };
+}
+
 /**
  * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clocks that differ.
  * `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in
  * seconds.
  */
-export function checkTimes(claims: Claims, now: number, tolerance: number): Refusal | undefined {
-  const exp = claimAt(claims, ['exp']);
-  const nbf = claimAt(claims, ['nbf']);
-  const iat = claimAt(claims, ['iat']);
+export function checkTimes({ exp, nbf, iat }: Times, now: number, tolerance: number): Refusal | undefined {
   if (exp === undefined) return { code: 'expiration-missing' };
   if (!isNumericDate(exp)) return { code: 'time-form' };
   if (nbf !== undefined && !isNumericDate(nbf)) return { code: 'time-form' };
