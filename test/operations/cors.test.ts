@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { header, type Reply } from '../../conformance/src/http.ts';
+import { send } from '../../conformance/src/target.ts';
 import { readConfig } from '../../src/config.ts';
 import { startList } from './list.ts';
 
@@ -8,92 +10,83 @@ const list = await startList({ env: { TODO_CORS_ORIGINS: `${APP}, http://localho
 after(() => list[Symbol.asyncDispose]());
 
 const PREFLIGHT = {
-  'access-control-request-method': 'PUT',
-  'access-control-request-headers': 'authorization',
+  'Access-Control-Request-Method': 'PUT',
+  'Access-Control-Request-Headers': 'authorization',
 };
+const NOT_ALLOWED = { 'access-control-allow-origin': undefined, 'access-control-expose-headers': undefined };
+const METHODS = 'DELETE, GET, HEAD, PUT';
 
-function options(path: string, headers: Record<string, string>): Promise<Response> {
-  return fetch(list.url + path, { method: 'OPTIONS', headers });
+/** Without a token. */
+function ask(line: string, headers: Readonly<Record<string, string>>): Promise<Reply> {
+  return send(list.target, line, { headers });
+}
+
+function assertHeaders(reply: Reply, expected: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(expected)) assert.equal(header(reply, name), value, name);
 }
 
 describe('CORS', { concurrency: true }, () => {
   for (const origin of [APP, 'http://localhost:3000']) {
     test(`a preflight from ${origin} is answered without a token`, async () => {
-      const { status, headers } = await options('/todos/1', { origin, ...PREFLIGHT });
-      assert.equal(status, 204);
-      assert.equal(headers.get('access-control-allow-origin'), origin);
-      assert.equal(headers.get('access-control-allow-methods'), 'DELETE, GET, HEAD, PUT');
+      const reply = await ask('OPTIONS /todos/1', { Origin: origin, ...PREFLIGHT });
+      assert.equal(reply.status, 204);
+      assertHeaders(reply, {
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': METHODS,
+        'access-control-max-age': '7200',
+        'access-control-allow-credentials': undefined,
+        vary: 'Origin',
+      });
       assert.match(
-        headers.get('access-control-allow-headers') ?? '',
+        header(reply, 'access-control-allow-headers') ?? '',
         /^Authorization, Content-Type, Idempotency-Key, If-Match/,
       );
-      assert.equal(headers.get('access-control-max-age'), '7200');
-      assert.equal(headers.get('access-control-allow-credentials'), null);
-      assert.equal(headers.get('vary'), 'Origin');
     });
   }
 
   for (const [name, headers] of [
-    ['another origin', { origin: 'https://evil.example', ...PREFLIGHT }],
-    ['an origin that begins alike', { origin: `${APP}.evil.example`, ...PREFLIGHT }],
-    ['an origin in other case', { origin: 'https://APP.example', ...PREFLIGHT }],
-    ['the origin null', { origin: 'null', ...PREFLIGHT }],
-    ['no origin', PREFLIGHT],
+    ['another origin', { Origin: 'https://evil.example' }],
+    ['an origin that begins alike', { Origin: `${APP}.evil.example` }],
+    ['an origin in other case', { Origin: 'https://APP.example' }],
+    ['the origin null', { Origin: 'null' }],
+    ['no origin', {}],
   ] as const) {
     test(`a preflight from ${name} is the 405 of the contract`, async () => {
-      const reply = await options('/todos/1', headers);
+      const reply = await ask('OPTIONS /todos/1', { ...headers, ...PREFLIGHT });
       assert.equal(reply.status, 405);
-      assert.equal(reply.headers.get('allow'), 'DELETE, GET, HEAD, PUT');
-      assert.equal(reply.headers.get('access-control-allow-origin'), null);
+      assertHeaders(reply, { allow: METHODS, ...NOT_ALLOWED });
     });
   }
 
-  test('OPTIONS that is no preflight is a 405, which the application may read', async () => {
-    const reply = await options('/todos', { origin: APP });
-    assert.equal(reply.status, 405);
-    assert.equal(reply.headers.get('access-control-allow-origin'), APP);
-  });
-
-  for (const path of ['/nope', '/todos/abc']) {
-    test(`a preflight for ${path} is a 404`, async () => {
-      assert.equal((await options(path, { origin: APP, ...PREFLIGHT })).status, 404);
+  for (const [status, line, headers] of [
+    [405, 'OPTIONS /todos', {}],
+    [404, 'OPTIONS /nope', PREFLIGHT],
+    [404, 'OPTIONS /todos/abc', PREFLIGHT],
+    [401, 'GET /todos', {}],
+    [404, 'GET /nope', {}],
+  ] as const) {
+    test(`an application reads the ${status} of ${line}`, async () => {
+      const reply = await ask(line, { Origin: APP, ...headers });
+      assert.equal(reply.status, status);
+      assertHeaders(reply, { 'access-control-allow-origin': APP, vary: 'Accept, Origin' });
     });
   }
 
   test('an application reads its answers and the headers that matter', async () => {
-    const headers = {
-      origin: APP,
-      authorization: `Bearer ${list.editor}`,
-      'content-type': 'application/json',
-    };
-    const body = JSON.stringify({ title: 'Buy milk', categoryId: 1 });
-    const reply = await fetch(`${list.url}/todos`, { method: 'POST', headers, body });
+    const json = { title: 'Buy milk', categoryId: 1 };
+    const reply = await list.send('POST /todos', { headers: { Origin: APP }, json });
     assert.equal(reply.status, 201);
-    assert.equal(reply.headers.get('access-control-allow-origin'), APP);
-    assert.equal(
-      reply.headers.get('access-control-expose-headers'),
-      'Location, ETag, WWW-Authenticate, Retry-After',
-    );
-    assert.equal(reply.headers.get('vary'), 'Origin');
+    assertHeaders(reply, {
+      'access-control-allow-origin': APP,
+      'access-control-expose-headers': 'Location, ETag, WWW-Authenticate, Retry-After',
+      vary: 'Origin',
+    });
   });
 
-  for (const [status, path] of [
-    [401, '/todos'],
-    [404, '/nope'],
-  ] as const) {
-    test(`an application reads its ${status} too`, async () => {
-      const reply = await fetch(list.url + path, { headers: { origin: APP } });
-      assert.equal(reply.status, status);
-      assert.equal(reply.headers.get('access-control-allow-origin'), APP);
-      assert.equal(reply.headers.get('vary'), 'Accept, Origin');
-    });
-  }
-
   test('another origin is answered as ever, and its browser keeps the answer from it', async () => {
-    const reply = await fetch(`${list.url}/nope`, { headers: { origin: 'https://evil.example' } });
+    const reply = await ask('GET /nope', { Origin: 'https://evil.example' });
     assert.equal(reply.status, 404);
-    assert.equal(reply.headers.get('access-control-allow-origin'), null);
-    assert.equal(reply.headers.get('access-control-expose-headers'), null);
+    assertHeaders(reply, NOT_ALLOWED);
   });
 
   for (const value of [

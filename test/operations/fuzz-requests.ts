@@ -18,13 +18,16 @@ interface Operation {
   readonly method: string;
 }
 
-export interface FuzzRequest {
+/** Which operation of the document is meant; undefined when none is. */
+interface Aim {
   readonly method: string;
   readonly target: string;
+  readonly operation: Operation | undefined;
+}
+
+export interface FuzzRequest extends Aim {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
-  /** Undefined when no operation of the document is meant. */
-  readonly operation: Operation | undefined;
 }
 
 interface Canaries {
@@ -153,25 +156,34 @@ export function anyRequest(
       ),
     },
   );
-  const meant = fc.record({
-    operation: fc.constantFrom(...operations),
-    id: ids,
-    asHead: fc.boolean(),
-    wrongMethod: rarely(fc.constantFrom(...OTHER_METHODS)),
-    query: fc.constantFrom('', '', '?', `?${canaries.path}=1`),
-  });
-  const target = fc.oneof(
-    { weight: 19, arbitrary: meant },
-    {
-      weight: 1,
-      arbitrary: fc
-        .tuple(
-          fc.constantFrom('GET', 'POST', ...OTHER_METHODS),
-          fc.constantFrom('', '/', '//todos', '/todos/1/x'),
-        )
-        .map(([method, path]) => ({ method, target: `/${canaries.path}${path}`, operation: undefined })),
-    },
-  );
+  const meant = fc
+    .record({
+      operation: fc.constantFrom(...operations),
+      id: ids,
+      asHead: fc.boolean(),
+      wrongMethod: rarely(fc.constantFrom(...OTHER_METHODS)),
+      query: fc.constantFrom('', '', '?', `?${canaries.path}=1`),
+    })
+    .map(({ operation, id, asHead, wrongMethod, query }): Aim => {
+      const method = wrongMethod ?? (operation.method === 'GET' && asHead ? 'HEAD' : operation.method);
+      const path = operation.path.replace('{id}', id);
+      // Escapes that are refused before routing belong to no operation.
+      const refused =
+        /%(?:00|0A|0D|F[0-9A-F]|(?![0-9A-F]{2}))/i.test(path) ||
+        operation.path.split('/').length !== path.split('/').length;
+      return {
+        method,
+        target: path + query,
+        operation: refused || wrongMethod !== null ? undefined : operation,
+      };
+    });
+  const unknown = fc
+    .tuple(
+      fc.constantFrom('GET', 'POST', ...OTHER_METHODS),
+      fc.constantFrom('', '/', '//todos', '/todos/1/x'),
+    )
+    .map(([method, path]): Aim => ({ method, target: `/${canaries.path}${path}`, operation: undefined }));
+  const aims = fc.oneof({ weight: 19, arbitrary: meant }, { weight: 1, arbitrary: unknown });
   const rest = {
     authorization: credentials,
     accept: accepts,
@@ -182,10 +194,10 @@ export function anyRequest(
     encoding: rarely(fc.constantFrom('gzip', 'identity')),
     key: keys,
   };
-  return fc.record({ target, ...rest }).map(({ target, body, ...headers }) => {
-    const sendsBody = body !== null && ('operation' in target ? target.operation?.method !== 'GET' : true);
+  return fc.record({ aim: aims, ...rest }).map(({ aim, body, ...headers }) => {
+    const sent = body !== null && aim.operation?.method !== 'GET' ? body : undefined;
     return {
-      ...aim(target),
+      ...aim,
       headers: present({
         Authorization: headers.authorization,
         Accept: headers.accept,
@@ -194,32 +206,13 @@ export function anyRequest(
         'If-None-Match': headers.ifNoneMatch,
         'Content-Encoding': headers.encoding ?? undefined,
         'Idempotency-Key': headers.key,
-        ...(sendsBody ? { 'Content-Length': String(body.length) } : {}),
+        'Content-Length': sent && String(sent.length),
       }),
-      body: sendsBody ? body : undefined,
+      body: sent,
     };
   });
 }
 
-type Aim =
-  | Pick<FuzzRequest, 'method' | 'target' | 'operation'>
-  | { operation: Operation; id: string; asHead: boolean; wrongMethod: string | null; query: string };
-
-function aim(target: Aim): Pick<FuzzRequest, 'method' | 'target' | 'operation'> {
-  if (!('id' in target)) return target;
-  const { operation, id, asHead, wrongMethod, query } = target;
-  const method = wrongMethod ?? (operation.method === 'GET' && asHead ? 'HEAD' : operation.method);
-  const path = operation.path.replace('{id}', id);
-  // Escapes that are refused before routing belong to no operation.
-  const refused =
-    /%(?:00|0A|0D|F[0-9A-F]|(?![0-9A-F]{2}))/i.test(path) ||
-    operation.path.split('/').length !== path.split('/').length;
-  return { method, target: path + query, operation: refused || wrongMethod !== null ? undefined : operation };
-}
-
 function present(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
+  return JSON.parse(JSON.stringify(headers));
 }

@@ -2,20 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as OTLP/JSON has it, attributes as an object. */
-export interface ReceivedSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly start: bigint;
-  readonly end: bigint;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  /** 2 is an error. */
-  readonly status: number;
-  readonly resource: Readonly<Record<string, unknown>>;
-}
+/** A span as OTLP/JSON has it, attributes as an object; the status 2 is an error. */
+export type ReceivedSpan = ReturnType<typeof spansOf>[number];
 
 /** A collector that keeps what it is sent by OTLP/HTTP as JSON. Owned: `await using`. */
 export interface Receiver extends AsyncDisposable {
@@ -83,7 +71,7 @@ interface WireSpan {
   readonly status: { readonly code: number };
 }
 
-function spansOf({ resourceSpans }: Export): ReceivedSpan[] {
+function spansOf({ resourceSpans }: Export) {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({

@@ -11,44 +11,25 @@ import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
-test('What the service does 1 · the todos of the shared list survive a restart, their ids are not reused', async () => {
-  await using folder = await temporaryFolder();
-  const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
-  let kept: Todo;
-  let deleted: Todo;
-  {
-    await using service = await start();
-    const target = sharedListOf(service, 'production');
-    kept = await makeTodo(target, 'Kept');
-    deleted = await makeTodo(target, 'Deleted');
-    await send(target, `DELETE /todos/${deleted.id}`, { token: target.tokens.editor });
-  }
-  await using service = await start();
-  const target = sharedListOf(service, 'production');
-  const list = await send(target, 'GET /todos', { token: target.tokens.reader });
-  assert.deepEqual(json(list), [kept]);
-  assert.ok((await makeTodo(target)).id > deleted.id);
-});
-
-test('a todo whose creation was answered is there after kill -9, and the next start has the file at once', async () => {
-  await using folder = await temporaryFolder();
-  const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
-  const first = await start();
-  const made = await makeTodo(sharedListOf(first, 'production'));
-  await first.stop('SIGKILL');
-  await using second = await start();
-  assert.deepEqual(await readTodo(sharedListOf(second, 'production'), made.id), made);
-});
-
-test('D7 · a restart makes no further categories', async () => {
-  await using folder = await temporaryFolder();
-  for (let starts = 0; starts < 2; starts += 1) {
-    await using service = await startService({ environment: 'production', auth, dataDir: folder.path });
-    const target = sharedListOf(service, 'production');
-    const request = { token: target.tokens.editor, json: { title: 'Buy milk', categoryId: 3 } };
-    assertProblem(await send(target, 'POST /todos', request), 400, { title: 'Category not found' });
-  }
-});
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`What the service does 1, D7 · after ${signal} todos and categories are as they were, and ids are not reused`, async () => {
+    await using folder = await temporaryFolder();
+    const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
+    const first = await start();
+    const before = sharedListOf(first, 'production');
+    const kept = await makeTodo(before, 'Kept');
+    const deleted = await makeTodo(before, 'Deleted');
+    await send(before, `DELETE /todos/${deleted.id}`, { token: before.tokens.editor });
+    await first.stop(signal);
+    await using second = await start();
+    const target = sharedListOf(second, 'production');
+    const list = await send(target, 'GET /todos', { token: target.tokens.reader });
+    assert.deepEqual(json(list), [kept]);
+    assert.ok((await makeTodo(target)).id > deleted.id);
+    const third = { token: target.tokens.editor, json: { title: 'Buy milk', categoryId: 3 } };
+    assertProblem(await send(target, 'POST /todos', third), 400, { title: 'Category not found' });
+  });
+}
 
 test('D2 · the error demo starts anew: its todo is not done', async () => {
   await using folder = await temporaryFolder();
