@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/store/postgres/database.ts';
+import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
@@ -444,4 +445,11 @@ test('the size of the tables is asked for once a minute, and unknown again when 
   await server.execute(url, 'DROP TABLE idempotency_keys');
   now = 120_000;
   assert.equal(await known(), undefined);
+});
+
+test('check says that a server does not sync', async () => {
+  await using operator = await openPostgresOperator(await server.makeMigrated());
+  const { facts, faults } = await operator.inspect();
+  assert.equal(facts.fsync, 'off');
+  assert.deepEqual(faults, ['"fsync" must be "on", received "off": a power cut may lose answered writes']);
 });

@@ -8,7 +8,7 @@ import { Cluster } from '../../src/store/postgres/cluster.ts';
 import type { Ask } from '../../src/store/postgres/connection.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { PostgresList } from '../../src/store/postgres/list.ts';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { migratePostgres } from '../../src/store/postgres/operator.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
@@ -94,12 +94,6 @@ async function truth(url: string): Promise<string> {
 
 async function isTrue(list: List): Promise<void> {
   assert.equal(await list.text(), await truth(list.url));
-}
-
-/** What `check` finds wrong. */
-async function faultsOf(url: string): Promise<string> {
-  await using operator = await openPostgresOperator(url);
-  return (await operator.inspect()).faults.join('\n');
 }
 
 async function answers(ask: () => unknown): Promise<boolean> {
@@ -260,7 +254,7 @@ test('while a trigger is off, the list is read whole each time, and check says s
     await isTrue(list);
     assert.equal(list.wholeReads(), round);
   }
-  assert.match(await faultsOf(list.url), /must be "ENABLE ALWAYS".* TRIGGER todo_changed$/);
+  assert.match((await server.faults(list.url)).join(), /must be "ENABLE ALWAYS".* TRIGGER todo_changed$/);
 });
 
 for (const when of ['before the first list', 'after it'] as const) {
@@ -337,9 +331,9 @@ test('ids of transactions from another server are correct, and fast again after 
     await isTrue(list);
     assert.equal(list.wholeReads(), round);
   }
-  assert.match(await faultsOf(list.url), /run "todo-service migrate"/);
+  assert.match((await server.faults(list.url)).join(), /run "todo-service migrate"/);
   await migratePostgres(list.url);
-  assert.doesNotMatch(await faultsOf(list.url), /todo-service migrate/);
+  assert.doesNotMatch((await server.faults(list.url)).join(), /todo-service migrate/);
   await isTrue(list);
   assert.equal(list.wholeReads(), 3);
   await list.execute("UPDATE todos SET title = 'again' WHERE id = 5; DELETE FROM todos WHERE id = 6");

