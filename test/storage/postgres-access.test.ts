@@ -230,7 +230,7 @@ test('after 28P01 with a file that has just changed, the new text is tried at on
 test('after 28P01 the new text is tried once, however often the file changes', async () => {
   const { path, bare } = await withPasswordFile('a');
   const { outcome, given } = await connectWhile(path, bare, ['b', 'c', 'd', 'e', 'f']);
-  assert.match(outcome, /^password authentication failed for user "owner_\d+"$/);
+  assert.match(outcome, /^password authentication failed for user "role_\d+"$/);
   assert.deepEqual(given, ['a', 'b', 'c']);
 });
 

@@ -150,19 +150,9 @@ export class PostgresServer implements AsyncDisposable {
   async makeMigrated(): Promise<string> {
     this.#migrated ??= this.makeDatabase().then(async (url) => {
       await migratePostgres(url);
-      return new URL(url).pathname.slice(1);
+      return nameOf(url);
     });
     return this.makeDatabase(await this.#migrated);
-  }
-
-  /** Makes an empty database with an owner who is no superuser, and gives the owner's name and connection string. */
-  async makeOwnedDatabase(): Promise<{ readonly owner: string; readonly url: string }> {
-    const url = new URL(await this.makeDatabase());
-    const owner = `owner_${this.#databases}`;
-    await this.execute(url.href, `CREATE ROLE ${owner} LOGIN PASSWORD '${PASSWORD}'`);
-    await this.execute(url.href, `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${owner}`);
-    url.username = owner;
-    return { owner, url: url.href };
   }
 
   /** Makes a role that owns nothing, and gives its name and connection string for a database. */
@@ -173,6 +163,14 @@ export class PostgresServer implements AsyncDisposable {
     const own = new URL(url);
     own.username = role;
     return { role, url: own.href };
+  }
+
+  /** Makes an empty database whose owner is no superuser, and gives the owner's name and connection string. */
+  async makeOwnedDatabase(): Promise<{ readonly owner: string; readonly url: string }> {
+    const database = await this.makeDatabase();
+    const { role: owner, url } = await this.makeRole(database);
+    await this.execute(database, `ALTER DATABASE ${nameOf(database)} OWNER TO ${owner}`);
+    return { owner, url };
   }
 
   /** Changes a setting of the whole server, for sessions that are open as well. `undefined` brings the default back. */
@@ -191,8 +189,7 @@ export class PostgresServer implements AsyncDisposable {
   /** Changes a setting of the sessions to come with one database. `undefined` brings the default back. */
   async setForDatabase(url: string, name: string, value: string | undefined): Promise<void> {
     const change = value === undefined ? `RESET ${name}` : `SET ${name} = '${value}'`;
-    const database = new URL(url).pathname.slice(1);
-    await this.execute(this.url, `ALTER DATABASE ${database} ${change}`);
+    await this.execute(this.url, `ALTER DATABASE ${nameOf(url)} ${change}`);
   }
 
   /** How many connections a role may have; -1 for as many as it likes. Those that it has stay. */
@@ -364,6 +361,9 @@ export function bothHosts(url: string, primary: PostgresServer, standby: Postgre
   const hosts = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
   return url.replace(/@[^/]*(.*)$/, `@${hosts}$1?target_session_attrs=read-write`);
 }
+
+/** The name of the database. */
+const nameOf = (url: string): string => new URL(url).pathname.slice(1);
 
 /** The connection string of what is on another port of 127.0.0.1. */
 export function atPort(url: string, port: number): string {

@@ -49,7 +49,7 @@ test('D9 · a database that is not there, or not to be had, is named in one line
 test('a server without a connection to spare is waited for', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.limitConnections(owner, 0);
-  assert.match(await faultOf(url), /too many connections for role "owner_\d+"$/);
+  assert.match(await faultOf(url), /too many connections for role "role_\d+"$/);
   const opening = openPostgresStore(url, { patienceMs: 60_000 });
   await sleep(100);
   await server.limitConnections(owner, -1);
