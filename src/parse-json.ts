@@ -9,7 +9,7 @@ export interface JsonFault {
 }
 
 /** What a text must be beside JSON. */
-export interface JsonRules {
+interface JsonRules {
   /** Deepest nesting of arrays and objects; as deep as it likes by default. */
   readonly maxDepth?: number;
   /** No object has two members of one name. By default the last one counts. */

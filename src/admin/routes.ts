@@ -5,7 +5,7 @@ import { within } from '../promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../store/store.ts';
 
 /** What operators can ask for. */
-export interface AdminParts {
+interface AdminParts {
   /** True when requests can be answered, else why not, for people. Never rejects. */
   readonly ready: () => Promise<true | string>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;

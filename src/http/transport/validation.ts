@@ -68,7 +68,7 @@ const TARGET = /^(?:https?:\/\/([^/?]+)(?=[/?]|$)|(?=\/))(\/[^?]*)?(?:\?.*)?$/i;
 const PRINTABLE = /^[!-~]+$/;
 
 /** What a request target names: a path for the router and, in absolute form, the authority that replaces `Host`. */
-export interface Target {
+interface Target {
   /** Percent-decoded once (contract R1), unless it holds characters that stand in no route. Without query. */
   readonly path: string;
   readonly authority?: string;
