@@ -1,15 +1,14 @@
-import { useHeyApi } from './hey-api.ts';
-import { useOpenapiFetch } from './openapi-fetch.ts';
-import { useOrval } from './orval.ts';
+import { reader } from '../service.ts';
+import { use } from './client.ts';
+import { heyApi } from './hey-api.ts';
+import { openapiFetch } from './openapi-fetch.ts';
+import { orval } from './orval.ts';
 import { useZod } from './zod.ts';
 
-const uses = {
-  'openapi-typescript, openapi-fetch': useOpenapiFetch,
-  '@hey-api/openapi-ts': useHeyApi,
-  orval: useOrval,
-  zod: useZod,
-};
-for (const [name, use] of Object.entries(uses)) {
-  await use();
+const clients = { 'openapi-typescript, openapi-fetch': openapiFetch, '@hey-api/openapi-ts': heyApi, orval };
+for (const [name, client] of Object.entries(clients)) {
+  await use(client, reader);
   process.stdout.write(`${name}: right\n`);
 }
+await useZod();
+process.stdout.write('zod: right\n');
