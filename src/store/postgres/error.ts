@@ -137,11 +137,6 @@ export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   return error;
 }
 
-/** Says what is wrong with a database by an Error for people; does nothing when nothing is. */
-export function throwFault(fault: string | undefined): void {
-  if (fault !== undefined) throw new Error(fault);
-}
-
 /** What the driver or the server said, for people. A name with several addresses fails once for each. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');

@@ -36,7 +36,7 @@ interface Behind {
 }
 
 /** Which needs are not met. */
-export interface Lacks {
+interface Lacks {
   /** What is not there, for people. */
   readonly missing: readonly string[];
   /** Which rights are not there on what is, for people, with what grants them. */

@@ -3,7 +3,7 @@ import { Migrations, type SchemaVersion } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
 import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf, throwFault } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf } from './error.ts';
 import { TRIGGERS } from './list.ts';
 import { EVER, faultOf, findAllLacks, grants, raiseAbove, rightsFault, TO_SERVE } from './needs.ts';
 
@@ -232,4 +232,9 @@ async function rightsToMigrate(connection: ServerConnection, version: number): P
 async function find(connection: ServerConnection, text: string): Promise<boolean> {
   const [row] = await connection.run<{ found: boolean }>(text);
   return row?.found === true;
+}
+
+/** Says what is wrong by an Error for people; does nothing when nothing is. */
+function throwFault(fault: string | undefined): void {
+  if (fault !== undefined) throw new Error(fault);
 }
