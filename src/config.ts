@@ -82,5 +82,5 @@ function readAdmin(settings: Settings): Address | undefined {
 /** Imported only here, because the error demo has no use for it. */
 async function readAuthOf(settings: Settings, environment: Environment): Promise<AuthSettings | undefined> {
   const { readAuth } = await import('./auth/settings.ts');
-  return readAuth(settings, { environment, dataDir: settings.read('TODO_DATA_DIR') });
+  return readAuth(settings, environment);
 }

@@ -7,7 +7,7 @@ import { type Identity, readIdentity } from './identity.ts';
 import type { KeySet } from './keys/keys.ts';
 import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
 import { readToken } from './token/read-token.ts';
-import { CREDENTIALS_MISSING, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
+import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
 
 /** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
@@ -93,7 +93,7 @@ const CREDENTIALS = /^bearer +(.+)$/is;
 
 const MISSING: Authentication = {
   code: 'credentials-missing',
-  answer: { status: 401, headers: { 'www-authenticate': CREDENTIALS_MISSING } },
+  answer: { status: 401, headers: { 'www-authenticate': CHALLENGE } },
 };
 
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */

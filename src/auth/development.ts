@@ -134,12 +134,6 @@ export interface TokenClaims {
   readonly claims: readonly (readonly [string, unknown])[];
 }
 
-export interface SignedToken {
-  readonly token: string;
-  readonly header: Readonly<Record<string, string>>;
-  readonly claims: Readonly<Record<string, unknown>>;
-}
-
 /** Claims that every token of `token create` has. */
 export const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
 
@@ -148,7 +142,7 @@ export function signToken(
   { name, roles, lifetimeSeconds, claims }: TokenClaims,
   { issuer, audience, secret, keyId }: Signer,
   now: number,
-): SignedToken {
+) {
   const issuedAt = Math.floor(now);
   const header = { alg: 'HS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
   const all = {

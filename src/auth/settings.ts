@@ -28,14 +28,11 @@ export function namesAnIssuer(settings: Settings): boolean {
 }
 
 /** Decides what the settings mean and reads the files they name. Does NOT contact the issuer. */
-export async function readAuth(
-  settings: Settings,
-  { environment, dataDir }: { readonly environment: Environment; readonly dataDir: string },
-) {
+export async function readAuth(settings: Settings, environment: Environment) {
   const external = environment === 'production' || namesAnIssuer(settings);
   const trust = external
     ? await readExternalTrust(settings, environment)
-    : await readDevelopmentTrust(settings, dataDir);
+    : await readDevelopmentTrust(settings);
   const claims: IdentityClaims = {
     name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
     role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
@@ -55,8 +52,8 @@ export async function readAuth(
   return trust && { ...trust, ...tuning };
 }
 
-async function readDevelopmentTrust(settings: Settings, dataDir: string): Promise<TrustedIssuer> {
-  const path = developmentKeyPath(dataDir);
+async function readDevelopmentTrust(settings: Settings): Promise<TrustedIssuer> {
+  const path = developmentKeyPath(settings.read('TODO_DATA_DIR'));
   await readDevelopmentKey(path).catch((error) => settings.fault(asNotUsable(error).message));
   return {
     issuer: DEVELOPMENT_ISSUER,

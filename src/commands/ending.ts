@@ -68,15 +68,3 @@ export function crashed(tell: Tell): Promise<Ending> {
 export function waitForNothing(): void {
   setTimeout(() => process.exit(), LAST_MS).unref();
 }
-
-/**
- * Ends the process with 1 when what is being closed does not close within `milliseconds`. The result calls it
- * off.
- */
-export function endAnyway(milliseconds: number, tell: Tell): () => void {
-  const timer = setTimeout(() => {
-    tell({ event: 'stop-failed', milliseconds });
-    process.exit(1);
-  }, milliseconds);
-  return () => clearTimeout(timer);
-}

@@ -3,12 +3,13 @@ import type { Tell } from '../events.ts';
 import { meant } from '../nearest.ts';
 import { openLog, tellBy } from '../observe/log.ts';
 import type { Output } from '../observe/standard-output.ts';
+import { within } from '../promises.ts';
 import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { openService, type Service, ServiceNotOpened } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
 import { defineCommand, printCannot, printUnknownVariables } from './command.ts';
-import { crashed, endAnyway, signalled, waitForNothing } from './ending.ts';
+import { crashed, signalled, waitForNothing } from './ending.ts';
 import { SERVE_FLAGS, settingsHelp } from './flags.ts';
 
 const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
@@ -76,9 +77,12 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   const { reason, exitCode } = await Promise.race([stop, crashed(tell)]);
   tell({ event: 'stopping', reason });
   const { shutdownSeconds, shutdownDelaySeconds } = config;
-  const closed = endAnyway((shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS, tell);
-  await service[Symbol.asyncDispose]();
-  closed();
+  const milliseconds = (shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS;
+  const closed = Promise.resolve(service[Symbol.asyncDispose]());
+  if ((await within(milliseconds, closed, 'late')) === 'late') {
+    tell({ event: 'stop-failed', milliseconds });
+    process.exit(1);
+  }
   tell({ event: 'stopped' });
   waitForNothing();
   return exitCode;

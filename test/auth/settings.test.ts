@@ -21,8 +21,8 @@ const JWKS_URL = { TODO_AUTH_JWKS_URL: 'https://a.example/jwks' };
 
 /** What is read, and the faults that are found. */
 async function read(variables: Variables, environment: Environment = 'production', dataDir = 'nowhere') {
-  const settings = readSettings(variables, {});
-  return { auth: await readAuth(settings, { environment, dataDir }), faults: settings.faults };
+  const settings = readSettings(variables, { 'data-dir': dataDir });
+  return { auth: await readAuth(settings, environment), faults: settings.faults };
 }
 
 test('an issuer and an audience suffice: the keys are found by discovery', async () => {

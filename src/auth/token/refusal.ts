@@ -46,15 +46,13 @@ export function utcTime(numericDate: number): string | undefined {
   return `${new Date(Math.floor(numericDate) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-const BEARER = 'Bearer realm="todo-service"';
-
 /** 401 without credentials: RFC 6750 §3.1 gives no error code to a request that carries none (contract A1). */
-export const CREDENTIALS_MISSING = BEARER;
+export const CHALLENGE = 'Bearer realm="todo-service"';
 
 /** 403: the token is good and its roles do not suffice (contract A3). */
-export const INSUFFICIENT_SCOPE = `${BEARER}, error="insufficient_scope"`;
+export const INSUFFICIENT_SCOPE = `${CHALLENGE}, error="insufficient_scope"`;
 
 /** 401 for a token that failed, RFC 6750 §3 (contract A2). */
 export function invalidToken(refusal: Refusal): string {
-  return `${BEARER}, error="invalid_token", error_description="${describeRefusal(refusal)}"`;
+  return `${CHALLENGE}, error="invalid_token", error_description="${describeRefusal(refusal)}"`;
 }
