@@ -1,7 +1,6 @@
 import { RecentCache } from '../../recent-cache.ts';
 import type { TodoRepresentation } from '../todo.ts';
-import type { Watcher } from './writer.ts';
-import type { Write } from './writer-thread.ts';
+import type { Changed, UnderWay } from './writer.ts';
 
 /** What is known of a todo. */
 type Known = TodoRepresentation | 'missing';
@@ -19,11 +18,10 @@ const weigh = (_id: number, known: Known): number =>
  * the moment a batch is sent until it is done, its changes may be visible to some and not to others: the todos that it may
  * change are asked of SQLite meanwhile.
  */
-export class TodoCache implements Watcher {
+export class TodoCache {
   readonly #readHighest: (() => number) | undefined;
   readonly #todos: RecentCache<number, Known>;
-  readonly #underWay = new Set<number>();
-  #addsUnderWay = false;
+  readonly #underWay: UnderWay;
   /** No higher id was given out; undefined while that is not known. */
   #highest: number | undefined;
 
@@ -31,7 +29,8 @@ export class TodoCache implements Watcher {
    * @param limit Bytes; 0 switches the cache off.
    * @param readHighest Asks SQLite for the highest id that was given out, 0 before the first.
    */
-  constructor(limit: number, readHighest: () => number) {
+  constructor(limit: number, underWay: UnderWay, readHighest: () => number) {
+    this.#underWay = underWay;
     this.#readHighest = limit > 0 ? readHighest : undefined;
     this.#todos = new RecentCache(limit, weigh);
   }
@@ -43,38 +42,29 @@ export class TodoCache implements Watcher {
 
   /** Undefined when SQLite has to be asked. */
   get(id: number): Known | undefined {
-    if (this.#underWay.has(id)) return undefined;
+    if (this.#underWay.ids.has(id)) return undefined;
     const known = this.#todos.get(id);
     if (known !== undefined) return known;
-    const highest = this.#addsUnderWay ? undefined : this.#highest;
+    const highest = this.#underWay.adds ? undefined : this.#highest;
     return highest !== undefined && (id > highest || id < 1) ? 'missing' : undefined;
   }
 
   /** What SQLite said of a todo. */
   set(id: number, known: Known): void {
     this.#highest ??= this.#readHighest?.();
-    if (!this.#underWay.has(id)) this.#todos.set(id, known);
+    if (!this.#underWay.ids.has(id)) this.#todos.set(id, known);
   }
 
-  batchSent(writes: readonly Write[]): void {
-    for (const write of writes) {
-      if (write.kind === 'add') this.#addsUnderWay = true;
-      else if (write.kind !== 'probe') this.#underWay.add(write.id);
+  forget(changed: Changed): void {
+    if (changed === 'all') {
+      this.#todos.clear();
+      this.#highest = undefined;
+      return;
     }
-  }
-
-  batchDone(changed: readonly number[]): void {
     for (const id of changed) {
       // Who asked for a new id before it was committed found none.
       this.#todos.delete(id);
       if (this.#highest !== undefined && id > this.#highest) this.#highest = id;
     }
-    this.#underWay.clear();
-    this.#addsUnderWay = false;
-  }
-
-  invalidate(): void {
-    this.#todos.clear();
-    this.#highest = undefined;
   }
 }

@@ -12,7 +12,7 @@ const POLL_INTERVAL_MS = 1_000;
  * one that is damaged; a file that seems so is read whole, once, because a disk may fail for a moment.
  */
 export class FileHealth implements AsyncDisposable {
-  readonly #file: KnownFile;
+  readonly file: KnownFile;
   readonly #path: string;
   readonly #tell: Tell;
   readonly #polling: NodeJS.Timeout;
@@ -21,7 +21,7 @@ export class FileHealth implements AsyncDisposable {
 
   /** @param path as people wrote it. */
   constructor(file: KnownFile, path: string, tell: Tell) {
-    this.#file = file;
+    this.file = file;
     this.#path = path;
     this.#tell = tell;
     this.#polling = setInterval(() => {
@@ -55,7 +55,7 @@ export class FileHealth implements AsyncDisposable {
 
   /** In a thread, and by a connection of its own, which has no page at hand. */
   async #examine(): Promise<void> {
-    await using examiner = new Thread<'examine', boolean>(THREAD, this.#file);
+    await using examiner = new Thread<'examine', boolean>(THREAD, this.file);
     if ((await examiner.ask('examine')) !== true) return;
     this.#fault = undefined;
     this.#tell({ event: 'database-recovered', path: this.#path });

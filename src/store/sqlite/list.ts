@@ -2,12 +2,10 @@ import { chunkOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
 import { errorOf } from './error.ts';
-import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
 import type { ListPart, ReadChunk } from './reader-thread.ts';
 import { Thread } from './thread.ts';
-import type { Watcher } from './writer.ts';
-import type { Write } from './writer-thread.ts';
+import type { Changed, UnderWay } from './writer.ts';
 
 const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
@@ -16,19 +14,19 @@ const THREAD = new URL('./reader-thread.ts', import.meta.url);
  * moment a batch is sent until it is done, its changes may be visible to some: whoever asks meanwhile gets what is
  * read then.
  */
-export class SqliteList implements Watcher, AsyncDisposable {
+export class SqliteList implements AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[]>;
   readonly #chunks = new ListChunks();
   readonly #health: FileHealth;
+  readonly #underWay: UnderWay;
   /** Nothing has changed since the chunks were read, except by the batch that is under way. */
   #fresh = false;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
-  /** The chunks of the batch that is under way. */
-  #underWay: readonly number[] | undefined;
 
-  constructor(file: KnownFile, health: FileHealth) {
-    this.#thread = new Thread(THREAD, file);
+  constructor(health: FileHealth, underWay: UnderWay) {
+    this.#underWay = underWay;
+    this.#thread = new Thread(THREAD, health.file);
     this.#health = health;
   }
 
@@ -41,18 +39,11 @@ export class SqliteList implements Watcher, AsyncDisposable {
     return this.#known() ?? this.#refreshed();
   }
 
-  batchSent(writes: readonly Write[]): void {
-    // New todos come at the end, which is always read.
-    this.#underWay = writes.flatMap((write) => ('id' in write ? chunkOf(write.id) : []));
-  }
-
-  batchDone(changed: readonly number[]): void {
-    this.#underWay = undefined;
-    if (changed.length > 0) this.#noteChange(changed);
-  }
-
-  invalidate(): void {
-    this.#noteChange('all');
+  /** The chunks of these todos are read before the next version. */
+  forget(changed: Changed): void {
+    this.#fresh = false;
+    if (changed === 'all') this.#dirty = 'all';
+    else if (this.#dirty !== 'all') for (const id of changed) this.#dirty.add(chunkOf(id));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -60,13 +51,8 @@ export class SqliteList implements Watcher, AsyncDisposable {
   }
 
   #known(): ListVersion | undefined {
-    return this.#fresh && this.#underWay === undefined ? this.#chunks.version() : undefined;
-  }
-
-  #noteChange(ids: readonly number[] | 'all'): void {
-    this.#fresh = false;
-    if (ids === 'all') this.#dirty = 'all';
-    else if (this.#dirty !== 'all') for (const id of ids) this.#dirty.add(chunkOf(id));
+    const { ids, adds } = this.#underWay;
+    return this.#fresh && ids.size === 0 && !adds ? this.#chunks.version() : undefined;
   }
 
   readonly #refreshed = singleFlight(async (): Promise<ListVersion> => {
@@ -80,13 +66,15 @@ export class SqliteList implements Watcher, AsyncDisposable {
     const dirty = this.#dirty;
     const dirtied = new Set<number>();
     this.#dirty = dirtied;
+    // New todos come at the end, which is always read.
+    const underWay = Array.from(this.#underWay.ids, chunkOf);
     const part =
       dirty === 'all'
         ? { chunks: [], from: 0 }
-        : { chunks: new Set([...dirty, ...(this.#underWay ?? [])]), from: this.#chunks.highest };
+        : { chunks: new Set([...dirty, ...underWay]), from: this.#chunks.highest };
     const answer = await this.#thread.ask(part);
     if ('failure' in answer) {
-      this.invalidate();
+      this.forget('all');
       this.#health.note(answer);
       throw errorOf(answer);
     }

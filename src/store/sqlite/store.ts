@@ -12,7 +12,7 @@ import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
-import { Writer } from './writer.ts';
+import { type Changed, Writer } from './writer.ts';
 
 /** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
 const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
@@ -34,7 +34,7 @@ export interface SqliteOptions extends OwnedOptions {
  * @throws {StoreNotOpened} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
-  const { file, findRow, highestId, cache, list, writer, health, opened } = await openParts(path, options);
+  const { findRow, highestId, cache, list, writer, health, opened } = await openParts(path, options);
 
   function read<T>(statement: () => T): T {
     try {
@@ -94,7 +94,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 
     sizes: {
       get database() {
-        return [...sizeOf(file.path, 'main'), ...sizeOf(`${file.path}-wal`, 'wal')];
+        return [...sizeOf(health.file.path, 'main'), ...sizeOf(`${health.file.path}-wal`, 'wal')];
       },
       get list() {
         return list.bytes;
@@ -124,12 +124,16 @@ async function openParts(path: string, options: SqliteOptions) {
     const findRow = prepareFind(reader);
     const findHighest = reader.prepare(HIGHEST_ID);
     const highestId = () => Number(findHighest.get()?.highest);
-    const file = knownFile(resolve(path), owned.path);
-    const health = parts.use(new FileHealth(file, path, tell));
-    const cache = new TodoCache(cacheBytes, highestId);
-    const list = parts.use(new SqliteList(file, health));
-    const writer = parts.use(new Writer(file, [cache, list], health));
-    return { file, findRow, highestId, cache, list, writer, health, opened: parts.move() };
+    const health = parts.use(new FileHealth(knownFile(resolve(path), owned.path), path, tell));
+    const underWay = { ids: new Set<number>(), adds: false };
+    const cache = new TodoCache(cacheBytes, underWay, highestId);
+    const list = parts.use(new SqliteList(health, underWay));
+    const onChanged = (changed: Changed): void => {
+      cache.forget(changed);
+      list.forget(changed);
+    };
+    const writer = parts.use(new Writer(health, underWay, onChanged));
+    return { findRow, highestId, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
     throw notOpened(path, error);
   }

@@ -1,20 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Mark } from '../../events.ts';
 import { errorOf } from './error.ts';
-import type { KnownFile } from './file.ts';
 import type { FileHealth } from './health.ts';
 import { Thread } from './thread.ts';
 import type { BatchResult, Decided, Outcome, Outcomes, Write } from './writer-thread.ts';
 
-/** Hears of each batch before its writers do. */
-export interface Watcher {
-  /** A batch is sent: from now on its changes may become visible. */
-  batchSent(writes: readonly Write[]): void;
-  /** The batch is done, and the todos of these ids were made, replaced or removed. The next may be sent at once. */
-  batchDone(changed: readonly number[]): void;
-  /** Another program changed something, or the outcome of a batch is unknown: only the database is right. */
-  invalidate(): void;
+/** What a batch may change. From the moment it is sent until it is done, some may see its changes and others not. */
+export interface UnderWay {
+  /** Of todos that it replaces or removes. */
+  readonly ids: Set<number>;
+  /** It adds todos. */
+  adds: boolean;
 }
+
+/**
+ * Which todos were made, replaced or removed. All may have been when another program changed something, or the outcome of a
+ * batch is unknown: only the database is right.
+ */
+export type Changed = readonly number[] | 'all';
 
 interface Waiting {
   readonly write: Write;
@@ -37,7 +40,8 @@ const PROOF_MS = 5_000;
  */
 export class Writer implements AsyncDisposable {
   readonly #thread: Thread<readonly Write[], BatchResult>;
-  readonly #watchers: readonly Watcher[];
+  readonly #underWay: UnderWay;
+  readonly #onChanged: (changed: Changed) => void;
   readonly #health: FileHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
@@ -46,12 +50,15 @@ export class Writer implements AsyncDisposable {
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(file: KnownFile, watchers: readonly Watcher[], health: FileHealth) {
+  /**
+   * @param underWay Says what a batch may change before it is sent, and until its writers hear of it.
+   * @param onChanged Called before that.
+   */
+  constructor(health: FileHealth, underWay: UnderWay, onChanged: (changed: Changed) => void) {
     this.#health = health;
-    this.#watchers = watchers;
-    this.#thread = new Thread(THREAD, file, () => {
-      for (const watcher of watchers) watcher.invalidate();
-    });
+    this.#underWay = underWay;
+    this.#onChanged = onChanged;
+    this.#thread = new Thread(THREAD, health.file, () => onChanged('all'));
     this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
   }
 
@@ -95,7 +102,10 @@ export class Writer implements AsyncDisposable {
       this.#next = [];
       const writes = batch.map(({ write }) => write);
       const from = performance.now();
-      for (const watcher of this.#watchers) watcher.batchSent(writes);
+      for (const write of writes) {
+        if (write.kind === 'add') this.#underWay.adds = true;
+        else if (write.kind !== 'probe') this.#underWay.ids.add(write.id);
+      }
       const result = await (this.#health.fault ?? this.#thread.ask(writes));
       const until = performance.now();
       this.#committedAt = 'failure' in result ? Number.NEGATIVE_INFINITY : until;
@@ -108,11 +118,11 @@ export class Writer implements AsyncDisposable {
     if ('failure' in result) this.#health.note(result);
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    for (const watcher of this.#watchers) {
-      watcher.batchDone(changed);
-      if ('failure' in result && result.failure === 'unknown') watcher.invalidate();
-    }
-    // Its writers hear last, when the watchers know of this batch.
+    if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
+    else if (changed.length > 0) this.#onChanged(changed);
+    this.#underWay.ids.clear();
+    this.#underWay.adds = false;
+    // Its writers hear last.
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
       else batch[index]?.resolve(outcome);
