@@ -1,5 +1,5 @@
 import { partialOf } from '../files.ts';
-import type { BackupProgress } from '../store/sqlite/backup.ts';
+import type { BackupProgress } from '../store/sqlite/operator.ts';
 import { printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
@@ -33,7 +33,7 @@ export const backup = onDatabase(
       const reason = `the database is PostgreSQL, which has a tool for it:\n  ${command}`;
       return printCannot('back up', reason, 78);
     }
-    const { BackupFailed, backupSqlite } = await import('../store/sqlite/backup.ts');
+    const { BackupFailed, backupSqlite } = await import('../store/sqlite/operator.ts');
     const { removeDatabase } = await import('../store/sqlite/file.ts');
     endBySignal(() => removeDatabase(partialOf(file)));
     const onProgress = slowProgress((line) => process.stderr.write(line));

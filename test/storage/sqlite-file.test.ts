@@ -18,10 +18,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Event, Tell } from '../../src/events.ts';
-import { backupSqlite } from '../../src/store/sqlite/backup.ts';
+import { backupSqlite, migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { knownFile } from '../../src/store/sqlite/file.ts';
 import { FileHealth } from '../../src/store/sqlite/health.ts';
-import { migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openExport } from '../../src/store/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
@@ -433,9 +432,8 @@ test('an operator does not change the schema of a database', () => {
 
 /** In a process of its own: the name is relative, and threads have no other working folder than their process. */
 const OPEN_BY_NAME = `
-  import { backupSqlite } from '${new URL('../../src/store/sqlite/backup.ts', import.meta.url)}';
   import { openSqliteStore } from '${new URL('../../src/store/sqlite/store.ts', import.meta.url)}';
-  import { openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
+  import { backupSqlite, openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
   const name = 'file:todos.db?mode=memory';
   {
     await using store = await openSqliteStore(name);

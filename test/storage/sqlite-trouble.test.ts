@@ -20,7 +20,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
-import { backupSqlite } from '../../src/store/sqlite/backup.ts';
+import { backupSqlite } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { mountDisk, noMounts } from '../folder.ts';
 import { todo } from '../todo.ts';
