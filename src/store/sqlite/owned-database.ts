@@ -88,16 +88,13 @@ function makeDatabase(path: string): readonly string[] {
 }
 
 function moveLogsAside(path: string): readonly string[] {
-  const logs = ['-journal', '-wal'].map((suffix) => path + suffix).filter(isLog);
-  return logs.map((log) => {
+  const logs = ['-journal', '-wal'].map((suffix) => path + suffix);
+  const written = logs.filter((log) => existsSync(log) && statSync(log).size > 0);
+  return written.map((log) => {
     const aside = `${log}.${Date.now()}`;
     renameSync(log, aside);
     return aside;
   });
-}
-
-function isLog(path: string): boolean {
-  return existsSync(path) && statSync(path).size > 0;
 }
 
 const READ_OWNER = 'SELECT pid, host, since FROM owner';

@@ -84,21 +84,15 @@ export function checkReadableSchema(database: DatabaseSync): void {
 
 /** The version of a schema that this program may use; 0 of an empty file. */
 function versionOf(database: DatabaseSync): number {
-  if (isForeign(database)) throw new Error('it belongs to another program');
+  const isOurs = pragma(database, 'application_id') === APPLICATION_ID;
+  if (!isOurs && database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
+    throw new Error('it belongs to another program');
   const version = pragma(database, 'user_version');
   if (version <= MIGRATIONS.version) return version;
   const oldestProgram = Number(database.prepare(OLDEST_PROGRAM).get()?.oldest_program);
   const fault = MIGRATIONS.faultOf({ version, oldestProgram });
   if (fault !== undefined) throw new Error(fault);
   return version;
-}
-
-function isForeign(database: DatabaseSync): boolean {
-  return pragma(database, 'application_id') !== APPLICATION_ID && !isEmpty(database);
-}
-
-function isEmpty(database: DatabaseSync): boolean {
-  return database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 }
 
 /** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
