@@ -108,17 +108,14 @@ export function prepareBatches(
 
   function addOne(todo: Add): Outcomes['add'] {
     const { once } = todo;
-    if (once === undefined) return insert(todo);
-    const used = keys.find(once.key);
-    if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
-    const added = insert(todo);
-    if (typeof added === 'number') keys.keep(once, added);
-    return added;
-  }
-
-  function insert(todo: NewTodo): Exclude<Outcomes['add'], object | 'key-reused'> {
+    if (once !== undefined) {
+      const used = keys.find(once.key);
+      if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
+    }
     try {
-      return Number(addTodo.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
+      const id = Number(addTodo.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
+      if (once !== undefined) keys.keep(once, id);
+      return id;
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
       if (isIdsExhausted(error)) return 'ids-exhausted';
