@@ -55,14 +55,9 @@ export class SqliteList implements AsyncDisposable {
     return this.#fresh && ids.size === 0 && !adds ? this.#chunks.version() : undefined;
   }
 
-  readonly #refreshed = singleFlight(async (): Promise<ListVersion> => {
-    const known = this.#known();
-    if (known !== undefined) return known;
-    await this.#read();
-    return this.#chunks.version();
-  });
+  readonly #refreshed = singleFlight(async () => this.#known() ?? this.#read());
 
-  async #read(): Promise<void> {
+  async #read(): Promise<ListVersion> {
     const dirty = this.#dirty;
     const dirtied = new Set<number>();
     this.#dirty = dirtied;
@@ -81,5 +76,6 @@ export class SqliteList implements AsyncDisposable {
     for (const [number, chunk] of answer) this.#chunks.set(number, chunk);
     if (dirty === 'all') this.#chunks.keepOnly(new Set(answer.map(([number]) => number)));
     this.#fresh = this.#dirty === dirtied && dirtied.size === 0;
+    return this.#chunks.version();
   }
 }

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import { errorCode, keepNames, newPrivateFile } from '../../files.ts';
-import type { Migrated } from '../operator.ts';
 import { StoreNotOpened } from '../store.ts';
 import { isBusy, notOpened } from './error.ts';
 import { checkFile, checkWritable, existing, removeDatabase, resolvePath } from './file.ts';
@@ -21,27 +20,15 @@ export interface OwnedOptions {
   readonly tell?: Tell;
 }
 
-/** A database that this process alone serves until it is disposed of. */
-export interface OwnedDatabase extends Disposable {
-  /** Absolute, every link resolved. */
-  readonly path: string;
-  /** Up to date, and durable. */
-  readonly database: DatabaseSync;
-  /** Of the schema; from 0 when there was no file. */
-  readonly versions: Migrated;
-  /** There was no file. */
-  readonly isNew: boolean;
-}
-
 /**
- * Opens a file as its only server, makes it when it is missing, and brings its schema up to date.
+ * Opens a file as its only server until it is disposed of, makes it when it is missing (`isNew`), and brings its schema up
+ * to date.
  *
+ * @returns the path with every link resolved, the database, which is durable, and the versions of its schema, from 0 when
+ * it is new.
  * @throws {StoreNotOpened} `owned` when another process serves it, `unusable` when the file will not do.
  */
-export async function openOwned(
-  name: string,
-  { patienceMs = 10_000, tell = () => {} }: OwnedOptions,
-): Promise<OwnedDatabase> {
+export async function openOwned(name: string, { patienceMs = 10_000, tell = () => {} }: OwnedOptions) {
   using parts = new DisposableStack();
   try {
     if (name === '' || name === ':memory:') throw new Error('it must be a file');
