@@ -161,6 +161,11 @@ export async function readTodo(target: SharedList, id: number): Promise<Todo | u
   return json(reply) as Todo;
 }
 
+/** All todos, those of others among them. */
+export async function listTodos(target: SharedList): Promise<readonly Todo[]> {
+  return json(await send(target, 'GET /todos', { token: target.tokens.reader })) as Todo[];
+}
+
 /** Deletes what the tests made and did not delete themselves. */
 export async function leaveAsFound(target: Target): Promise<void> {
   if (target.profile === 'error-demo') return;

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from '../check.ts';
 import { header, json } from '../http.ts';
 import { assertBody, assertJson, holdsToContract } from '../problem.ts';
-import { expecting, makeTodo, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
+import {
+  expecting,
+  listTodos,
+  makeTodo,
+  milk,
+  readTodo,
+  type SharedList,
+  send,
+  type Todo,
+} from '../target.ts';
 
 /** Profile A endpoint by endpoint: specification, Resources, States and transitions, Endpoints. */
 export function sharedList(target: SharedList): void {
@@ -25,27 +34,17 @@ export function sharedList(target: SharedList): void {
   });
 
   test('Endpoints A, GET /todos · answers with an array ordered by id ascending', async () => {
-    const made = [
-      await makeTodo(target, 'First'),
-      await makeTodo(target, 'Second'),
-      await makeTodo(target, 'Third'),
-    ];
-    await send(target, `PUT /todos/${made[0]?.id}`, {
-      token: editor,
-      json: { title: 'Changed', categoryId: 2 },
-    });
+    const made: number[] = [];
+    for (const title of ['First', 'Second', 'Third']) made.push((await makeTodo(target, title)).id);
+    const changed = { title: 'Changed', categoryId: 2 };
+    await succeeds(204, `PUT /todos/${made[0]}`, { token: editor, json: changed });
     const reply = await send(target, 'GET /todos', { token: reader });
     assertJson(reply, 200);
-    const list = json(reply) as Todo[];
-    const ids = list.map(({ id }) => id);
-    assert.deepEqual(
-      ids,
-      [...ids].sort((a, b) => a - b),
-    );
-    assert.deepEqual(
-      ids.filter((id) => made.some((todo) => todo.id === id)),
-      made.map(({ id }) => id),
-    );
+    const ids = (json(reply) as Todo[]).map(({ id }) => id);
+    const ascending = ids.toSorted((a, b) => a - b);
+    assert.deepEqual(ids, ascending);
+    const own = ids.filter((id) => made.includes(id));
+    assert.deepEqual(own, made);
   });
 
   test('Resources, TodoResponse · has exactly id, title, done and categoryId, in this order', async () => {
@@ -53,8 +52,7 @@ export function sharedList(target: SharedList): void {
     const reply = await send(target, `GET /todos/${id}`, { token: reader });
     const expected = { id, title: 'Shape', done: false, categoryId: 1 };
     assertBody(reply, 200, expected);
-    const list = json(await send(target, 'GET /todos', { token: reader })) as Todo[];
-    const listed = list.filter((todo) => todo.id === id);
+    const listed = (await listTodos(target)).filter((todo) => todo.id === id);
     assert.deepEqual(listed, [expected]);
     if (holdsToContract()) assert.equal(JSON.stringify(listed), JSON.stringify([expected]));
   });
@@ -78,14 +76,10 @@ export function sharedList(target: SharedList): void {
   });
 
   test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
-    const before = await idsNow(target);
-    const body = { title: 'Never made', categoryId: 2147483647 };
-    await fails(
-      400,
-      'POST /todos',
-      { token: editor, json: body },
-      { title: 'Category not found', headers: { location: undefined } },
-    );
+    const before = await listTodos(target);
+    const request = { token: editor, json: { title: 'Never made', categoryId: 2147483647 } };
+    const expected = { title: 'Category not found', headers: { location: undefined } };
+    await fails(400, 'POST /todos', request, expected);
     await assertNoneCalled(target, 'Never made', before);
   });
 
@@ -109,7 +103,7 @@ export function sharedList(target: SharedList): void {
     const other = await makeTodo(target);
     await succeeds(204, `DELETE /todos/${id}`, { token: editor });
     assert.equal(await readTodo(target, id), undefined);
-    assert.ok(!(await idsNow(target)).includes(id));
+    assert.ok((await listTodos(target)).every((todo) => todo.id !== id));
     await fails(404, `DELETE /todos/${id}`, { token: editor });
     const body = { title: 'Buy milk', categoryId: 1 };
     await fails(404, `PUT /todos/${id}`, { token: editor, json: body });
@@ -118,7 +112,7 @@ export function sharedList(target: SharedList): void {
 
   test('A3, Authentication 3, 5, Endpoints A, rule 1 · without the role a write is a 403 that names insufficient_scope, and nothing takes place', async () => {
     const todo = await makeTodo(target);
-    const before = await idsNow(target);
+    const before = await listTodos(target);
     const json = { title: 'Never made', done: true, categoryId: 2 };
     const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
     for (const line of ['POST /todos', `PUT /todos/${todo.id}`, `DELETE /todos/${todo.id}`]) {
@@ -153,14 +147,9 @@ export function sharedList(target: SharedList): void {
   });
 }
 
-async function idsNow(target: SharedList): Promise<readonly number[]> {
-  const reply = await send(target, 'GET /todos', { token: target.tokens.reader });
-  return (json(reply) as Todo[]).map(({ id }) => id);
-}
-
 /** Somebody else's service may get todos meanwhile: only those of this title count. */
-async function assertNoneCalled(target: SharedList, title: string, before: readonly number[]): Promise<void> {
-  const reply = await send(target, 'GET /todos', { token: target.tokens.reader });
-  const made = (json(reply) as Todo[]).filter((todo) => todo.title === title && !before.includes(todo.id));
+async function assertNoneCalled(target: SharedList, title: string, before: readonly Todo[]): Promise<void> {
+  const known = new Set(before.map(({ id }) => id));
+  const made = (await listTodos(target)).filter((todo) => todo.title === title && !known.has(todo.id));
   assert.deepEqual(made, []);
 }
