@@ -75,6 +75,10 @@ describe('Admin listener, request by request', { concurrency: 3 }, () => {
     });
   }
 
+  test('R8 · the paths of the public listener are found there alone', async () => {
+    assertProblem(await send(target, 'GET /todos/1'), 404);
+  });
+
   test('N2 · a client that admits no problem gets a line of text', async () => {
     const reply = await send(target, 'GET /nope', { accept: 'text/plain' });
     assert.equal(reply.body.toString(), 'Status Code: 404; Not Found');

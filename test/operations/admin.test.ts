@@ -5,14 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino as openPino } from 'pino';
+import { assertProblem } from '../../conformance/src/problem.ts';
+import { send } from '../../conformance/src/target.ts';
 import { adminRoutes, databaseAnswers } from '../../src/admin/routes.ts';
-import { openListeners } from '../../src/http/transport/listeners.ts';
-import { tellBy } from '../../src/observe/log.ts';
-import { openPipeline } from '../../src/pipeline.ts';
 import { startService } from '../start.ts';
+import { startDemo, targetOf } from './demo.ts';
 import { startList } from './list.ts';
-import { Connection } from './raw.ts';
 
 const list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
 after(() => list[Symbol.asyncDispose]());
@@ -21,66 +19,35 @@ describe('Admin listener', { concurrency: true }, () => {
   for (const [path, body] of [
     ['/live', { status: 'live' }],
     ['/ready', { status: 'ready' }],
+    [
+      '/version',
+      {
+        name: 'todo-service',
+        version: '0.1.0',
+        node: process.version,
+        profile: 'shared-list',
+        environment: 'production',
+      },
+    ],
   ] as const) {
-    test(`${path} answers 200 while all is well`, async () => {
+    test(`${path} answers 200 while all is well, and is a 404 on the public port`, async () => {
       const reply = await fetch(`${list.adminUrl}${path}`);
       assert.equal(reply.status, 200);
       assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8');
       assert.deepEqual(await reply.json(), body);
-    });
-
-    test(`${path} is a 404 on the public port`, async () => {
-      assert.equal((await fetch(`${list.url}${path}`)).status, 404);
+      assertProblem(await list.send(`GET ${path}`), 404);
     });
   }
-
-  test('/version says what is running', async () => {
-    assert.deepEqual(await (await fetch(`${list.adminUrl}/version`)).json(), {
-      name: 'todo-service',
-      version: '0.1.0',
-      node: process.version,
-      profile: 'shared-list',
-      environment: 'production',
-    });
-  });
-
-  for (const [status, title, method, path, allow] of [
-    [404, 'Not Found', 'GET', '/nope', null],
-    [404, 'Not Found', 'GET', '/todos', null],
-    [405, 'Method Not Allowed', 'POST', '/live', 'GET, HEAD'],
-  ] as const) {
-    test(`${method} ${path} is a ${status} problem`, async () => {
-      const reply = await fetch(`${list.adminUrl}${path}`, { method });
-      const problem = (await reply.json()) as Record<string, unknown>;
-      assert.equal(reply.status, status);
-      assert.equal(reply.headers.get('content-type'), 'application/problem+json');
-      assert.equal(reply.headers.get('allow'), allow);
-      assert.deepEqual([problem.title, problem.status], [title, status]);
-    });
-  }
-
-  test('HEAD has the head of GET and no body', async () => {
-    await using connection = await Connection.open(list.adminUrl);
-    connection.socket.write('HEAD /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-    await connection.closed();
-    assert.match(connection.received(), /^HTTP\/1\.1 200 OK\r\n.*Content-Length: 17\r\n.*\r\n\r\n$/is);
-  });
 
   test('a metrics page that throws is a 500 problem and one line in the log', async () => {
-    const log: Record<string, unknown>[] = [];
-    const tell = tellBy(openPino({}, { write: (line: string) => log.push(JSON.parse(line)) }));
-    const listeners = openListeners();
     const metrics = () => Promise.reject(new Error('secret'));
-    const routes = adminRoutes({ ready: async () => true, metrics, version: {} });
-    const parts = { routes, listeners, tell };
-    const server = await listeners.listen(openPipeline(parts), { host: '127.0.0.1', port: 0 });
-    const { port } = server.address() as AddressInfo;
-    const reply = await fetch(`http://127.0.0.1:${port}/metrics`);
-    const { traceId, ...problem } = (await reply.json()) as Record<string, unknown>;
-    await listeners.drain(0);
-    assert.deepEqual([reply.status, problem.status, problem.detail], [500, 500, undefined]);
+    await using demo = await startDemo({
+      routes: adminRoutes({ ready: async () => true, metrics, version: {} }),
+    });
+    const reply = await send({ ...targetOf(demo.url), profile: 'error-demo' }, 'GET /metrics');
+    const { traceId } = assertProblem(reply, 500);
     assert.deepEqual(
-      log.map((line) => [line.event, line.route, line.traceId]),
+      demo.log.map((line) => [line.event, line.route, line.traceId]),
       [['crash', '/metrics', traceId]],
     );
   });
@@ -104,8 +71,7 @@ describe('Admin listener', { concurrency: true }, () => {
     assert.match(((await reply.json()) as { detail: string }).detail, /^no keys yet from http:\/\/127/);
     answers = true;
     while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
-    const events = without.log.map((line) => JSON.parse(line).event);
-    const about = (what: RegExp) => events.filter((event) => what.test(event));
+    const about = (what: RegExp) => without.lines(what).map(({ event }) => event);
     assert.deepEqual(about(/^keys-/), ['keys-unavailable', 'keys-available']);
     assert.deepEqual(about(/ready$/), ['not-ready', 'ready']);
   });

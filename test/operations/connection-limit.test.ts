@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
-import { openListeners } from '../../src/http/transport/listeners.ts';
-import { tellBy } from '../../src/observe/log.ts';
-import { startDemo } from './demo.ts';
+import { type Demo, startDemo } from './demo.ts';
 import { type List, startList } from './list.ts';
 import { scrape, valuesOf } from './prometheus.ts';
 import { Connection } from './raw.ts';
@@ -91,43 +88,35 @@ test('a flood of 1,000 connections that come and go leaves the service as it was
   await steady.until('404 Not Found');
 });
 
-/** A listener in this process, and the lines that it tells. */
-async function listening() {
-  const lines: Record<string, unknown>[] = [];
-  const tell = tellBy(pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }));
-  const listeners = openListeners({ tell });
-  const server = await listeners.listen(() => {}, { host: '127.0.0.1', port: 0 });
-  return {
-    listeners,
-    refuse: () => server.emit('drop'),
-    told: () => lines.map(({ event, refused }) => [event, refused]),
-  };
+/** Whether a listener was said to be full or free, and how many connections it refused. */
+function episodesIn({ log }: Demo): unknown[] {
+  return log.map(({ event, refused }) => [event, refused]);
 }
 
 test('D13 · an episode ends 60 s after the last refused connection', async ({ mock }) => {
-  const { listeners, refuse, told } = await listening();
+  await using demo = await startDemo();
+  const refuse = () => demo.server.emit('drop');
   mock.timers.enable({ apis: ['setTimeout'] });
   refuse();
   mock.timers.tick(59_000);
   refuse();
   mock.timers.tick(59_999);
-  assert.deepEqual(told(), [['connections-full', undefined]]);
+  assert.deepEqual(episodesIn(demo), [['connections-full', undefined]]);
   mock.timers.tick(1);
   refuse();
-  assert.deepEqual(told(), [
+  assert.deepEqual(episodesIn(demo), [
     ['connections-full', undefined],
     ['connections-free', 2],
     ['connections-full', undefined],
   ]);
   mock.timers.reset();
-  await listeners.drain(0);
 });
 
 test('D13 · a stop ends an episode that is under way', async () => {
-  const { listeners, refuse, told } = await listening();
-  refuse();
-  await listeners.drain(0);
-  assert.deepEqual(told(), [
+  const demo = await startDemo();
+  demo.server.emit('drop');
+  await demo[Symbol.asyncDispose]();
+  assert.deepEqual(episodesIn(demo), [
     ['connections-full', undefined],
     ['connections-free', 1],
   ]);

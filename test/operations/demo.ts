@@ -38,10 +38,10 @@ export async function startDemo({
   environment = 'production',
   ...options
 }: DemoOptions = {}): Promise<Demo> {
-  const listeners = openListeners(options);
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
   const tell = tellBy(lines);
+  const listeners = openListeners({ tell, ...options });
   const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(tell), ...routes],
