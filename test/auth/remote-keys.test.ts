@@ -157,6 +157,7 @@ const ANSWERS: readonly (readonly [what: string, path: string, answer: RequestLi
         OTHER_ISSUER,
       ] as const,
   ),
+  ['no object', OPENID, text('null'), /^the discovery document is no object$/],
   ['no issuer', OPENID, json({ jwks_uri: 'http://127.0.0.1' }), OTHER_ISSUER],
   ['a redirect', '/jwks', status(302, { location: '/elsewhere' }), /\/jwks answered 302$/],
   ['more than 64 KiB', '/jwks', json({ ...jwks(), pad: 'x'.repeat(65_536) }), /answered more than 64 KiB$/],
