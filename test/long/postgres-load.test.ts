@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { PostgresServer } from '../storage/postgres-server.ts';
+import { PostgresServer, stall } from '../storage/postgres-server.ts';
 import { startWriters } from '../storage/writers.ts';
 
 const server = await PostgresServer.startForAll();
@@ -15,10 +15,8 @@ const troubles: Readonly<Record<string, (url: string) => Promise<void>>> = {
     await server.startAgain();
   },
   'it stalls': async (url) => {
-    const pids = await server.backends(url);
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    using _stall = stall(await server.backends(url));
     await sleep(1_600);
-    for (const pid of pids) process.kill(pid, 'SIGCONT');
   },
 };
 

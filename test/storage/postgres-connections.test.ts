@@ -8,7 +8,7 @@ import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
 import { openPool } from './postgres-pool.ts';
-import { PostgresServer } from './postgres-server.ts';
+import { PostgresServer, stall } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
@@ -101,11 +101,10 @@ test('a role whose idle sessions are ended keeps those of the service', async ()
 async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise<T> {
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   await pool.read({ text: "SET idle_session_timeout = '50ms'" });
-  process.kill(pid, 'SIGSTOP');
+  using _stall = stall([pid]);
   await sleep(200);
   const sent = send();
   await sleep(50);
-  process.kill(pid, 'SIGCONT');
   return sent;
 }
 
@@ -330,12 +329,9 @@ test('a pool ends when its server does not let go', async () => {
   const url = await server.makeDatabase();
   const pool = openPool(url, { answerMs: 1_000 });
   await pool.read({ text: 'SELECT 1' });
-  const pids = await server.backends(url);
-  for (const pid of pids) process.kill(pid, 'SIGSTOP');
-  try {
+  {
+    using _stall = stall(await server.backends(url));
     await pool[Symbol.asyncDispose]();
-  } finally {
-    for (const pid of pids) process.kill(pid, 'SIGCONT');
   }
   await nobodyIsThere(url);
 });

@@ -362,6 +362,16 @@ export function bothHosts(url: string, primary: PostgresServer, standby: Postgre
   return url.replace(/@[^/]*(.*)$/, `@${hosts}$1?target_session_attrs=read-write`);
 }
 
+/** Stops processes of a server until it is disposed, as a machine does that is out of memory or paused. */
+export function stall(pids: readonly number[]): Disposable {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  return {
+    [Symbol.dispose]: () => {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    },
+  };
+}
+
 /** The name of the database. */
 const nameOf = (url: string): string => new URL(url).pathname.slice(1);
 

@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
 import { once } from './contract-once.ts';
-import { atPort, bothHosts, PostgresServer } from './postgres-server.ts';
+import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
@@ -33,16 +33,6 @@ const succeeds = (action: () => Promise<unknown>): Promise<boolean> =>
 
 async function noConnectionIsIdle(store: TodoStore): Promise<void> {
   while ((store.connections?.().idle ?? 0) > 0) await sleep(1);
-}
-
-/** Stops processes of the server, as a machine does that is out of memory or paused. */
-function stall(pids: readonly number[]): Disposable {
-  for (const pid of pids) process.kill(pid, 'SIGSTOP');
-  return {
-    [Symbol.dispose]: () => {
-      for (const pid of pids) process.kill(pid, 'SIGCONT');
-    },
-  };
 }
 
 test('todos that are asked for together need one connection', async () => {

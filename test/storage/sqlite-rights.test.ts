@@ -36,7 +36,6 @@ async function ownFile() {
     path,
     commands: [
       ['check'],
-      ['categories', 'list'],
       ['backup', join(outer, 'copy.db')],
       ['migrate'],
       ['serve', '--port', '0', '--environment', 'development', '--data-dir', outer],
