@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { IdsExhausted, type TodoStore } from '../../src/store/store.ts';
-import type { Preconditions } from '../../src/store/todo.ts';
+import { entityTag, type Preconditions, type Todo } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
 import { todo } from '../todo.ts';
-import { describeOnce } from './contract-once.ts';
-import { describeWorkingTogether } from './contract-together.ts';
-import { addedTo, addMany, bytesOf, found, listed, listText, newTodo, replacement, titles } from './todos.ts';
+import { isLinearizable, type Operation } from './linearizable.ts';
+import {
+  addedTo,
+  addMany,
+  bytesOf,
+  found,
+  listed,
+  listText,
+  newTodo,
+  once,
+  replacement,
+  titles,
+} from './todos.ts';
 
 /** One engine under test. Every call of `open` begins with an empty database. */
 export interface Engine {
@@ -231,4 +242,229 @@ function describePreconditions({ open }: Engine): void {
       }),
     );
   });
+}
+
+/** Two clients of one empty database, with instances of their own where the engine allows that. */
+async function openBoth({ open, openAgain }: Engine) {
+  const parts = new AsyncDisposableStack();
+  const first = parts.use(await open());
+  const second = openAgain === undefined ? first : parts.use(await openAgain());
+  const storeOf = (client: number): TodoStore => (client % 2 === 0 ? first : second);
+  return { first, storeOf, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+const MILK = newTodo('milk', 2);
+
+/** Creates that may be repeated: contract I1 to I6. */
+function describeOnce(engine: Engine): void {
+  const { open, execute, ageKeys, countKeys } = engine;
+
+  test('I2 · the key again gives the todo as it was made, also when it or its category was deleted since', async () => {
+    await using store = await open();
+    const added = await store.add(MILK, once('a'));
+    await store.remove(1);
+    assert.deepEqual(await store.add(MILK, once('a')), { repeated: added });
+    await execute('DELETE FROM categories WHERE id = 2');
+    assert.deepEqual(await store.add(MILK, once('a')), { repeated: added });
+    assert.deepEqual(await listed(store), []);
+    assert.equal(await store.find(1), undefined);
+  });
+
+  test('I2 · what a todo is now is not taken for what it was', async () => {
+    await using store = await open();
+    await store.add(MILK, once('a'));
+    await store.replace(1, replacement('bread', true, 1));
+    await store.add(MILK, once('a'));
+    assert.equal((await store.find(1))?.json, JSON.stringify(todo(1, 'bread', true)));
+  });
+
+  test('I2 · a key that has its 24 hours behind it is free, swept or not', async () => {
+    await using store = await open();
+    await store.add(MILK, once('a'));
+    await execute(ageKeys);
+    const again = await store.add(newTodo('bread', 1), once('a', 'bread'));
+    assert.ok(typeof again === 'object' && 'id' in again);
+    assert.ok(again.id > 1);
+    assert.deepEqual(await store.add(newTodo('bread', 1), once('a', 'bread')), { repeated: again });
+  });
+
+  test('I2 · keys whose time is over go, a few with each key that comes, and no other', async () => {
+    await using store = await open();
+    for (let key = 0; key < 20; key += 1) await store.add(MILK, once(`old ${key}`));
+    await execute(ageKeys);
+    await store.add(MILK, once('new 0'));
+    assert.ok((await countKeys()) > 1, 'all at once');
+    let added = 1;
+    for (; added < 100 && (await countKeys()) > added; added += 1)
+      await store.add(MILK, once(`new ${added}`));
+    assert.equal(await countKeys(), added);
+    assert.equal((await listed(store)).length, 20 + added);
+  });
+
+  test('I2 · a create without a key sweeps nothing', async () => {
+    await using store = await open();
+    await store.add(MILK, once('a'));
+    await execute(ageKeys);
+    await addedTo(store, 'bread');
+    assert.equal(await countKeys(), 1);
+  });
+
+  test('I3 · of sixteen creates with one key at once, with whatever instance, one makes the todo', async () => {
+    await using both = await openBoth(engine);
+    const { first, storeOf } = both;
+    for (let round = 0; round < 20; round += 1) {
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, (_, client) => storeOf(client).add(MILK, once(`round ${round}`))),
+      );
+      const made = outcomes.filter((outcome) => typeof outcome === 'object' && 'id' in outcome);
+      assert.equal(made.length, 1);
+      for (const outcome of outcomes)
+        if (outcome !== made[0]) assert.deepEqual(outcome, { repeated: made[0] });
+    }
+    assert.equal((await listed(first)).length, 20);
+  });
+
+  test('I4 · of two bodies for one key at once, one is made and the other refused', async () => {
+    await using store = await open();
+    for (let round = 0; round < 10; round += 1) {
+      const outcomes = await Promise.all([
+        store.add(MILK, once(`round ${round}`)),
+        store.add(newTodo('bread', 1), once(`round ${round}`, 'bread')),
+      ]);
+      assert.equal(outcomes.filter((outcome) => outcome === 'key-reused').length, 1);
+    }
+    assert.equal((await listed(store)).length, 10);
+  });
+
+  test('I6 · a refused create leaves the keys of those alone that arrive with it', async () => {
+    await using store = await open();
+    const outcomes = await Promise.all([
+      store.add(MILK, once('a')),
+      store.add(newTodo('b', 9), once('b')),
+      store.add(MILK, once('c')),
+    ]);
+    assert.deepEqual(outcomes.map(kindOf), ['object', 'category-missing', 'object']);
+    assert.deepEqual(await again(store, ['a', 'c']), [{ repeated: outcomes[0] }, { repeated: outcomes[2] }]);
+    assert.equal(await countKeys(), 2);
+  });
+}
+
+function kindOf(outcome: unknown): unknown {
+  return typeof outcome === 'object' ? 'object' : outcome;
+}
+
+function again(store: TodoStore, keys: readonly string[]) {
+  return Promise.all(keys.map((key) => store.add(MILK, once(key))));
+}
+
+/** What many clients see who work at once, each with any of the instances that the engine allows. */
+function describeWorkingTogether(engine: Engine): void {
+  test('sixteen clients that count in one title with If-Match lose no count', async () => {
+    await using both = await openBoth(engine);
+    const { first, storeOf } = both;
+    await addedTo(first, '0');
+    const counts = await Promise.all(Array.from({ length: 16 }, (_, client) => countTo(10, storeOf(client))));
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      160,
+    );
+    assert.equal((await found(first, 1))?.title, '160');
+  });
+
+  test('whatever is done at once to one todo, it has an order', async () => {
+    await using both = await openBoth(engine);
+    const { first, storeOf } = both;
+    for (let round = 0; round < 40; round += 1) {
+      const { id, json } = await addedTo(first, `todo ${round}`);
+      const history: Operation[] = [];
+      const clients = Array.from({ length: 6 }, (_, client) =>
+        workOn(storeOf(client), { id, json, client, history }),
+      );
+      await Promise.all(clients);
+      assert.ok(isLinearizable(history, { json }), `round ${round}`);
+    }
+  });
+
+  test('of sixteen removals at once, with whatever instance, one removes', async () => {
+    await using both = await openBoth(engine);
+    const { first, storeOf } = both;
+    for (let round = 0; round < 20; round += 1) {
+      const { id } = await addedTo(first, 'a');
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, (_, client) => storeOf(client).remove(id)),
+      );
+      assert.equal(outcomes.filter((outcome) => outcome === 'removed').length, 1);
+    }
+  });
+}
+
+/** Adds one to the number in the title of todo 1, again and again, and counts the writes that were made. */
+async function countTo(limit: number, store: TodoStore): Promise<number> {
+  let made = 0;
+  while (made < limit) {
+    const read = await store.find(1);
+    assert.ok(read !== undefined);
+    const { title }: Todo = JSON.parse(read.json);
+    const next = replacement(String(Number(title) + 1), false, 1);
+    if ((await store.replace(1, next, { ifMatch: [read.etag] })) === 'replaced') made += 1;
+  }
+  return made;
+}
+
+interface Work {
+  readonly id: number;
+  /** The todo before anybody began. */
+  readonly json: string;
+  readonly client: number;
+  readonly history: Operation[];
+}
+
+let events = 0;
+
+/** A few operations one after the other, each written down with what it must have met. */
+async function workOn(store: TodoStore, { id, json, client, history }: Work): Promise<void> {
+  for (let step = 0; step < 3; step += 1) {
+    if (Math.random() < 0.5) await sleep(Math.random() * 2);
+    events += 1;
+    const from = events;
+    const apply = await operate(store, id, json, `client ${client} step ${step}`);
+    events += 1;
+    history.push({ from, until: events, apply });
+  }
+}
+
+async function operate(
+  store: TodoStore,
+  id: number,
+  first: string,
+  title: string,
+): Promise<Operation['apply']> {
+  const dice = Math.random();
+  if (dice < 0.35) {
+    const seen = (await store.find(id))?.json;
+    return (state) => (state?.json === seen ? state : 'impossible');
+  }
+  if (dice < 0.5) {
+    const todos: Todo[] = JSON.parse(await listText(store));
+    const todo = todos.find((each) => each.id === id);
+    const seen = todo === undefined ? undefined : JSON.stringify(todo);
+    return (state) => (state?.json === seen ? state : 'impossible');
+  }
+  if (dice < 0.6) {
+    const outcome = await store.remove(id);
+    return (state) => ((state === undefined) === (outcome === 'todo-missing') ? undefined : 'impossible');
+  }
+  const json = JSON.stringify(todo(id, title, true, 2));
+  const etag = entityTag(first);
+  const conditional = dice < 0.75;
+  const outcome = await store.replace(
+    id,
+    replacement(title, true, 2),
+    conditional ? { ifMatch: [etag] } : {},
+  );
+  return (state) => {
+    if (state === undefined) return outcome === 'todo-missing' ? state : 'impossible';
+    if (conditional && state.json !== first) return outcome === 'precondition-failed' ? state : 'impossible';
+    return outcome === 'replaced' ? { json } : 'impossible';
+  };
 }

@@ -5,10 +5,9 @@ import type { Event } from '../../src/events.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
-import { once } from './contract-once.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
+import { addedTo, found, listed, newTodo, once, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();

@@ -26,6 +26,11 @@ export function replacement(title: string, done: boolean, categoryId: number): R
   return { title: title as Title, done, categoryId: categoryId as CategoryId };
 }
 
+/** A key, for the body with which tests use it. */
+export function once(key: string, body = 'milk'): Once {
+  return { key, body, patienceMs: 10_000 };
+}
+
 /** Adds a todo to a category that exists. */
 export async function addedTo(
   store: TodoStore,
