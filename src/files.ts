@@ -34,18 +34,13 @@ export function asNotUsable(error: unknown): NotUsable {
 /** Bytes. Keys, secrets and passwords are far smaller. */
 const MAX_FILE_LENGTH = 64 * 1024;
 
-export interface SmallFile {
-  readonly bytes: Buffer;
-  /** The file's mode lets every user of the machine read it. */
-  readonly readableByOthers: boolean;
-}
-
 /**
- * Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm.
+ * Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
+ * lets every user of the machine read it.
  *
  * @throws {NotUsable} when it is larger, is no regular file, or cannot be read.
  */
-export async function readSmallFile(path: string): Promise<SmallFile> {
+export async function readSmallFile(path: string) {
   try {
     // A pipe would be waited for, also one that takes the place of a file just now.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -126,7 +126,7 @@ function parseDevelopmentKey(value: unknown): Required<Signer> | undefined {
 }
 
 /** What a token is to say. */
-export interface TokenClaims {
+interface TokenClaims {
   readonly name: string;
   readonly roles: readonly string[];
   readonly lifetimeSeconds: number;

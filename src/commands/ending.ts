@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import type { Tell } from '../events.ts';
 
 /** Why serving is to end, and the exit code that says so. */
-export interface Ending {
+interface Ending {
   /** The name of the signal, or where the exception came from. */
   readonly reason: string;
   readonly exitCode: 0 | 1;

@@ -5,7 +5,6 @@ import {
   type Signer,
   STANDARD_CLAIMS,
   signToken,
-  type TokenClaims,
 } from '../auth/development.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
 import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
@@ -51,11 +50,6 @@ const FLAGS = {
 
 export const TOKEN_CREATE = { name: 'token create', action: 'make a token', flags: FLAGS, help: HELP };
 
-/** What the flags ask for. */
-interface TokenRequest extends TokenClaims {
-  readonly output: 'token' | 'json';
-}
-
 /** `todo-service token create`: signs with the development key, or the first secret of the issuer. */
 export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
   const { output, ...wanted } = readTokenRequest(flags);
@@ -100,8 +94,12 @@ async function readSigner(settings: Settings): Promise<Signer | undefined> {
   return { issuer, audience, secret };
 }
 
-/** @throws {WrongUsage} */
-export function readTokenRequest(flags: Given<typeof FLAGS>): TokenRequest {
+/**
+ * What the flags ask for.
+ *
+ * @throws {WrongUsage}
+ */
+export function readTokenRequest(flags: Given<typeof FLAGS>) {
   const { name, role: roles = [], lifetime = '8h', output = 'token', claim = [] } = flags;
   if (name === undefined || name.trim() === '')
     throw new WrongUsage('--name must be the name of somebody, received nothing');

@@ -123,12 +123,12 @@ function quoteIssuer(named: unknown): string {
 }
 
 /** OpenID Connect Discovery 1.0 §4.1: appended to the issuer, whose final slash is dropped. */
-export function openIdAddress(issuer: string): string {
+function openIdAddress(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
 /** RFC 8414 §3.1: between the host and the path of the issuer, whose final slash is dropped. */
-export function oauthAddress(issuer: string): string {
+function oauthAddress(issuer: string): string {
   const { origin, pathname } = new URL(issuer);
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`;
 }

@@ -21,19 +21,6 @@ export interface FileSource {
   readonly path: string;
 }
 
-/** The keys of a file, at least one. */
-interface FileKeys extends LoadedKeys {
-  /** For people, never secret. */
-  readonly contents: string;
-  /** Every user of the machine may read what nobody else should. */
-  readonly readableByOthers: boolean;
-}
-
-interface WatchedKeysOptions extends KeysOptions {
-  /** Between two polls of the file. */
-  readonly intervalMs?: number;
-}
-
 /** A key or a secret that was taken out is trusted for less than a second. */
 const INTERVAL_MS = 500;
 
@@ -41,11 +28,12 @@ const INTERVAL_MS = 500;
  * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
  * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
  *
+ * @param options `intervalMs` lies between two polls.
  * @throws {NotUsable} when the file has no usable key now; later faults leave the known keys in force.
  */
 export async function openWatchedKeys(
   { kind, path }: FileSource,
-  options: WatchedKeysOptions,
+  options: KeysOptions & { readonly intervalMs?: number },
 ): Promise<Keys> {
   const read = kind === 'keys-file' ? readKeysFile : readSecretFile;
   const { current, update } = currentKeys(`the file ${path}`, options);
@@ -103,12 +91,13 @@ async function fingerprint(path: string): Promise<string> {
 }
 
 /**
- * A PEM public key, a JWK or a JWKS.
+ * A PEM public key, a JWK or a JWKS, with at least one key. `contents` is for people, and never secret;
+ * `readableByOthers`: every user of the machine may read what nobody else should.
  *
  * @throws {NotUsable} also for secret material anywhere in it: the file is the wrong one. The message has none of the
  * file's content but `kid`s.
  */
-export async function readKeysFile(path: string): Promise<FileKeys> {
+export async function readKeysFile(path: string) {
   const { bytes } = await readSmallFile(path);
   const text = bytes.toString('utf8').trim();
   const set = text.startsWith('{') ? readJson(text) : readPem(text);
@@ -146,11 +135,6 @@ function readPem(text: string): LoadedKeys {
   return { keys: [key], skipped: [] };
 }
 
-interface SecretFile extends FileKeys {
-  /** Up to 5, in the order of the file. */
-  readonly secrets: readonly Buffer[];
-}
-
 /** As many as signatures are tried for one token (contract A7). */
 const MAX_SECRETS = 5;
 
@@ -159,11 +143,11 @@ const PREFIX = 'base64:';
 /**
  * HMAC secrets. A line that begins with `base64:` begins one, lines without it continue it (RFC 4648 §4). A file that
  * begins otherwise is one secret: its bytes as they stand without one final line break. Never a guess: 64 hex digits are
- * valid base64 too.
+ * valid base64 too. The `secrets` are up to 5, in the order of the file; the rest is as of a keys file.
  *
  * @throws {NotUsable} when one secret will not do. The message has nothing of the content.
  */
-export async function readSecretFile(path: string): Promise<SecretFile> {
+export async function readSecretFile(path: string) {
   const { bytes, readableByOthers } = await readSmallFile(path);
   const secrets = parseSecrets(bytes);
   if (secrets.length > MAX_SECRETS) {

@@ -14,7 +14,7 @@ export interface Trust
 }
 
 /** Why a token is refused, or that no key could be had from the issuer yet, which is no fault of the token. */
-export type Fault = Refusal | { readonly code: 'keys-unavailable' };
+type Fault = Refusal | { readonly code: 'keys-unavailable' };
 
 /** What is wrong; undefined when nothing is. */
 type Verdict = Fault | undefined | Promise<Fault | undefined>;
@@ -63,7 +63,7 @@ export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verd
  * What is wrong with a token's signature, by the keys it may be made with (contract A6, A7); undefined when one of
  * the current set has made it. Asks the source again for a `kid` that is not in the set. Says nothing about the claims.
  */
-export function checkSignature(token: UnverifiedToken, keys: Keys): Verdict {
+function checkSignature(token: UnverifiedToken, keys: Keys): Verdict {
   if (keys.current() !== undefined) return checkWithCurrent(token, keys, false);
   return keys.refresh().then(() => checkWithCurrent(token, keys, false));
 }
