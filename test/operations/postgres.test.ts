@@ -191,6 +191,7 @@ test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most',
 
 test('/ready says that the database takes no writes', async () => {
   await using list = await startOn(await server.makeDatabase());
+  await becomesReady(list);
   await server.set('default_transaction_read_only', 'on');
   assert.equal(await notReady(list), 'The database takes no writes: it is read-only or a standby.');
   assertProblem(await list.send('GET /todos'), 503, { headers: { 'retry-after': '1' } });
