@@ -202,13 +202,18 @@ test('who sees a change of a batch that is under way sees it in the list too', a
   // What is at the end is always read.
   fill(path, 300);
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
-  await store.list();
-  const writing = store.replace(1, replacement('new', false, 1));
-  await setImmediate();
-  block(() => titleOf(store, 1) === 'new');
-  const list = store.list();
-  assert.equal(JSON.parse(String(bytesOf(await list)))[0].title, 'new');
-  await writing;
+  for (const [id, write] of [
+    [1, () => store.replace(1, replacement('new', false, 1))],
+    [301, () => store.add(newTodo('new', 1))],
+  ] as const) {
+    await store.list();
+    const writing = write();
+    await setImmediate();
+    block(() => titleOf(store, id) === 'new');
+    const list = store.list();
+    assert.equal(JSON.parse(String(bytesOf(await list)))[id - 1].title, 'new');
+    await writing;
+  }
 });
 
 test('what another program changes while the list is read is asked for again', async () => {
