@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
 import { readCommit, readVersion } from './assets.ts';
@@ -10,7 +9,6 @@ import { errorCode } from './files.ts';
 import { openCors } from './http/message/cors.ts';
 import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
 import type { Receive } from './http/transport/server.ts';
-import { tellBy } from './observe/log.ts';
 import type { Metrics, MetricsParts } from './observe/metrics.ts';
 import { openRecords } from './observe/record.ts';
 import type { Traces } from './observe/traces.ts';
@@ -38,10 +36,9 @@ export class ServiceNotOpened extends Error {
  */
 export async function openService(
   config: Config,
-  { log, output }: { readonly log: Logger; readonly output: MetricsParts['output'] },
+  { tell, output }: { readonly tell: Tell; readonly output: MetricsParts['output'] },
 ) {
   await using parts = new AsyncDisposableStack();
-  const tell = tellBy(log, config.audit);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const ready = watchReadiness(conditions, tell);
@@ -67,7 +64,7 @@ export async function openService(
     environment === 'development'
       ? (await import('./openapi/routes.ts')).documentRoutes(profile.name, tell)
       : [];
-  const lines = log.isLevelEnabled('debug') ? tell : undefined;
+  const lines = ['trace', 'debug'].includes(config.logLevel) ? tell : undefined;
   const receive = openPipeline({
     ...endpoints,
     routes: [...endpoints.routes, ...documented],

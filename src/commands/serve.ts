@@ -56,15 +56,14 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     printUnknownVariables(env);
     throw error;
   });
-  const opening = openLog(config.environment, config.logLevel);
-  const { log, output } = opening;
-  const tell = tellBy(log);
+  const { log, output } = openLog(config.environment, config.logLevel);
+  const tell = tellBy(log, config.audit);
   for (const { name, nearest } of unknownVariables(env)) {
     const message = `nothing reads the variable "${name}"${meant(nearest)}`;
     tell({ event: 'unknown-variable', name, nearest }, { message });
   }
   const stop = signalled(tell);
-  const opened = await Promise.race([openService(config, opening).catch(printNotStarted), stop]);
+  const opened = await Promise.race([openService(config, { tell, output }).catch(printNotStarted), stop]);
   if (typeof opened === 'number') return opened;
   if ('reason' in opened) {
     tell({ event: 'start-stopped', reason: opened.reason });

@@ -7,6 +7,7 @@ import type { Reply } from '../../conformance/src/http.ts';
 import { signer } from '../../conformance/src/sign.ts';
 import { type Request, type SharedList, send } from '../../conformance/src/target.ts';
 import { readConfig } from '../../src/config.ts';
+import { tellBy } from '../../src/observe/log.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { leave } from '../clients.ts';
@@ -41,7 +42,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   const auth = testAuth();
   const read = await readConfig(
     { port: '0', 'data-dir': dataDir },
-    { ...(await authVariables(auth, dataDir)), ...env },
+    { ...(await authVariables(auth, dataDir)), TODO_LOG_LEVEL: logLevel, ...env },
   );
   const log: string[] = [];
   const keepLine = (line: string) => {
@@ -49,7 +50,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
     canaries.searchOutput(line);
   };
   const service = await openService(read.config, {
-    log: pino({ level: logLevel }, { write: keepLine }),
+    tell: tellBy(pino({ level: logLevel }, { write: keepLine }), read.config.audit),
     output: { dropped: 0 },
   });
   const sign = signer(auth);

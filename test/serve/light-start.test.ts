@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const SERVICE = `
   import { createRequire } from 'node:module';
   import { setTimeout as pause } from 'node:timers/promises';
-  import './src/service.ts';
+  import './src/commands/serve.ts';
   import { openListeners } from './src/http/transport/listeners.ts';
   import { openPipeline } from './src/pipeline.ts';
   import { sharedListRoutes } from './src/shared-list/routes.ts';
