@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { licenseFault } from '../../tools/licenses.ts';
+import { licenseFault } from '../../tools/executable/licenses.ts';
 import { disagreements } from '../../tools/release/agreement.ts';
 import { bill } from '../../tools/release/bill.ts';
 

@@ -10,7 +10,7 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { outputOf, run } from '../command.ts';
-import { licenseFault } from '../licenses.ts';
+import { licenseFault } from '../executable/licenses.ts';
 import { lockedFor } from '../locked.ts';
 import { commitOf, dateOf } from '../origin.ts';
 import { disagreements } from './agreement.ts';

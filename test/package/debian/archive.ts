@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../program.ts';
+import { EXTRACT, must } from './system.ts';
 
 /** What an engine makes of the image: https://github.com/opencontainers/image-spec/blob/main/config.md */
 export interface ImageConfig {
@@ -37,7 +37,5 @@ export async function unpackImage(archive: string, folder: string, root: string)
 
 async function untar(archive: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const words = ['--extract', '--same-permissions', '--same-owner', '--file', archive];
-  const { code, stderr } = await run('tar', words, { cwd: folder, env: { PATH: process.env.PATH } });
-  assert.equal(code, 0, stderr);
+  await must('tar', ...EXTRACT, '--file', archive, '--directory', folder);
 }

@@ -19,10 +19,10 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { VARIABLES } from '../../../src/settings.ts';
-import { plainEnvironment, project } from '../npm.ts';
+import { project } from '../npm.ts';
 import { run, serve } from '../program.ts';
 import { servesAsInstalled, type Way } from '../ways.ts';
-import { inSystem, layOutSystem, must } from './system.ts';
+import { layOutSystem, must } from './system.ts';
 
 /** Stands for systemd, which a system without a machine cannot run: writes down what it is told. */
 const SYSTEMCTL = `#!/bin/sh
@@ -53,11 +53,7 @@ describe('The Debian package', { concurrency: false }, () => {
   let way: Way;
 
   before(async () => {
-    const built = await run(process.execPath, ['tools/debian/build.ts'], {
-      cwd: project,
-      env: plainEnvironment,
-    });
-    assert.equal(built.code, 0, built.stdout + built.stderr);
+    await must(process.execPath, join(project, 'tools/debian/build.ts'));
     const architecture = (await must('dpkg', '--print-architecture')).trim();
     deb = join(project, 'build', `todo-service_${manifest.version}_${architecture}.deb`);
     linted = must('lintian', '--allow-root', '--display-info', '--fail-on', 'info', deb);
@@ -77,11 +73,7 @@ describe('The Debian package', { concurrency: false }, () => {
     return '/package.deb';
   }
 
-  async function dpkg(...words: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await inSystem(root, 'dpkg', ...words);
-    assert.equal(code, 0, stdout + stderr);
-    return stdout + stderr;
-  }
+  const dpkg = (...words: readonly string[]) => must('chroot', root, 'dpkg', ...words);
 
   /** What the package had systemd do since the last call, but to read its units anew. */
   async function ordered(): Promise<readonly string[]> {

@@ -10,11 +10,12 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { shellWord } from '../../../src/quote.ts';
 import { commitOf } from '../../../tools/origin.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
-import { plainEnvironment, project } from '../npm.ts';
+import { project } from '../npm.ts';
 import { run, serve } from '../program.ts';
 import { create, read } from '../todos.ts';
 import { servesAsInstalled, type Way } from '../ways.ts';
 import { type ImageConfig, unpackImage } from './archive.ts';
+import { must } from './system.ts';
 
 /**
  * What an engine does: own mounts, a system that is read-only except the volumes (`path:/where …`), process 1, a user who
@@ -53,11 +54,7 @@ describe('The container image', () => {
   let config: ImageConfig;
 
   before(async () => {
-    const built = await run(process.execPath, ['tools/image/build.ts'], {
-      cwd: project,
-      env: plainEnvironment,
-    });
-    assert.equal(built.code, 0, built.stdout + built.stderr);
+    await must(process.execPath, join(project, 'tools/image/build.ts'));
     folder = await mkdtemp(join(tmpdir(), 'todo-service-image-'));
     root = join(folder, 'root');
     config = await unpackImage(join(project, 'build', 'todo-service-image.tar'), folder, root);

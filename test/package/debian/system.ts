@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Finished } from '../../start.ts';
 import { project } from '../npm.ts';
 import { run } from '../program.ts';
 
 const place = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' } };
+
+/** Words of `tar` that take files out as they were put in. */
+export const EXTRACT = ['--extract', '--same-permissions', '--same-owner'];
 
 /** Runs a command as root, and gives what it wrote. It must succeed. */
 export async function must(file: string, ...args: readonly string[]): Promise<string> {
@@ -24,16 +26,7 @@ export async function layOutSystem(root: string): Promise<void> {
   const cache = join(project, 'build', `debootstrap-${codename}.tar`);
   if (!existsSync(cache)) await fetchSystem(codename, cache);
   await mkdir(root);
-  await must(
-    'tar',
-    '--extract',
-    '--same-permissions',
-    '--numeric-owner',
-    '--file',
-    cache,
-    '--directory',
-    root,
-  );
+  await must('tar', ...EXTRACT, '--numeric-owner', '--file', cache, '--directory', root);
 }
 
 async function fetchSystem(codename: string, cache: string): Promise<void> {
@@ -50,9 +43,4 @@ async function fetchSystem(codename: string, cache: string): Promise<void> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Runs a command in that system, as root. */
-export function inSystem(root: string, file: string, ...args: readonly string[]): Promise<Finished> {
-  return run('chroot', [root, file, ...args], place);
 }
