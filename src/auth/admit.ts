@@ -32,9 +32,9 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
     );
     return andThen(verdict, (result) => {
       if ('answer' in result) {
-        const { code, keyId, answer } = result;
-        if (code !== 'credentials-missing' && code !== 'keys-unavailable') {
-          const kid = keyId?.slice(0, MAX_LOGGED_KEY_ID);
+        const { code, answer, refused } = result;
+        if (refused !== undefined) {
+          const kid = refused.keyId?.slice(0, MAX_LOGGED_KEY_ID);
           tell({ event: 'token-refused', code, kid, traceId: call.traceId });
         }
         return answer;
@@ -64,10 +64,10 @@ export type Authentication =
   | { readonly code: 'accepted'; readonly identity: Identity }
   | {
       readonly code: string;
-      /** For the log: the `kid` of a token that is refused, so anybody's text. */
-      readonly keyId?: string | undefined;
       /** 401 with a challenge (RFC 6750 §3), or 503 while no key could be had from the issuer. */
       readonly answer: Answer;
+      /** For the log, when a token is refused: its `kid`, so anybody's text. */
+      readonly refused?: { readonly keyId: string | undefined };
     };
 
 /**
@@ -142,5 +142,5 @@ export function authenticateWith(trust: Trust): Authenticate {
 
 function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
   const headers = { 'www-authenticate': invalidToken(refusal) };
-  return { code: refusal.code, keyId, answer: { status: 401, headers } };
+  return { code: refusal.code, answer: { status: 401, headers }, refused: { keyId } };
 }
