@@ -174,34 +174,31 @@ describe('The lines about todos', () => {
   });
 });
 
-/** Clients that write until nobody answers, each acknowledged write known by its trace. */
-class Writers {
-  readonly acknowledged = new Map<string, { readonly event: string; readonly id: number }>();
-  readonly #caller: Caller;
+/** What became of writes that were acknowledged, by their traces. */
+type Acknowledged = Map<string, { readonly event: string; readonly id: number }>;
 
-  constructor(caller: Caller) {
-    this.#caller = caller;
-  }
-
-  /** Adds todos, and replaces and removes those of one shared handful. */
-  async write(shared: readonly number[], seed: number): Promise<void> {
-    try {
-      for (let step = seed; ; step += 1) {
-        const id = shared[step % shared.length] ?? 0;
-        if (step % 3 === 0) await this.#send('todo-created', 'POST', '/todos');
-        else await this.#send('todo-replaced', 'PUT', `/todos/${id}`, id);
-      }
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
+/** Adds todos, and replaces those of one shared handful, until nobody answers. */
+async function keepWriting(
+  caller: Caller,
+  shared: readonly number[],
+  seed: number,
+  acknowledged: Acknowledged,
+) {
+  try {
+    for (let step = seed; ; step += 1) {
+      const { trace, headers } = newTrace();
+      const body = { title: titleOf(trace), categoryId: 1 };
+      const known = shared[step % shared.length] ?? 0;
+      const creates = step % 3 === 0;
+      const response = await (creates
+        ? ask(caller, 'POST', '/todos', body, headers)
+        : ask(caller, 'PUT', `/todos/${known}`, body, headers));
+      assert.ok(response.ok, `${response.status}`);
+      const id = creates ? ((await response.json()) as Todo).id : known;
+      acknowledged.set(trace, { event: creates ? 'todo-created' : 'todo-replaced', id });
     }
-  }
-
-  async #send(event: string, method: string, path: string, known = 0): Promise<void> {
-    const { trace, headers } = newTrace();
-    const response = await ask(this.#caller, method, path, { title: titleOf(trace), categoryId: 1 }, headers);
-    assert.ok(response.ok, `${response.status}`);
-    const id = event === 'todo-created' ? ((await response.json()) as Todo).id : known;
-    this.acknowledged.set(trace, { event, id });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
   }
 }
 
@@ -219,16 +216,16 @@ async function writeUntil(signal: 'SIGTERM' | 'SIGKILL', dataDir: string) {
   const caller = { url: service.baseUrl, token: signer(auth)({ role: 'editor' }) };
   for (const id of SHARED)
     assert.equal((await ask(caller, 'POST', '/todos', MILK)).headers.get('location'), `/todos/${id}`);
-  const writers = new Writers(caller);
-  const writing = Array.from({ length: 16 }, (_, seed) => writers.write(SHARED, seed));
-  while (writers.acknowledged.size < 500) await pause(10);
+  const acknowledged: Acknowledged = new Map();
+  const writing = Array.from({ length: 16 }, (_, seed) => keepWriting(caller, SHARED, seed, acknowledged));
+  while (acknowledged.size < 500) await pause(10);
   const [code] = await Promise.all([service.stop(signal), ...writing]);
   const lines = aboutTodos(linesOf(service)).slice(SHARED.length);
   const again = await startService({ auth, dataDir });
   const list = await ask({ ...caller, url: again.baseUrl }, 'GET', '/todos');
   const todos = (await list.json()) as readonly Todo[];
   await again.stop();
-  return { code, lines, acknowledged: writers.acknowledged, todos };
+  return { code, lines, acknowledged, todos };
 }
 
 /** Whole lines: a process that is killed may leave a piece of one. */
