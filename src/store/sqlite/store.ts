@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SETTINGS } from '../../settings.ts';
+import type { ServedDatabase } from '../database.ts';
 import type { ListWish } from '../list/version.ts';
 import { IdsExhausted, type StoreSizes, type TodoStore } from '../store.ts';
 import { represent } from '../todo.ts';
@@ -21,10 +22,8 @@ const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE n
 /** For a write whose outcome is that of the store. */
 const unchanged = <T>(outcome: T): T => outcome;
 
-export interface SqliteOptions extends OwnedOptions {
-  /** Bytes of todos to keep at hand, 64 MiB by default; 0 asks SQLite for every read. */
-  readonly cacheBytes?: number;
-}
+/** The cache has 64 MiB by default. */
+export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
 
 /**
  * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
