@@ -56,7 +56,7 @@ async function run(argv: readonly string[]): Promise<number> {
   for (const length of [2, 1]) {
     const wanted = words.slice(0, length).join(' ');
     const [, , load] = COMMANDS.find(([name]) => name === wanted) ?? [];
-    if (load !== undefined) return (await load())(words.slice(length), process.env);
+    if (load !== undefined) return (await load())(wanted, words.slice(length), process.env);
   }
   const names = COMMANDS.map(([name]) => name);
   const group = names.filter((name) => name.startsWith(`${first} `));

@@ -23,7 +23,7 @@ Examples:
 
 /** `todo-service backup FILE`. */
 export const backup = onDatabase(
-  { name: 'backup', action: 'back up', operand: 'FILE', help: HELP },
+  { action: 'back up', operand: 'FILE', help: HELP },
   async (database, { FILE: file }) => {
     if (database.engine === 'postgresql') {
       const { dumpCommand } = await import('../store/postgres/address.ts');

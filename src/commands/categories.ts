@@ -48,7 +48,7 @@ Examples:
 
 /** `todo-service categories list`. */
 export const categoriesList = onDatabase(
-  { name: 'categories list', action: 'list the categories', help: LIST_HELP },
+  { action: 'list the categories', help: LIST_HELP },
   async (database) => {
     await using operator = await openOperator(database);
     const categories = await operator.listCategories();
@@ -59,7 +59,7 @@ export const categoriesList = onDatabase(
 
 /** `todo-service categories add NAME`. */
 export const categoriesAdd = onDatabase(
-  { name: 'categories add', action: 'add the category', operand: 'NAME', help: ADD_HELP },
+  { action: 'add the category', operand: 'NAME', help: ADD_HELP },
   async (database, { NAME: name }) => {
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
@@ -76,7 +76,7 @@ export const categoriesAdd = onDatabase(
 
 /** `todo-service categories rename ID NAME`. */
 export const categoriesRename = onDatabase(
-  { name: 'categories rename', action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP },
+  { action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP },
   async (database, { ID: text, NAME: name }) => {
     const id = Number(text);
     if (!/^\d+$/.test(text) || !isId(id))

@@ -19,15 +19,12 @@ Examples:
 `;
 
 /** `todo-service check`. */
-export const check = onDatabase(
-  { name: 'check', action: 'check the database', help: HELP },
-  async (database) => {
-    await using operator = await openOperator(database);
-    const inspection = await operator.inspect();
-    print(describe(await nameOf(database), inspection));
-    return inspection.faults.length === 0 ? 0 : 1;
-  },
-);
+export const check = onDatabase({ action: 'check the database', help: HELP }, async (database) => {
+  await using operator = await openOperator(database);
+  const inspection = await operator.inspect();
+  print(describe(await nameOf(database), inspection));
+  return inspection.faults.length === 0 ? 0 : 1;
+});
 
 function describe(name: string, { facts, faults }: Inspection): string {
   const rows = Object.entries({ database: name, ...facts });

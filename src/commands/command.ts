@@ -5,14 +5,12 @@ import { ConfigFaults, unknownVariables } from '../read-settings.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
 import { print } from './print.ts';
 
-/** Does what the words behind its own ask for. The result is the exit code. */
-export type Command = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
+/** Does what the words behind its own ask for, which are its name. The result is the exit code. */
+export type Command = (name: string, argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
-/** What a command is called, and what it takes after its own words. */
+/** What a command does, and takes after its own words. */
 export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string> {
-  /** Its words, like `token create`. */
-  readonly name: string;
-  /** What it does, for people, after "Cannot". */
+  /** For people, after "Cannot". */
   readonly action: string;
   readonly help: string;
   /** As `parseArgs` takes them. */
@@ -44,14 +42,14 @@ export function defineCommand<
   line: CommandLine<Flags, Operand>,
   work: (given: Given<Flags, Operand>, env: NodeJS.ProcessEnv) => Promise<number>,
 ): Command {
-  return async (argv, env) => {
+  return async (name, argv, env) => {
     try {
       const given = readFlags(line, argv);
       if (given !== undefined) return await work(given, env);
       print(line.help);
       return 0;
     } catch (error) {
-      return printFault(line, error);
+      return printFault(name, line.action, error);
     }
   };
 }
@@ -99,7 +97,7 @@ function operandWanted(operand: string, words: readonly string[]): string {
 }
 
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
-function printFault({ name, action }: { name: string; action: string }, error: unknown): number {
+function printFault(name: string, action: string, error: unknown): number {
   if (error instanceof WrongUsage) {
     process.stderr.write(`${error.message}\nRun "todo-service ${name} --help" for the flags.\n`);
     return 2;

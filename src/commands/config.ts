@@ -21,7 +21,7 @@ Examples:
   TODO_DATABASE=postgres://todo@db.example/todos todo-service config
 `;
 
-const LINE = { name: 'config', action: 'start', flags: SERVE_FLAGS, help: HELP };
+const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
 
 /** `todo-service config`. */
 export const config = defineCommand(LINE, async (given: GivenFlags, env) => {

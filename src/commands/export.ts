@@ -42,7 +42,7 @@ const STALLED =
 
 /** `todo-service export [FILE]`. */
 export const exportAll = onDatabase(
-  { name: 'export', action: 'export', operand: '[FILE]', help: HELP },
+  { action: 'export', operand: '[FILE]', help: HELP },
   async (database, { '[FILE]': file = '-' }) => {
     const partial = partialOf(file);
     endBySignal((name) => {

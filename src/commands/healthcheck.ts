@@ -22,7 +22,7 @@ Examples:
 /** Milliseconds. The listener answers within one second, whatever the database does. */
 const PATIENCE_MS = 3_000;
 
-const LINE = { name: 'healthcheck', action: 'ask', flags: {}, help: HELP };
+const LINE = { action: 'ask', flags: {}, help: HELP };
 
 /** `todo-service healthcheck`. */
 export const healthcheck = defineCommand(LINE, async (_, env) => {

@@ -43,7 +43,7 @@ class NotReadable extends Error {
 
 /** `todo-service import FILE|-`. */
 export const importAll = onDatabase(
-  { name: 'import', action: 'import', operand: 'FILE', flags: { only: { type: 'string' } }, help: HELP },
+  { action: 'import', operand: 'FILE', flags: { only: { type: 'string' } }, help: HELP },
   async (database, { FILE: file, only: wanted }) => {
     const only = wanted === undefined ? undefined : idsOf(wanted);
     if (wanted !== undefined && only === undefined) {

@@ -18,7 +18,7 @@ Examples:
 `;
 
 /** `todo-service migrate`. */
-export const migrate = onDatabase({ name: 'migrate', action: 'migrate', help: HELP }, async (database) => {
+export const migrate = onDatabase({ action: 'migrate', help: HELP }, async (database) => {
   const bringUpToDate = await ADAPTERS[database.engine].migrate();
   const { from, to } = await bringUpToDate(database.address, tellLogMoved);
   const name = await nameOf(database);

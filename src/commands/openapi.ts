@@ -21,7 +21,7 @@ Examples:
 `;
 
 const FLAGS = { profile: { type: 'string' } } as const;
-const LINE = { name: 'openapi', action: 'print the document', flags: FLAGS, help: HELP };
+const LINE = { action: 'print the document', flags: FLAGS, help: HELP };
 
 /** `todo-service openapi`. */
 export const openapi = defineCommand(LINE, async ({ profile = PROFILE.default }) => {

@@ -48,7 +48,7 @@ Examples:
 /** What the store and the keys get to close after the last answer. */
 const CLOSING_MS = 5_000;
 
-const LINE = { name: 'serve', action: 'start', flags: SERVE_FLAGS, help: HELP };
+const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
 
 /** `todo-service serve`: serves until a signal. */
 export const serve = defineCommand(LINE, async (flags, env) => {

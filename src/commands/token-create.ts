@@ -48,7 +48,7 @@ const FLAGS = {
   'data-dir': { type: 'string' },
 } as const;
 
-export const TOKEN_CREATE = { name: 'token create', action: 'make a token', flags: FLAGS, help: HELP };
+export const TOKEN_CREATE = { action: 'make a token', flags: FLAGS, help: HELP };
 
 /** `todo-service token create`: signs with the development key, or the first secret of the issuer. */
 export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {

@@ -31,7 +31,7 @@ const MARKS = { ok: 'ok     ', failed: 'FAILED ', unknown: '-      ' };
 
 /** `todo-service token verify`: explains the verdict on a token. */
 export const tokenVerify = defineCommand(
-  { name: 'token verify', action: 'verify', flags: flagsFor(...VARIABLES), operand: 'TOKEN', help: HELP },
+  { action: 'verify', flags: flagsFor(...VARIABLES), operand: 'TOKEN', help: HELP },
   async (given, env) => {
     const auth = await readAuthConfig(given, env);
     const token = given.TOKEN === '-' ? (await readInput()).trim() : given.TOKEN;
