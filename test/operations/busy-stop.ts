@@ -1,9 +1,11 @@
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent } from 'node:http';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { header, type Reply } from '../../conformance/src/http.ts';
 import { signer } from '../../conformance/src/sign.ts';
 import { startService } from '../start.ts';
 import { testAuth } from './list.ts';
+import { askBy } from './raw.ts';
 
 /** What became of the requests of one run. */
 export interface BusyStop {
@@ -41,9 +43,9 @@ async function beClient(
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     for (;;) {
-      const response = await ask(baseUrl, token, at, agent);
+      const reply = await ask(baseUrl, token, at, agent);
       counts.answered += 1;
-      if (response.headers.connection !== 'close') continue;
+      if (header(reply, 'connection') !== 'close') continue;
       counts.closes += 1;
       return;
     }
@@ -55,31 +57,22 @@ async function beClient(
   }
 }
 
-/**
- * One client in four writes, and sends its body a little after its head; one reads the first todo, which may not
- * be there yet. Rejects without a complete answer.
- */
-async function ask(baseUrl: string, token: string, at: number, agent: Agent): Promise<IncomingMessage> {
-  const writes = at % 4 === 0;
-  const readsOne = at % 4 === 1;
-  const sent = request(`${baseUrl}/todos${readsOne ? '/1' : ''}`, {
-    agent,
-    method: writes ? 'POST' : 'GET',
-    headers: {
-      Authorization: `Bearer ${token}`,
-      ...(writes ? { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } : {}),
-    },
-  });
-  const answered: Promise<[IncomingMessage]> = once(sent, 'response') as Promise<[IncomingMessage]>;
-  if (writes) {
-    sent.write('{"title":"Buy milk",');
-    await Promise.race([pause(5), answered]);
-  }
-  sent.end(writes ? '"categoryId":1}' : undefined);
-  const [response] = await answered;
-  response.resume();
-  await once(response, 'end');
-  const expected = writes ? [201] : readsOne ? [200, 404] : [200];
-  if (!expected.includes(response.statusCode ?? 0)) throw new Error(`answered ${response.statusCode}`);
-  return response;
+/** Sent a little after its head, in two pieces. */
+async function* milk() {
+  yield '{"title":"Buy milk",';
+  await pause(5);
+  yield '"categoryId":1}';
+}
+
+/** One client in four writes; one reads the first todo, which may not be there yet. Rejects without a complete answer. */
+async function ask(baseUrl: string, token: string, at: number, agent: Agent): Promise<Reply> {
+  const { hostname, port } = new URL(baseUrl);
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const [method, path, ...expected] =
+    [['POST', '/todos', 201] as const, ['GET', '/todos/1', 200, 404] as const][at % 4] ??
+    (['GET', '/todos', 200] as const);
+  const body = method === 'POST' ? Readable.from(milk()) : undefined;
+  const reply = await askBy(agent, { hostname, port, method, path, headers }, body);
+  if (!expected.some((status) => status === reply.status)) throw new Error(`answered ${reply.status}`);
+  return reply;
 }

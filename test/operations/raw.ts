@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Agent, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { header, parseReplies, type Reply } from '../../conformance/src/http.ts';
 import { assertProblem } from '../../conformance/src/problem.ts';
 
@@ -135,11 +136,16 @@ export class Connection implements AsyncDisposable {
 }
 
 /** One request on a connection of the agent, and its answer as it came. Rejects without a complete one. */
-export async function askBy(agent: Agent, options: RequestOptions, body?: string | Buffer): Promise<Reply> {
+export async function askBy(
+  agent: Agent,
+  options: RequestOptions,
+  body?: string | Buffer | Readable,
+): Promise<Reply> {
   const sent = request({ ...options, agent });
   // A connection may break after its answer, too.
   sent.on('error', () => {});
-  sent.end(body);
+  if (body instanceof Readable) body.pipe(sent);
+  else sent.end(body);
   const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
   const headers = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
     values.map((value) => [name, value] as const),
