@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { signer } from '../../conformance/src/sign.ts';
 import { mainThreadMs } from '../process-figures.ts';
 import { type Running, startService } from '../start.ts';
-import { BEGINNINGS, REPEATED } from './hostile-values.ts';
+import { REPEATED } from './hostile-values.ts';
 import { testAuth } from './list.ts';
 import { askBy } from './raw.ts';
 
@@ -34,6 +34,30 @@ interface Hostile {
   readonly end: string;
 }
 
+/** Every header that is read, the target and the body: what reads it, and what a good value may begin with. */
+const FIELDS: Readonly<Record<string, readonly [line: string, ...begins: string[]]>> = {
+  ':body': ['POST /todos', '', '"', '{"title":"', '{"title":"x","categoryId":'],
+  ':target': ['GET /', '/todos/', '/todos/1?', 'http://x/', '/'],
+  accept: ['GET /none', 'a/b', 'application/json', ''],
+  'accept-encoding': ['GET /todos', 'gzip', ''],
+  'access-control-request-headers': ['OPTIONS /todos', 'authorization', ''],
+  'access-control-request-method': ['OPTIONS /todos', 'PUT', ''],
+  authorization: ['GET /todos', 'Bearer ', 'Bearer a.b.', ''],
+  connection: ['GET /none', 'close', ''],
+  'content-encoding': ['POST /todos', 'identity', ''],
+  'content-type': ['POST /todos', 'application/json', 'application/json;a="', 'application/a', ''],
+  expect: ['GET /none', '100-continue', ''],
+  host: ['GET /none', 'x', '[::', ''],
+  'idempotency-key': ['POST /todos', '"', 'a', ''],
+  'if-match': ['PUT /todos/1', '"a"', '"', 'W/"a"', ''],
+  'if-none-match': ['GET /todos', '"a"', '"', 'W/"a"', ''],
+  origin: ['GET /none', 'https://', ''],
+  traceparent: ['GET /none', '00-', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', ''],
+  tracestate: ['GET /none', 'a=', ''],
+  'transfer-encoding': ['GET /none', 'chunked', ''],
+  upgrade: ['GET /none', 'websocket', ''],
+};
+
 const ENDS = ['!', '', '"'];
 
 /** A target has no white space: the parser of requests ends it there. */
@@ -47,9 +71,8 @@ function longest(field: string): number {
 
 /** Every atom in every field, as often as fits, after what the field may well begin with. */
 function everyAtom(): Hostile[] {
-  const fields = Object.entries(BEGINNINGS);
-  return fields
-    .flatMap(([field, begins]) =>
+  return Object.entries(FIELDS)
+    .flatMap(([field, [_line, ...begins]]) =>
       REPEATED.flatMap((repeated) =>
         ENDS.map((end, index) => ({
           field,
@@ -65,11 +88,11 @@ function everyAtom(): Hostile[] {
 
 /** Several atoms repeated together, after any beginning. */
 function anyHostile(): fc.Arbitrary<Hostile> {
-  const begins = Object.values(BEGINNINGS).flat();
+  const begins = Object.values(FIELDS).flatMap(([_line, ...own]) => own);
   const size = fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }));
   return fc
     .record({
-      field: fc.constantFrom(...Object.keys(BEGINNINGS)),
+      field: fc.constantFrom(...Object.keys(FIELDS)),
       own: fc.boolean(),
       any: fc.constantFrom(...begins),
       index: fc.nat(3),
@@ -79,7 +102,7 @@ function anyHostile(): fc.Arbitrary<Hostile> {
     })
     .map(({ field, own, any, index, atoms, size, end }) => {
       const repeated = atoms.join('');
-      const mine = BEGINNINGS[field] ?? [];
+      const [_line, ...mine] = FIELDS[field] ?? [];
       const begin = own ? (mine[index % mine.length] ?? '') : any;
       return { field, begin, repeated, times: Math.floor((size * longest(field)) / repeated.length), end };
     })
@@ -143,33 +166,16 @@ interface Sent {
   readonly body?: string;
 }
 
-/** Who reads a field, for whoever is let in. What is not here is read on any path. */
-const READ_BY: Readonly<Record<string, string>> = {
-  ':body': 'POST /todos',
-  'accept-encoding': 'GET /todos',
-  authorization: 'GET /todos',
-  'content-encoding': 'POST /todos',
-  'content-type': 'POST /todos',
-  'idempotency-key': 'POST /todos',
-  'if-match': 'PUT /todos/1',
-  'if-none-match': 'GET /todos',
-};
-
 /** A request that comes to where the value is read. */
 function requestOf({ field, begin, repeated, times, end }: Hostile, editor: string): Sent {
   const value = begin + repeated.repeat(times) + end;
-  if (field === ':target') return { method: 'GET', path: value, headers: {} };
-  if (field.startsWith('access-control-')) {
-    const headers = { origin: ORIGIN, 'access-control-request-method': 'PUT', [field]: value };
-    return { method: 'OPTIONS', path: '/todos', headers };
-  }
-  const line = READ_BY[field];
-  if (line === undefined) return { method: 'GET', path: '/none', headers: { [field]: value } };
-  const [method = '', path = ''] = line.split(' ');
-  const known = { authorization: editor, 'content-type': 'application/json' };
-  if (field === ':body') return { method, path, headers: known, body: value };
-  const sent = { method, path, headers: { ...known, [field]: value } };
-  return method === 'GET' ? sent : { ...sent, body: '{"title":"x","categoryId":1}' };
+  const [method = '', path = ''] = FIELDS[field]?.[0].split(' ') ?? [];
+  const headers = { authorization: editor, 'content-type': 'application/json' };
+  if (field === ':target') return { method, path: value, headers };
+  if (field === ':body') return { method, path, headers, body: value };
+  const preflight = method === 'OPTIONS' ? { origin: ORIGIN, 'access-control-request-method': 'PUT' } : {};
+  const sent = { method, path, headers: { ...headers, ...preflight, [field]: value } };
+  return method.startsWith('P') ? { ...sent, body: '{"title":"x","categoryId":1}' } : sent;
 }
 
 /** What the answer cost the main thread, in milliseconds. A connection that is closed without an answer is one, too. */
