@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { temporaryFolder } from '../folder.ts';
 import { startTogether } from '../serve/start-together.ts';
+import { newPath } from '../storage/new-files.ts';
 import { start } from '../storage/sqlite-starter.ts';
 import { listed } from '../storage/todos.ts';
 
 test('a first start that is killed at any moment leaves nothing that the next one refuses', async () => {
-  await using folder = await temporaryFolder();
   const began = performance.now();
   {
-    await using undisturbed = start(join(folder.path, 'undisturbed.db'), 0);
+    await using undisturbed = start(newPath(), 0);
     await undisturbed.said;
   }
   const wholeMs = performance.now() - began;
   for (let part = 0.2; part <= 1.2; part += 0.025) {
-    const path = join(folder.path, `${part}.db`);
+    const path = newPath();
     {
       await using _first = start(path, 0);
       await pause(part * wholeMs);
@@ -29,8 +27,7 @@ test('a first start that is killed at any moment leaves nothing that the next on
 });
 
 test('of twenty processes that start together on no file, one serves and the others name it', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'todos.db');
+  const path = newPath();
   await using starters = new AsyncDisposableStack();
   const all = Array.from({ length: 20 }, () => starters.use(start(path, 500)));
   const said = await Promise.all(all.map((each) => each.said));

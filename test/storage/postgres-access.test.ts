@@ -15,7 +15,7 @@ import { noPgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { openPool } from './postgres-pool.ts';
 import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
 import { serve } from './served.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed } from './todos.ts';
 import { startWriters } from './writers.ts';
 
@@ -88,7 +88,7 @@ describe('a server with TLS', () => {
 
   test('what is given up is cancelled over TLS, too', async () => {
     const url = await server.makeDatabase();
-    await using proxy = await TcpProxy.start(Number(new URL(url).port));
+    await using proxy = await startTcpProxy(Number(new URL(url).port));
     const reached = reach(proxy.through(url), 'localhost', 'verify-full', 'right-root.pem');
     await using pool = openPool(reached, { answerMs: 500 });
     await assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 500 ms/);

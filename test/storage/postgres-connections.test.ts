@@ -9,7 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresServer, stall } from './postgres-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
 const server = await PostgresServer.startForAll();
@@ -257,7 +257,7 @@ for (const hides of [false, true]) {
 
 test('a commit that waits for a standby is cancelled when its connection is lost', async () => {
   const url = await server.makeMigrated();
-  await using proxy = await TcpProxy.start(server.port);
+  await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(url));
   await using _gone = await loseStandby(url);
   const write = assert.rejects(pool.write(ADD), OutcomeUnknown);
@@ -269,7 +269,7 @@ test('a commit that waits for a standby is cancelled when its connection is lost
 
 test('a connection whose statement was given up serves nobody until cancel and answer are both over', async () => {
   const url = await server.makeMigrated();
-  await using proxy = await TcpProxy.start(server.port);
+  await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
   await pool.read({ text: 'SELECT 1' });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -316,7 +316,7 @@ test('a connection that nobody needs is closed', async () => {
 
 test('a place is free again when the server cannot be reached to cancel what was given up', async () => {
   const url = await server.makeDatabase();
-  await using proxy = await TcpProxy.start(server.port);
+  await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
   await pool.read({ text: 'SELECT 1' });
   const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(600)' }), /no answer in 1000 ms/);
@@ -384,7 +384,7 @@ test('a host that says nothing does not keep the next one waiting, and is not th
 });
 
 test('a server that does not let go of a connection gets no further one, and another host of the list serves', async () => {
-  await using proxy = await TcpProxy.start(server.port);
+  await using proxy = await startTcpProxy(server.port);
   const url = withHostBefore(await server.makeDatabase(), proxy.port);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   // A request to cancel has 16 bytes.

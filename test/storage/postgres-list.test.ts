@@ -14,7 +14,7 @@ import { StoreUnavailable } from '../../src/store/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, bytesOf, listed } from './todos.ts';
 
 const server = await PostgresServer.startForAll('max_prepared_transactions=1');
@@ -388,7 +388,7 @@ for (const [what, stop] of Object.entries(stops)) {
 test('after a promotion that lost changes, the list is what the new primary has', async () => {
   await using primary = await PostgresServer.start();
   const lost = await primary.makeDatabase();
-  await using proxy = await TcpProxy.start(primary.port);
+  await using proxy = await startTcpProxy(primary.port);
   await using store = await openPostgresStore(proxy.through(lost));
   await addedTo(store, 'replicated');
   await using standby = await primary.startStandby();

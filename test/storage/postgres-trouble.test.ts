@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, once, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
@@ -392,7 +392,7 @@ test('under load, a promotion loses no write that was answered, and writing goes
 
 test('a name that has moved is followed when a write meets the old primary, which is read-only now', async () => {
   const { primary, standby, database } = await startPair();
-  await using proxy = await TcpProxy.start(primary.port);
+  await using proxy = await startTcpProxy(primary.port);
   await using store = await openPostgresStore(proxy.through(database));
   await addedTo(store, 'a');
   await listed(store);

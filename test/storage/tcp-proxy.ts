@@ -1,72 +1,60 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { atPort } from './postgres-server.ts';
 
-/** Asked about the first bytes that a client sends: a promise keeps them back until it resolves. */
-type Gate = (first: Buffer) => Promise<void> | undefined;
-
 /** A TCP proxy of this test's own: it plays a network that fails, and a name that leads to another server. */
-export class TcpProxy implements AsyncDisposable {
+export interface TcpProxy extends AsyncDisposable {
+  readonly port: number;
   /** The port on 127.0.0.1 that clients are taken to. */
   target: number;
   /** What the client of each connection sent first. */
-  readonly firsts: Buffer[] = [];
-  gate: Gate = () => undefined;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  private constructor(target: number) {
-    this.target = target;
-    this.#server = createServer((client) => this.#join(client));
-  }
-
-  static async start(target: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
-    return proxy;
-  }
-
+  readonly firsts: Buffer[];
+  /** Asked about the first bytes that a client sends: a promise keeps them back until it resolves. */
+  gate: (first: Buffer) => Promise<void> | undefined;
   /** A connection string that goes through the proxy. */
-  through(url: string): string {
-    return atPort(url, this.port);
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
+  through(url: string): string;
   /** Refuses new connections; those that are there go on. */
-  refuse(): void {
-    this.#server.close();
-  }
-
+  refuse(): void;
   /** Ends every connection at once, without a word to either side's program. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
+  cut(): void;
+}
 
-  [Symbol.asyncDispose](): Promise<void> {
-    this.cut();
-    return new Promise((resolve) => this.#server.close(() => resolve()));
-  }
-
-  #join(client: Socket): void {
-    this.#keep(client);
-    client.once('data', async (data) => {
-      const first = Buffer.isBuffer(data) ? data : Buffer.from(data);
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket)).on('error', () => {});
+  };
+  const server = createServer((client) => {
+    keep(client);
+    client.once('data', async (first: Buffer) => {
       client.pause();
-      this.firsts.push(first);
-      await this.gate(first);
-      const server = connect(this.target, '127.0.0.1');
-      this.#keep(server);
-      server.write(first);
-      client.pipe(server).pipe(client);
-      server.once('error', () => client.destroy());
-      client.once('close', () => server.destroySoon());
+      proxy.firsts.push(first);
+      await proxy.gate(first);
+      const upstream = connect(proxy.target, '127.0.0.1');
+      keep(upstream);
+      upstream.write(first);
+      client.pipe(upstream).pipe(client);
+      upstream.once('error', () => client.destroy());
+      client.once('close', () => upstream.destroySoon());
     });
-  }
-
-  #keep(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket)).on('error', () => {});
-  }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const proxy: TcpProxy = {
+    port,
+    target,
+    firsts: [],
+    gate: () => undefined,
+    through: (url) => atPort(url, port),
+    refuse: () => void server.close(),
+    cut() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    [Symbol.asyncDispose]() {
+      proxy.cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+  return proxy;
 }
