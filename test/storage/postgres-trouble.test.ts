@@ -11,6 +11,7 @@ import { addedTo, found, listed, newTodo, once, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();
+const pair = await startPair();
 
 const unavailable = { name: 'StoreUnavailable' };
 const unknown = { name: 'OutcomeUnknown' };
@@ -366,8 +367,6 @@ async function refusedAsStandby(store: TodoStore): Promise<boolean> {
   assert.ok(outcome instanceof StoreUnavailable, 'a standby may be behind');
   return outcome instanceof StoreNotWritable;
 }
-
-const pair = await startPair();
 
 test('a standby alone is refused at the start, in one line', async () => {
   const { standby, database } = pair;

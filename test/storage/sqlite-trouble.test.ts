@@ -29,6 +29,9 @@ import { fill, newDatabase, newPath } from './new-files.ts';
 import { type Served, serveFile } from './served.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
+const skip = noDisk();
+const library = skip === false ? await compileDisk(dirname(newPath())) : {};
+
 test('D9 · while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {
   const path = newPath();
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
@@ -194,9 +197,6 @@ test('D11 · a file that is cut short under the service is a 503, not a crash', 
   await refused(served, 'GET', '/todos/2000');
   assert.deepEqual(trouble(served), ['error database-damaged']);
 });
-
-const skip = noDisk();
-const library = skip === false ? await compileDisk(dirname(newPath())) : {};
 
 /** A service on a disk that can be made to fail. */
 interface FailingDisk extends Served {
