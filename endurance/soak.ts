@@ -3,7 +3,7 @@ import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { parseExposition, valuesOf } from '../test/operations/prometheus.ts';
 import { scriptFlags } from '../test/script-flags.ts';
-import { type Ask, startLoaded } from './load.ts';
+import { type Ask, drive, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
 
 const HELP = `Usage: npm run soak -- [flags]
@@ -14,18 +14,18 @@ requests that are given up halfway, about 1,000 todos. Fails when memory after t
 Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE and TODO_CACHE_MB are passed on.
 
   --minutes M  default 60
-  --rate N     requests a second, all clients together; default as many as they can
   --help
 `;
-const { minutes, rate } = scriptFlags(HELP, { minutes: 60, rate: Number.POSITIVE_INFINITY });
-if (!(minutes > 0) || !(rate > 0)) {
-  process.stderr.write(`--minutes and --rate must be numbers above 0\n\n${HELP}`);
+const { minutes } = scriptFlags(HELP, { minutes: 60 });
+if (!(minutes > 0)) {
+  process.stderr.write(`--minutes must be a number above 0\n\n${HELP}`);
   process.exit(2);
 }
 
 const CLIENTS = 16;
 const TODOS = 1_000;
 const JUDGED_MINUTES = 30;
+const SAMPLE_INTERVAL_MS = 5_000;
 
 const bad = { authorization: `Bearer ${signer(testAuth())({ role: 'editor' })}` };
 const { TODO_DATABASE, TODO_CACHE_MB } = process.env;
@@ -89,78 +89,62 @@ async function create(): Promise<void> {
   if (oldest !== undefined) await send([204], 'DELETE', oldest);
 }
 
-async function client(): Promise<void> {
-  let turn = performance.now();
-  while (turn < until) {
-    const now = performance.now();
-    turn = Math.max(turn + (CLIENTS * 1_000) / rate, now);
-    if (turn > now) await pause(turn - now);
-    const dice = Math.random();
-    if (dice < 0.05) await refused();
-    else if (dice < 0.1) await abort();
-    else if (dice < 0.15) await create();
-    else {
-      const [wanted, request] = choose();
-      await send(wanted, ...request);
-    }
+async function anything(): Promise<void> {
+  const dice = Math.random();
+  if (dice < 0.05) await refused();
+  else if (dice < 0.1) await abort();
+  else if (dice < 0.15) await create();
+  else {
+    const [wanted, request] = choose();
+    await send(wanted, ...request);
   }
 }
 
-interface Sample {
-  readonly minute: number;
-  readonly resident: number;
-  readonly heap: number;
-  readonly descriptors: number;
-  readonly connections: number;
-}
+/** What is looked at: a metric, and the unit in which it is shown. */
+const METRICS = {
+  'MB resident': ['process_memory_usage_bytes', 2 ** 20],
+  'MB heap': ['v8js_memory_heap_used_bytes', 2 ** 20],
+  'file descriptors': ['process_open_fds', 1],
+  'database connections': ['db_client_connections', 1],
+} as const;
 
-const SAMPLE_INTERVAL_MS = 5_000;
-
-async function sample(): Promise<Sample> {
+async function sample() {
   const exposition = parseExposition(await (await fetch(`${service.adminUrl}/metrics`)).text());
-  const sum = (name: string) => valuesOf(exposition, name).reduce((total, value) => total + value, 0);
-  return {
-    minute: minutes - (until - performance.now()) / 60_000,
-    resident: sum('process_memory_usage_bytes') / 2 ** 20,
-    heap: sum('v8js_memory_heap_used_bytes') / 2 ** 20,
-    descriptors: sum('process_open_fds'),
-    connections: sum('db_client_connections'),
-  };
+  const minute = minutes - (until - performance.now()) / 60_000;
+  const values = Object.values(METRICS).map(
+    ([metric, unit]) => valuesOf(exposition, metric).reduce((total, value) => total + value, 0) / unit,
+  );
+  return { minute, values };
 }
 
 while (places.length < TODOS) await create();
-const samples: Sample[] = [];
-const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+const samples: Awaited<ReturnType<typeof sample>>[] = [];
+const clients = drive(CLIENTS, minutes * 60_000, anything);
 while (performance.now() < until) {
   samples.push(await sample());
   await pause(Math.min(SAMPLE_INTERVAL_MS, minutes * 1_000));
 }
 await clients;
 
-const settled = samples.filter(({ minute }) => minute > minutes / 3);
-const slope = (of: (one: Sample) => number) => slopePerHour(settled.map((one) => [one.minute, of(one)]));
-const spread = (of: (one: Sample) => number) => [Math.min(...settled.map(of)), Math.max(...settled.map(of))];
-const memory = { resident: slope(({ resident }) => resident), heap: slope(({ heap }) => heap) };
-const [fewest = 0, most = 0] = spread(({ descriptors }) => descriptors);
-const [fewestOpen = 0, mostOpen = 0] = spread(({ connections }) => connections);
-const last = settled.at(-1);
-const logged = Buffer.byteLength(service.stdout());
-for (const { minute, resident, heap } of samples.filter(
-  (_, at) => at % Math.ceil(samples.length / 20) === 0,
-)) {
+const [resident, , descriptors, connections] = Object.keys(METRICS).map((name, index) => {
+  const points = samples
+    .filter(({ minute }) => minute > minutes / 3)
+    .map(({ minute, values }) => [minute, values[index] ?? Number.NaN] as const);
+  const values = points.map(([, value]) => value);
+  const [least, most, slope] = [Math.min(...values), Math.max(...values), slopePerHour(points)];
+  const range = `${least.toFixed(1)} to ${most.toFixed(1)}`;
   process.stdout.write(
-    `${minute.toFixed(1)} min: ${resident.toFixed(1)} MB resident, ${heap.toFixed(1)} MB heap\n`,
+    `${name}: ${range}, at the end ${values.at(-1)?.toFixed(1)}, slope ${slope.toFixed(2)}/h\n`,
   );
-}
+  return { spread: most - least, slope };
+});
+const logged = Buffer.byteLength(service.stdout());
 process.stdout.write(
   `${minutes} minutes, ${counts.answered} answers, ${counts.aborted} given up, ${counts.wrong} wrong\n` +
-    `resident ${last?.resident.toFixed(1)} MB, slope ${memory.resident.toFixed(2)} MB/h; ` +
-    `heap ${last?.heap.toFixed(1)} MB, slope ${memory.heap.toFixed(2)} MB/h\n` +
-    `file descriptors ${fewest} to ${most}, database connections ${fewestOpen} to ${mostOpen}\n` +
     `log ${(logged / 2 ** 20).toFixed(1)} MB, ${(logged / counts.answered).toFixed(1)} bytes an answer\n`,
 );
-const grows = minutes >= JUDGED_MINUTES && memory.resident > 1;
-const piles = most - fewest > 2 * CLIENTS || mostOpen - fewestOpen > CLIENTS;
-if (minutes < JUDGED_MINUTES)
-  process.stdout.write(`under ${JUDGED_MINUTES} minutes the slopes are not judged\n`);
+const isJudged = minutes >= JUDGED_MINUTES;
+if (!isJudged) process.stdout.write(`under ${JUDGED_MINUTES} minutes the slopes are not judged\n`);
+const grows = isJudged && Number(resident?.slope) > 1;
+const piles = Number(descriptors?.spread) > 2 * CLIENTS || Number(connections?.spread) > CLIENTS;
 process.exitCode = counts.wrong > 0 || grows || piles ? 1 : 0;
