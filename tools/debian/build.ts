@@ -2,22 +2,13 @@
  * Makes `build/todo-service_<version>_<architecture>.deb` of the executable, for the machine that builds it. Needs
  * `dpkg-deb`, and `npm run executable` before it.
  */
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
 import { giveUp, outputOf, run } from '../command.ts';
+import { copy, sumLine, write } from '../files.ts';
 import { dateOf } from '../origin.ts';
 import { manualOf } from './manual.ts';
 
@@ -54,16 +45,14 @@ const places = [
   ...papers.map((file) => [file, [`${documents}/${file}`, 0o644]] as const),
 ];
 for (const [from, [to, mode]] of places) {
-  mkdirSync(dirname(join(stage, to)), { recursive: true });
-  copyFileSync(from, join(stage, to));
-  chmodSync(join(stage, to), mode);
+  copy(from, join(stage, to), mode);
 }
 const read = (file: string) => readFileSync(file, 'utf8');
-write(`${documents}/copyright`, read('tools/debian/copyright') + read('LICENSE'));
-write(`${documents}/LICENSES.txt.gz`, gzipSync(read('build/LICENSES.txt'), { level: 9 }));
-write(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
+keep(`${documents}/copyright`, read('tools/debian/copyright') + read('LICENSE'));
+keep(`${documents}/LICENSES.txt.gz`, gzipSync(read('build/LICENSES.txt'), { level: 9 }));
+keep(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
 const manual = manualOf('build/todo-service', version, Number(date));
-write('usr/share/man/man1/todo-service.1.gz', gzipSync(manual, { level: 9 }));
+keep('usr/share/man/man1/todo-service.1.gz', gzipSync(manual, { level: 9 }));
 
 const files = globSync('{etc,usr}/**/*', { cwd: stage })
   .filter((file) => statSync(join(stage, file)).isFile())
@@ -71,16 +60,16 @@ const files = globSync('{etc,usr}/**/*', { cwd: stage })
 const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(stage, file)).size / 1_024), 0);
 const values: Readonly<Record<string, string>> = { version, architecture, size: String(size) };
 const control = read('tools/debian/control');
-write(
+keep(
   'DEBIAN/control',
   control.replace(/\$\{(\w+)\}/g, (_, name) => values[name] ?? ''),
 );
-write('DEBIAN/conffiles', '/etc/todo-service/environment\n');
-write(
+keep('DEBIAN/conffiles', '/etc/todo-service/environment\n');
+keep(
   'DEBIAN/md5sums',
   files
     .filter((file) => !file.startsWith('etc/'))
-    .map(sumOf)
+    .map((file) => sumLine('md5', join(stage, file), file))
     .join(''),
 );
 
@@ -88,15 +77,8 @@ process.env.SOURCE_DATE_EPOCH = date;
 const output = `build/todo-service_${version}_${architecture}.deb`;
 run('dpkg-deb', '--root-owner-group', '-Zxz', '-z2', '--build', stage, output);
 
-function write(file: string, content: string | Buffer): void {
-  mkdirSync(dirname(join(stage, file)), { recursive: true });
-  writeFileSync(join(stage, file), content);
-}
-
-function sumOf(file: string): string {
-  return `${createHash('md5')
-    .update(readFileSync(join(stage, file)))
-    .digest('hex')}  ${file}\n`;
+function keep(file: string, content: string | Buffer): void {
+  write(join(stage, file), content);
 }
 
 /** Of the package; what changed in the service is in CHANGELOG.md beside it. */

@@ -1,9 +1,10 @@
 /** Makes `build/todo-service`: the pinned Node.js and the service in one file, for the machine that builds it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/routes.ts';
 import { run } from '../command.ts';
+import { write } from '../files.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
 import { bundle } from './bundle.ts';
@@ -27,8 +28,7 @@ assets.set('src/built.json', JSON.stringify({ commit: commitOf(root) }));
 /** The paths are relative: Node.js writes that of the main script into the executable, and shows it in stacks. */
 function keep(name: string, text: string): string {
   const path = join(PARTS, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  write(path, text);
   return path;
 }
 
@@ -42,7 +42,7 @@ const config = {
     Array.from(assets, ([name, text]) => [name, keep(join('assets', name), text)]).sort(),
   ),
 };
-writeFileSync('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fastify-api-reference']));
+write('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fastify-api-reference']));
 
 // The code cache has the hashes of strings in it: with a seed of its own, each build would be another file. The
 // seed of the executable is random nevertheless.

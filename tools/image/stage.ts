@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { getCACertificates } from 'node:tls';
+import { copy, write } from '../files.ts';
 import { librariesOf } from './libraries.ts';
 
 const USERS = `root:x:0:0:root:/:/sbin/nologin
@@ -31,14 +32,4 @@ export function stage(build: string, root: string): void {
   // SQLite sorts what memory does not hold in a file there.
   mkdirSync(join(root, 'tmp'));
   chmodSync(join(root, 'tmp'), 0o1777);
-}
-
-function copy(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  copyFileSync(from, to);
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
 }

@@ -4,13 +4,13 @@
  * an empty folder. Signing and publishing is what `.github/workflows/release.yml` adds. With `--rehearse` it goes on where
  * something is not in order.
  */
-import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { outputOf, run } from '../command.ts';
 import { licenseFault } from '../executable/licenses.ts';
+import { sumLine } from '../files.ts';
 import { lockedFor } from '../locked.ts';
 import { commitOf, dateOf } from '../origin.ts';
 import { disagreements } from './agreement.ts';
@@ -73,7 +73,9 @@ writeFileSync(
   join(out, `todo-service-${version}-${kind}.cdx.json`),
   bill(kind, process.env.SOURCE_DATE_EPOCH),
 );
-const sums = globSync('*', { cwd: out }).sort().map(sumOf);
+const sums = globSync('*', { cwd: out })
+  .sort()
+  .map((name) => sumLine('sha256', join(out, name), name));
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
 process.stdout.write(sums.join(''));
 
@@ -84,10 +86,4 @@ function keep(from: string, name: string): void {
 function versionOf(path: string): readonly [file: string, version: string] {
   const { info }: { readonly info: { readonly version: string } } = JSON.parse(readFileSync(path, 'utf8'));
   return [basename(path), info.version];
-}
-
-function sumOf(name: string): string {
-  return `${createHash('sha256')
-    .update(readFileSync(join(out, name)))
-    .digest('hex')}  ${name}\n`;
 }
