@@ -49,24 +49,15 @@ run('npm', 'run', '--silent', 'executable');
 keep('build/todo-service', `todo-service-${version}-${kind}`);
 keep('build/LICENSES.txt', `todo-service-${version}-${kind}.licenses.txt`);
 if (process.platform === 'linux') {
-  run('npm', 'run', '--silent', 'image');
+  run(process.execPath, 'tools/image/build.ts');
   keep('build/todo-service-image.tar', `todo-service-${version}-${kind}.oci.tar`);
-  run('npm', 'run', '--silent', 'deb');
+  run(process.execPath, 'tools/debian/build.ts');
   const [deb = ''] = globSync(`todo-service_${version}_*.deb`, { cwd: 'build' });
   keep(join('build', deb), deb);
 }
 run('npm', 'pack', '--silent', '--pack-destination', out);
-run(
-  'npm',
-  'pack',
-  '--silent',
-  '--workspace',
-  'client',
-  '--workspace',
-  'conformance',
-  '--pack-destination',
-  out,
-);
+const workspaces = ['--workspace', 'client', '--workspace', 'conformance'];
+run('npm', 'pack', '--silent', ...workspaces, '--pack-destination', out);
 process.env.RELEASED = resolve(out);
 run(process.execPath, '--test', ...['package', 'workspace'].map((name) => `test/package/${name}.test.ts`));
 writeFileSync(
