@@ -395,17 +395,37 @@ test('D12 · a look that meets a sequence behind the rows says so, before any cr
   );
 });
 
-test('D12 · a role that may not put sequences above is told who may', async () => {
-  const url = await filled(COPIED);
+/** A role that may write all tables, and so lock them, but give no sequence another value. */
+async function makeWriter(url: string): Promise<string> {
   const { role, url: own } = await server.makeRole(url);
   await server.execute(
     url,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
     GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
   );
+  return own;
+}
+
+test('D12 · a role that may not put sequences above is told who may', async () => {
+  const own = await makeWriter(await filled(COPIED));
   await assert.rejects(openPostgresStore(own), {
     message: /are taken: run "todo-service migrate", as the owner of the tables$/,
   });
+});
+
+test('D12 · a role that may not put sequences above starts when their owner does it at that moment', async () => {
+  const url = await filled(COPIED);
+  const own = await makeWriter(url);
+  const locking = 'LOCK TABLE todos IN SHARE ROW EXCLUSIVE MODE';
+  await using first = await server.session(url, `BEGIN; ${locking}`);
+  const opening = openPostgresStore(own);
+  await server.somebodyWaits(url);
+  const raised = server.execute(url, `BEGIN; ${locking}; SELECT setval('todos_id_seq', 40); COMMIT`);
+  await server.somebodyWaits(url, 2);
+  await first.query('COMMIT');
+  await raised;
+  await using store = await opening;
+  assert.equal((await addedTo(store, 'a')).id, 41);
 });
 
 test('D12 · who may not look at the sequences is told what to grant', async () => {

@@ -238,10 +238,10 @@ export class PostgresServer implements AsyncDisposable {
     return this.session(url, `BEGIN; ${locking}`);
   }
 
-  /** Resolves when somebody waits for a lock of that database. */
-  async somebodyWaits(url: string): Promise<void> {
+  /** Resolves when so many wait for a lock of that database. */
+  async somebodyWaits(url: string, many = 1): Promise<void> {
     const waiting = `SELECT ${OTHERS} AND wait_event_type = 'Lock'`;
-    while ((await this.execute(url, waiting)).length === 0) await sleep(10);
+    while ((await this.execute(url, waiting)).length < many) await sleep(10);
   }
 
   async stop(): Promise<void> {
