@@ -87,9 +87,12 @@ export function openPipeline(parts: PipelineParts): Receive {
     };
   }
 
-  /** Nothing is answered before the body has come to its end: `rest` names the two exceptions. */
+  /**
+   * Nothing is answered before the body has come to its end: `rest` names the two exceptions. With an answer at hand the
+   * body is wanted at once: one that has stood still meanwhile would get its time anew.
+   */
   async function sendLater(call: Call, pending: Answer | Promise<Answer>): Promise<void> {
-    const answer = await pending;
+    const answer = pending instanceof Promise ? await pending : pending;
     send(call, answer, (await call.body?.rest()) ?? 'complete');
   }
 

@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { json } from '../../src/http/message/answer.ts';
+import { withBody } from '../../src/http/message/body.ts';
+import type { Call, Route } from '../../src/http/message/routes.ts';
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { get, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
@@ -46,6 +49,44 @@ describe('Slow clients', { concurrency: true }, () => {
     await connection.closed();
     assert.equal(connection.peer.bytesRead, begun.length);
   });
+
+  for (const [status, head] of [
+    [401, 'DELETE /mine HTTP/1.1\r\n'],
+    [404, 'POST /nope HTTP/1.1\r\n'],
+    [405, 'POST /todos/1 HTTP/1.1\r\n'],
+    [415, 'POST /todos HTTP/1.1\r\n'],
+  ] as const) {
+    test(`a body that is thrown away gets no time beyond that of its request: ${status}`, async () => {
+      const calls: Call[] = [];
+      const traces = {
+        begin(call: Call) {
+          calls.push(call);
+          return undefined;
+        },
+      };
+      const mine: Route = {
+        method: 'DELETE',
+        path: '/mine',
+        access: 'authenticated',
+        handle: () => json({}),
+      };
+      const add: Route = withBody(
+        { method: 'POST', path: '/todos', access: 'open' },
+        (value) => ({ value }),
+        () => json({}),
+      );
+      const authenticate = () => ({ code: 'missing', answer: { status: 401 } });
+      await using demo = await startDemo({ routes: [mine, add], authenticate, recorders: { traces } });
+      await using connection = await Connection.open(demo.url);
+      const from = performance.now();
+      connection.socket.write(`${head}Host: a\r\nContent-Length: 2\r\n\r\n{`);
+      while (calls[0]?.request.readableFlowing !== true) await turn();
+      await turn();
+      assert.equal(calls[0].connection.stoodStillSince(from), false);
+      connection.socket.write('}');
+      await connection.until(`HTTP/1.1 ${status} `);
+    });
+  }
 
   test('a head that comes a byte at a time is cut off too', async () => {
     await using demo = await startDemo({ limits: HURRIED });

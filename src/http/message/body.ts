@@ -115,26 +115,28 @@ export function withBody<Body>(
   parse: (body: object) => Parsed<Body>,
   handle: (call: Call, body: Body) => Answer | Promise<Answer>,
 ): Route {
+  async function readAndHandle(call: Call): Promise<Answer> {
+    const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
+    if (typeof bytes === 'number') return { status: bytes };
+    const text = decode(bytes);
+    if (text === undefined) return { status: 400, detail: 'The body is not valid UTF-8.' };
+    const read = readJsonObject(text);
+    if ('fault' in read) {
+      const { line, column, problem } = read.fault;
+      const detail = `The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`;
+      return { status: 400, detail };
+    }
+    const parsed = parse(read.object);
+    if ('value' in parsed) return handle(call, parsed.value);
+    return { status: 400, title: 'One or more validation errors occurred.', errors: parsed.errors };
+  }
   return {
     ...route,
     readsBody: true,
-    async handle(call) {
+    handle(call) {
       // JSON and not compressed (contract B2; RFC 9110 §8.4).
       const { 'content-type': type, 'content-encoding': coding } = call.headers;
-      if (!isJson(type) || coding !== undefined) return { status: 415 };
-      const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
-      if (typeof bytes === 'number') return { status: bytes };
-      const text = decode(bytes);
-      if (text === undefined) return { status: 400, detail: 'The body is not valid UTF-8.' };
-      const read = readJsonObject(text);
-      if ('fault' in read) {
-        const { line, column, problem } = read.fault;
-        const detail = `The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`;
-        return { status: 400, detail };
-      }
-      const parsed = parse(read.object);
-      if ('value' in parsed) return handle(call, parsed.value);
-      return { status: 400, title: 'One or more validation errors occurred.', errors: parsed.errors };
+      return isJson(type) && coding === undefined ? readAndHandle(call) : { status: 415 };
     },
   };
 }
