@@ -1,7 +1,7 @@
 import type { Database } from './store/database.ts';
 
 /**
- * What each engine can do. A part is imported when it is used: a process has one engine, and a command needs one part.
+ * What each engine can do. A part is imported when it is used: a process has one engine, and a command needs few parts.
  * Each function that is found here takes the address of a database first.
  */
 export const ADAPTERS = {

@@ -18,7 +18,7 @@ export interface PipelineParts {
   /** The answer to what was thrown and is no bug; undefined for all else. */
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
   readonly tell: Tell;
-  /** Whose requests these are. */
+  /** Asked with each answer: while they drain, it is the last of its connection. */
   readonly listeners: Pick<Listeners, 'draining'>;
   /** Undefined when no origin is allowed. */
   readonly cors?: Cors | undefined;
@@ -73,8 +73,8 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /**
-   * An unhandled exception is a 500. The log has it once, with the `traceId`; the answer never has any part of it, in
-   * any environment (specification, Errors, rule 3).
+   * What `answerFault` does not know is a bug, and a 500. The log has it once, with the `traceId`; the answer never has any
+   * part of it, in any environment (specification, Errors, rule 3).
    */
   function failed(err: unknown, call: Call): Answer {
     const answer = answerFault?.(err, call);
@@ -88,8 +88,8 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /**
-   * Nothing is answered before the body has come to its end: `rest` names the two exceptions. With an answer at hand the
-   * body is wanted at once: one that has stood still meanwhile would get its time anew.
+   * Nothing is answered before the body has come to its end: `IncomingBody` names the two exceptions. With an answer at hand
+   * the body is wanted at once: one that has stood still meanwhile would get its time anew.
    */
   async function sendLater(call: Call, pending: Answer | Promise<Answer>): Promise<void> {
     const answer = pending instanceof Promise ? await pending : pending;

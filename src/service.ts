@@ -32,7 +32,8 @@ export class ServiceNotOpened extends Error {
  * the delay and the deadline of the configuration and what the store needs to close.
  *
  * @param output counts the lines that the log dropped.
- * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port cannot, or traces.
+ * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port or traces cannot,
+ * {NotUsable} when a key file cannot.
  */
 export async function openService(
   config: Config,
@@ -64,14 +65,14 @@ export async function openService(
     environment === 'development'
       ? (await import('./openapi/routes.ts')).documentRoutes(profile.name, tell)
       : [];
-  const lines = ['trace', 'debug'].includes(config.logLevel) ? tell : undefined;
+  const tellRequests = ['trace', 'debug'].includes(config.logLevel) ? tell : undefined;
   const receive = openPipeline({
     ...endpoints,
     routes: [...endpoints.routes, ...documented],
     tell,
     listeners,
     cors: corsOrigins.length === 0 ? undefined : openCors(corsOrigins),
-    record: openRecords({ metrics, traces, tell: lines }, environment),
+    record: openRecords({ metrics, traces, tell: tellRequests }, environment),
   });
   const url = await listen(listeners, receive, config, '--port or TODO_PORT');
   phase = 'serving';

@@ -5,7 +5,7 @@ import { ConfigFaults, unknownVariables } from '../read-settings.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
 import { print } from './print.ts';
 
-/** Does what the words behind its own ask for, which are its name. The result is the exit code. */
+/** @param name The words of the command. @param argv What follows them. @returns the exit code. */
 export type Command = (name: string, argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
 /** What a command does, and takes after its own words. */

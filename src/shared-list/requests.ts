@@ -21,7 +21,7 @@ import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What a body has that the schema of this name admits. */
+/** The members of a body that the schema of this name has admitted. */
 type CreateTodo = Pick<Replacement, 'title' | 'categoryId'>;
 type ReplaceTodo = CreateTodo & Partial<Pick<Replacement, 'done'>>;
 
@@ -59,8 +59,8 @@ function validators(): ReturnType<typeof compile> {
 }
 
 /**
- * Milliseconds. Ajv is a quarter of all that a start would load: the first answer comes before it, and the first
- * body after it.
+ * Milliseconds. Ajv is a quarter of all that a start would load: the first answer comes before it. A body that comes
+ * sooner compiles the schemas itself.
  */
 const PREPARATION_DELAY_MS = 100;
 

@@ -47,7 +47,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
     tell({ event, id, ...actor(call.identity), traceId: call.traceId });
   }
 
-  /** Writes the log line of a create before anybody hears of the todo: who waits for its key, or for a later write. */
+  /** Writes the log line of a create before it is answered, and before who waits for its key, or for a later write, is. */
   async function addAudited(call: Call, todo: NewTodo, once?: Once): Promise<CreateOutcome> {
     const created = await call.step('add', () => store.add(todo, once, call.mark));
     if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);

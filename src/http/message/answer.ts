@@ -2,7 +2,7 @@ import { admitsProblem } from '../../problem/media-type.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
 import type { Call } from './routes.ts';
 
-/** What a request gets. A problem is one as it is: a 4xx or 5xx without a body gets its body in `toProblem`. */
+/** What a request gets. A `Problem` is an answer already: `toProblem` gives it a body. */
 export interface Answer extends Problem {
   /** Names in lower case. */
   readonly headers?: Headers;
@@ -81,7 +81,7 @@ export function toProblem(answer: Answer, call: Call): Answer {
 const WINDOW_BYTES = 64 * 1024;
 
 /**
- * Writes an answer: the one place that touches the socket of a request that was routed. Every answer has what contract
+ * Writes the answer of the pipeline; what the transport refuses, it answers itself. Every answer has what contract
  * D8 asks for.
  *
  * @param last Whether the connection closes after it.

@@ -78,7 +78,7 @@ export class Call {
     this.#identity = identity;
   }
 
-  /** The one of the request, also where it is refused on its way (contract P5). */
+  /** The same for the whole request, also when the transport refuses it on its way (contract P5). */
   get traceId(): string {
     return traceIdOf(this.request);
   }
@@ -137,11 +137,11 @@ export function matchRoutes(routes: readonly Route[]): (method: string, path: st
     const entry = fixed.get(path);
     return entry && found(entry, method, undefined);
   };
-  return (method, path) => find(method, path) ?? find(method, plainly(path));
+  return (method, path) => find(method, path) ?? find(method, normalized(path));
 }
 
 /** One final slash and letter case do not matter (contract R3). */
-function plainly(path: string): string {
+function normalized(path: string): string {
   return (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
 }
 

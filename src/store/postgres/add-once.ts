@@ -54,7 +54,7 @@ export function addingOnce(database: Database): (todo: NewTodo, once: Once) => P
   let sweptUntil = '-infinity';
   let sweeping = false;
 
-  /** What goes wrong with it now is done with a later key. */
+  /** One that fails is tried again with a later key. */
   async function sweep(): Promise<void> {
     if (sweeping) return;
     sweeping = true;

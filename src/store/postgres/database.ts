@@ -60,7 +60,7 @@ export class Database extends ConnectionPool {
     }
   }
 
-  /** Rejects when the database does not answer, or takes no writes: then no connection of now is used again. */
+  /** Rejects when the database does not answer, or takes no writes; then every connection that is open now is retired. */
   async check(): Promise<void> {
     const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
     if (state?.readOnly !== true) return;

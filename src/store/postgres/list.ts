@@ -175,7 +175,7 @@ export class PostgresList implements Disposable {
     this.#chunks.keepOnly(seen);
   }
 
-  /** What goes wrong now is done an hour later. */
+  /** One that fails is tried again in an hour. */
   #purge(): void {
     this.#quick.write({ name: 'purge', text: PURGE }).catch(() => {});
   }

@@ -38,7 +38,7 @@ const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
     $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
   FROM todos WHERE id = $1`;
 
-/** A client is told within 2.5 s that the database is lost or stalled. */
+/** Within 2.5 s it is certain that a statement has met a database that is lost or stalled. */
 const FOR_ONE_TODO = {
   connectionMs: 1_000,
   statementMs: 1_200,
@@ -78,7 +78,7 @@ export async function openPostgresStore(
     (first) => prepareToServe(first, options.migrate !== false, tell),
     { statementMs, strict: true, patienceMs },
   );
-  // What goes wrong with it now is done an hour later.
+  // One that fails is tried again in an hour.
   await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
   await connection.leave();
   const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });

@@ -13,8 +13,8 @@ const weigh = (_id: number, known: Known): number =>
   OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
 
 /**
- * Todos that were read and that this process may trust without asking SQLite, because it owns the file: a read of SQLite
- * costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From
+ * Todos that were read and that this process may trust without asking SQLite, because the writer tells of every change, of
+ * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From
  * the moment a batch is sent until it is done, its changes may be visible to some and not to others: the todos that it may
  * change are asked of SQLite meanwhile.
  */
@@ -62,7 +62,7 @@ export class TodoCache {
       return;
     }
     for (const id of changed) {
-      // Who asked for a new id before it was committed found none.
+      // A read before the commit may have remembered a new id as missing.
       this.#todos.delete(id);
       if (this.#highest !== undefined && id > this.#highest) this.#highest = id;
     }

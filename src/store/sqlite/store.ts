@@ -27,8 +27,8 @@ export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBy
 
 /**
  * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
- * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads on this
- * thread, and writes on another.
+ * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads
+ * single todos on this thread, and the list on a second; a third one writes.
  *
  * @throws {StoreNotOpened} with one line for people.
  */
@@ -117,8 +117,8 @@ async function openParts(path: string, options: SqliteOptions) {
     if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
     const own = MIGRATIONS.version;
     if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
-    // It reads on the main thread, so it never waits for a lock; in a write-ahead log a read has none to wait for. The
-    // first read makes that log.
+    // It reads on the main thread, so it must wait for no lock: in a write-ahead log a read has none to wait for. The first
+    // read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const findRow = prepareFind(reader);
     const findHighest = reader.prepare(HIGHEST_ID);

@@ -9,7 +9,8 @@ type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
 
 /**
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
- * its first order; one that ended by itself is started anew by the next, one that was closed never.
+ * its first order. One that ended by itself is started anew by the next order, one that writes at once, and one that was
+ * closed never.
  */
 export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #entry: URL;

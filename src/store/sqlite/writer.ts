@@ -45,14 +45,14 @@ export class Writer implements AsyncDisposable {
   readonly #health: FileHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
-  /** Until no batch is under way or gathered. */
+  /** Resolves when nothing is left to send; undefined when it is idle. */
   #running: Promise<void> | undefined;
   /** When the last batch was committed; before all time when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param underWay Says what a batch may change before it is sent, and until its writers hear of it.
-   * @param onChanged Called before that.
+   * @param onChanged Called before that; and with 'all' whenever another program may have changed the file.
    */
   constructor(health: FileHealth, underWay: UnderWay, onChanged: (changed: Changed) => void) {
     this.#health = health;
