@@ -11,8 +11,8 @@ const ERROR = 50;
 /**
  * The service's log on standard output: JSON lines for machines in production, lines for people in
  * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
- * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of standard output
- * reaches who writes a line.
+ * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of
+ * standard output reaches who writes a line.
  */
 export function openLog(environment: Environment, level: LogLevel): { log: Logger; output: Output } {
   const rewrite = environment === 'production' ? escaped : personLines(process.stdout);

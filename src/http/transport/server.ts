@@ -56,8 +56,9 @@ export interface HttpServer {
 }
 
 /**
- * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers what Node.js would answer itself, or not at all, with a problem. A request that
- * expects a 100 comes without it: whoever wants the body calls `writeContinue`.
+ * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers
+ * what Node.js would answer itself, or not at all, with a problem. A request that expects a 100 comes without it: whoever
+ * wants the body calls `writeContinue`.
  *
  * @param refused called for each problem that is answered before `receive` would see it, with the `traceId` of its answer
  * (contract P5).

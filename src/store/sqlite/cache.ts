@@ -14,9 +14,9 @@ const weigh = (_id: number, known: Known): number =>
 
 /**
  * Todos that were read and that this process may trust without asking SQLite, because the writer tells of every change, of
- * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it nobody reads soon, and keeping it costs as much. From
- * the moment a batch is sent until it is done, its changes may be visible to some and not to others: the todos that it may
- * change are asked of SQLite meanwhile.
+ * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it
+ * nobody reads soon, and keeping it costs as much. From the moment a batch is sent until it is done, its changes may be
+ * visible to some and not to others: the todos that it may change are asked of SQLite meanwhile.
  */
 export class TodoCache {
   readonly #readHighest: (() => number) | undefined;
