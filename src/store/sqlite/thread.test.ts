@@ -110,6 +110,11 @@ test('a thread that writes and could not even begin waits for the next order', a
   });
   for (const ended of [1, 2]) {
     await isFailure(thread.ask('a'), 'unavailable');
+    // One that was started anew would have ended before these have begun and answered.
+    for (const order of ['b', 'c']) {
+      await using other = threadOf(ECHO, ignored);
+      assert.equal(await other.ask(order), order);
+    }
     assert.equal(changes, ended);
   }
 });
