@@ -22,12 +22,12 @@ import { knownFile } from '../../src/store/sqlite/file.ts';
 import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { backupSqlite, migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { openExport } from '../../src/store/sqlite/transfer.ts';
+import { openExport, openRestore } from '../../src/store/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serveFile } from './served.ts';
 import { start } from './sqlite-starter.ts';
-import { addedTo, addMany, found, listed, newTodo, SCHEMA_VERSION } from './todos.ts';
+import { addedTo, addMany, found, listed, newTodo, replacement, SCHEMA_VERSION } from './todos.ts';
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -331,6 +331,26 @@ test('a thread that starts after the file was replaced reads nothing of the othe
   await using store = await openSqliteStore(path);
   replace(path, other);
   await assert.rejects(async () => store.list(), { name: /^(StoreUnavailable|StoreBroken)$/ });
+});
+
+test('what was asked for before the store is closed is made, and answered before it has closed', async () => {
+  const path = await newDatabase();
+  const store = await openSqliteStore(path);
+  const answered: number[] = [];
+  const adding = [1, 2].map(async () => answered.push((await addedTo(store, 'a')).id));
+  await store[Symbol.asyncDispose]();
+  assert.deepEqual(answered, [1, 2]);
+  await Promise.all(adding);
+});
+
+test('E3 · a todo that another process puts back at that moment is refused by name', async () => {
+  const path = await newDatabase();
+  await using target = openRestore(path, false);
+  await target.add({ categories: [], todos: [{ id: 1, ...replacement('a', false, 1) }], keys: [] });
+  const contents = { categories: 0, todos: 1, keys: 0, highestId: 1, highestCategoryId: 2 };
+  const committing = target.commit(contents);
+  execute(path, "INSERT INTO todos (id, title, category_id) VALUES (1, 'other', 1)");
+  assert.deepEqual(await committing, { existing: [1] });
 });
 
 test('a file that is deleted when the store is closed is no news', async () => {
