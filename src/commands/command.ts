@@ -49,7 +49,9 @@ export function defineCommand<
       print(line.help);
       return 0;
     } catch (error) {
-      return printFault(name, line.action, error);
+      if (!(error instanceof WrongUsage)) return printFault(line.action, error);
+      process.stderr.write(`${error.message}\nRun "todo-service ${name} --help" for the flags.\n`);
+      return 2;
     }
   };
 }
@@ -97,11 +99,7 @@ function operandWanted(operand: string, words: readonly string[]): string {
 }
 
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
-function printFault(name: string, action: string, error: unknown): number {
-  if (error instanceof WrongUsage) {
-    process.stderr.write(`${error.message}\nRun "todo-service ${name} --help" for the flags.\n`);
-    return 2;
-  }
+export function printFault(action: string, error: unknown): number {
   if (error instanceof ConfigFaults) {
     const lines = error.faults.map((fault) => `  ${fault}\n`).join('');
     process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);

@@ -8,7 +8,7 @@ import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { openService, type Service, ServiceNotOpened } from '../service.ts';
 import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
-import { defineCommand, printCannot, printUnknownVariables } from './command.ts';
+import { defineCommand, printCannot, printFault, printUnknownVariables } from './command.ts';
 import { crashed, signalled, waitForNothing } from './ending.ts';
 import { SERVE_FLAGS, settingsHelp } from './flags.ts';
 
@@ -87,9 +87,10 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   return exitCode;
 });
 
+/** Also for a start that a signal has ended already: nobody else says why it failed. */
 function printNotStarted(error: unknown): number {
   if (error instanceof ServiceNotOpened) return printCannot(LINE.action, error.message, 69);
-  throw error;
+  return printFault(LINE.action, error);
 }
 
 /** One line in the log of production. */

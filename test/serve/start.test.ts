@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
@@ -196,6 +197,25 @@ test('D6 · a second process says whom it waits for, and a signal ends its wait'
   assert.equal(second.exitCode ?? (await once(second, 'exit'))[0], 0);
   assert.match(output, new RegExp(`owner="process ${first.pid} on `));
   assert.match(output, /stopped during the start/);
+});
+
+test('a start that fails just after a signal has ended it still says why', async () => {
+  await using data = await temporaryFolder();
+  await using server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const database = `postgres://127.0.0.1:${port}/todos`;
+  const args = ['serve', '--environment', 'development', '--data-dir', data.path, '--database', database];
+  const child = spawn(process.execPath, [program, ...args]);
+  const said = text(child.stderr);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  child.kill('SIGTERM');
+  await once(child.stdout, 'data');
+  // `ErrorResponse`, https://www.postgresql.org/docs/current/protocol-message-formats.html
+  const fields = Buffer.from('SFATAL\0C28000\0Mnobody is let in\0\0');
+  const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
+  socket.resume().end(Buffer.concat([head, fields]));
+  assert.match(await said, /^Cannot start: Cannot open the database ".*": nobody is let in\n$/);
 });
 
 for (const [variable, settings] of [
