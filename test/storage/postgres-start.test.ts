@@ -202,6 +202,14 @@ test('tables that a crash of the server empties refuse a start', async () => {
     assert.ok((await faultOf(url, { migrate })).endsWith(`": ${UNLOGGED}`));
 });
 
+test('a start that is refused leaves no connection', { timeout: 10_000 }, async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
+  assert.match(await faultOf(url), /UNLOGGED/);
+  // The server takes a moment to forget one that has ended.
+  while ((await server.backends(url)).length > 0) await sleep(20);
+});
+
 test('check finds a constraint and an index that are not valid, and a trigger that is missing', async () => {
   const url = await server.makeMigrated();
   await server.execute(
