@@ -97,6 +97,10 @@ describe('Request validation', { concurrency: true }, () => {
     ['101 header lines', `${GET}${'a:\r\n'.repeat(100)}\r\n`],
     ['a second Host behind 3,000 other lines', `${GET}${'a:\r\n'.repeat(3_000)}Host: b\r\n\r\n`],
     ['101 trailer lines', `${CHUNKED}\r\n0\r\n${'a:\r\n'.repeat(101)}\r\n`],
+    [
+      '101 trailer lines, where no route has the path',
+      `${NOPE}Transfer-Encoding: chunked\r\n\r\n0\r\n${'a:\r\n'.repeat(101)}\r\n`,
+    ],
   ] as const) {
     test(`Order 1 · one 431, and nothing behind it is looked at · ${name}`, async () => {
       assertRefused(await converse(demo.url, bytes + LAST), 431);
