@@ -31,7 +31,7 @@ const SECRET_LENGTHS = [
 ] as const;
 
 /** Bytes. The shortest secret that admits any algorithm. */
-export const [[, MIN_SECRET_LENGTH]] = SECRET_LENGTHS;
+export const MIN_SECRET_LENGTH = Math.min(...SECRET_LENGTHS.map(([, bytes]) => bytes));
 
 /** Bits. RFC 7518 §3.3 and §3.5. */
 const MIN_RSA_BITS = 2048;
