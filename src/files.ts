@@ -58,6 +58,12 @@ export async function readSmallFile(path: string) {
   }
 }
 
+/** What an error says, for people. A name with several addresses fails once for each. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** `EACCES` and the like, or undefined for an error that does not come from the operating system. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { NotUsable } from '../files.ts';
+import { messageOf, NotUsable } from '../files.ts';
 import { meant, nearestTo } from '../nearest.ts';
 import { ConfigFaults, unknownVariables } from '../read-settings.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
@@ -82,7 +82,7 @@ function parse(argv: readonly string[], options: ParseArgsOptionsConfig, allowPo
   try {
     return parseArgs({ args: [...argv], options, allowPositionals });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const unknown = /^Unknown option '(--[^']+)'/.exec(message)?.[1];
     if (unknown === undefined) throw new WrongUsage(message);
     const known = Object.keys(options).map((name) => `--${name}`);

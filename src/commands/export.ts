@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ADAPTERS } from '../adapters.ts';
-import { nameComplete, partialOf } from '../files.ts';
+import { messageOf, nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
 import { printCannot } from './command.ts';
@@ -104,5 +104,5 @@ async function writeFile(source: ExportSource, file: string, partial: string): P
 }
 
 function notWritten(error: unknown): NotWritten {
-  return new NotWritten(error instanceof Error ? error.message : String(error), { cause: error });
+  return new NotWritten(messageOf(error), { cause: error });
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { ADAPTERS, nameOf } from '../adapters.ts';
+import { messageOf } from '../files.ts';
 import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
@@ -125,6 +126,6 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* file === '-' ? process.stdin : createReadStream(file);
   } catch (error) {
-    throw new NotReadable(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new NotReadable(messageOf(error), { cause: error });
   }
 }

@@ -77,8 +77,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   tell({ event: 'stopping', reason });
   const { shutdownSeconds, shutdownDelaySeconds } = config;
   const milliseconds = (shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS;
-  const closed = Promise.resolve(service[Symbol.asyncDispose]());
-  if ((await within(milliseconds, closed, 'late')) === 'late') {
+  if ((await within(milliseconds, service[Symbol.asyncDispose](), 'late')) === 'late') {
     tell({ event: 'stop-failed', milliseconds });
     process.exit(1);
   }

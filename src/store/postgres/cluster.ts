@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { messageOf } from '../../files.ts';
 import { StoreNotWritable } from '../store.ts';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
@@ -7,7 +8,6 @@ import {
   hasCode,
   INVALID_PASSWORD,
   isProtocolViolation,
-  messageOf,
   NoServer,
   ServerUnfit,
 } from './error.ts';

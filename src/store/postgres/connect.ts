@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../files.ts';
 import { StoreNotOpened, unusable } from '../store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { type Ask, PATIENT_MS, type ServerConnection } from './connection.ts';
-import { isProtocolViolation, messageOf, NoServer } from './error.ts';
+import { isProtocolViolation, NoServer } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;

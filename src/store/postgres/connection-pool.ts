@@ -1,8 +1,9 @@
+import { messageOf } from '../../files.ts';
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import type { Cluster } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
-import { messageOf, noConnection } from './error.ts';
+import { noConnection } from './error.ts';
 
 /** How many connections there may be, and how long they are waited for, in milliseconds. */
 export interface Limits {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
-import { messageOf, toStoreError } from './error.ts';
+import { messageOf } from '../../files.ts';
+import { toStoreError } from './error.ts';
 
 function said(code: string): DatabaseError {
   return Object.assign(new DatabaseError('what the server said', 0, 'error'), { code });

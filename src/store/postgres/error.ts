@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { messageOf } from '../../files.ts';
 import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import { type Host, nameOf } from './address.ts';
 
@@ -135,10 +136,4 @@ export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
     return new StoreUnavailable(messageOf(error), { cause: error });
   }
   return error;
-}
-
-/** What the driver or the server said, for people. A name with several addresses fails once for each. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }

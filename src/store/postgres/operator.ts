@@ -1,10 +1,11 @@
 import { DatabaseError } from 'pg';
+import { messageOf } from '../../files.ts';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, messageOf, toStoreError } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, toStoreError } from './error.ts';
 import { findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK, tableFaults } from './schema.ts';
 

@@ -1,9 +1,10 @@
 import type { Tell } from '../../events.ts';
+import { messageOf } from '../../files.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
 import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE, messageOf } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
 import { TRIGGERS } from './list.ts';
 import { EVER, faultOf, findAllLacks, grants, raiseAbove, rightsFault, TO_SERVE } from './needs.ts';
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../files.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotOpened, StoreUnavailable, unusable } from '../store.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
@@ -74,11 +75,6 @@ export function isForeignKeyRefusal(error: unknown): boolean {
 export function isIdsExhausted(error: unknown): boolean {
   const refused = resultCode(error) === SQLITE_CONSTRAINT_CHECK;
   return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
-}
-
-/** What SQLite said, for people. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What went wrong while a file was opened, for who wants to open it. */

@@ -11,8 +11,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { errorCode, makeFolder } from '../../files.ts';
-import { messageOf } from './error.ts';
+import { errorCode, makeFolder, messageOf } from '../../files.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
