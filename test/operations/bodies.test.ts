@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { startDemo } from './demo.ts';
+import { beginDrain, startDemo } from './demo.ts';
 import { startList } from './list.ts';
 import { assertRefused, Connection, converse, statusesOf } from './raw.ts';
 
@@ -98,7 +98,7 @@ describe('Bodies before answers', { concurrency: true }, () => {
       const chunked = 'GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10000\r\n';
       connection.socket.write(`GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n${chunked}${'a'.repeat(65_000)}`);
       await connection.until('"done":false}');
-      const drained = draining ? demo.listeners.drain(60_000) : undefined;
+      const { drained } = draining ? await beginDrain(demo) : {};
       connection.socket.write(`${'a'.repeat(536)}\r\n1\r\na\r\nx\r\n`);
       await connection.closed();
       await drained;

@@ -10,7 +10,7 @@ import type { Authentication } from '../../src/auth/admit.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
-import { type DemoOptions, get, startDemo } from './demo.ts';
+import { beginDrain, type DemoOptions, get, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
 const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -284,7 +284,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       await gated.ask(request);
       connection.socket.write(WAIT.repeat(10_000));
       while (connection.peer.bytesRead === request.length) await turn();
-      const drained = stops ? demo.listeners.drain(60_000) : undefined;
+      const { drained } = stops ? await beginDrain(demo) : {};
       gated.open();
       await Promise.race([connection.closed(), failed]);
       await drained;
@@ -300,7 +300,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     await gated.ask(WAIT);
     connection.socket.write(Buffer.alloc(64 * 2 ** 20));
     while (connection.peer.bytesRead === WAIT.length) await turn();
-    const drained = gated.demo.listeners.drain(60_000);
+    const { drained } = await beginDrain(gated.demo);
     gated.open();
     await drained;
     assert.ok(connection.peer.bytesRead < 8 * 2 ** 20, `${connection.peer.bytesRead} bytes were read`);

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Target } from '../../conformance/src/target.ts';
 import type { Authenticate } from '../../src/auth/admit.ts';
@@ -59,6 +60,13 @@ export async function startDemo({
     log,
     [Symbol.asyncDispose]: () => listeners.drain(0),
   };
+}
+
+/** Drains, with a deadline that no test gets to, and is there when nobody listens any more. */
+export async function beginDrain({ listeners, server }: Demo): Promise<{ readonly drained: Promise<void> }> {
+  const drained = listeners.drain(60_000);
+  while (server.listening) await setImmediate();
+  return { drained };
 }
 
 /** A service in production, as the conformance suite asks it. */

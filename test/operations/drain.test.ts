@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Demo, get, startDemo } from './demo.ts';
+import { beginDrain, type Demo, get, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
-
-/** Milliseconds. A deadline that no test gets to. */
-const LATER_MS = 60_000;
 
 /** More than the buffers of both ends of a connection hold. */
 const LONG = Buffer.alloc(32 * 2 ** 20, ' ');
@@ -27,11 +24,28 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(`${GET}${POST}{`);
     await connection.until('200 OK');
-    const drained = demo.listeners.drain(LATER_MS);
+    const { drained } = await beginDrain(demo);
     connection.socket.write('}');
     await connection.closed();
     await drained;
     assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
+  });
+
+  test('no connection ends before the listener does: its client would open one that the end of the listener resets', async () => {
+    const routes = [
+      get('/stop', () => {
+        demo.listeners.drain(60_000);
+        return { status: 204 };
+      }),
+    ];
+    await using demo = await startDemo({ routes });
+    await using connection = await Connection.open(demo.url);
+    connection.socket.write(GET.replace('/todos/1', '/stop'));
+    await connection.until('204 No Content');
+    while (demo.server.listening) await setImmediate();
+    connection.socket.write(GET);
+    await connection.closed();
+    assert.deepEqual(connection.ends(), ['204 keep-alive', '200 close']);
   });
 
   for (const [path, status] of [
@@ -41,7 +55,7 @@ describe('Draining', { concurrency: true }, () => {
     test(`D10, P6 · an idle connection may still ask, once: a ${status} closes it, and nothing behind it is done`, async () => {
       await using demo = await startDemo();
       await using connection = await openIdle(demo);
-      const drained = demo.listeners.drain(LATER_MS);
+      const { drained } = await beginDrain(demo);
       connection.socket.write(GET.replace('/todos/1', path).repeat(20));
       await connection.closed();
       await drained;
@@ -54,7 +68,7 @@ describe('Draining', { concurrency: true }, () => {
       routes: [get('/broken', () => ({ status: 200, headers: { 'x-broken': '\n' } }))],
     });
     await using connection = await openIdle(demo);
-    const drained = demo.listeners.drain(LATER_MS);
+    const { drained } = await beginDrain(demo);
     connection.socket.write(GET.replace('/todos/1', '/broken'));
     await connection.closed();
     await drained;
@@ -70,7 +84,7 @@ describe('Draining', { concurrency: true }, () => {
     const connecting = Array.from({ length: 20 }, () => Connection.open(demo.url));
     // The kernel completes them at once, and the event loop accepts one a turn.
     await new Promise<void>((resolve) => process.nextTick(resolve));
-    const drained = demo.listeners.drain(LATER_MS);
+    const { drained } = await beginDrain(demo);
     for (const connected of connecting) {
       await using connection = await connected;
       connection.socket.write(GET);
@@ -83,9 +97,7 @@ describe('Draining', { concurrency: true }, () => {
   test('nobody gets in any more', async () => {
     await using demo = await startDemo();
     await using _idle = await Connection.open(demo.url);
-    const drained = demo.listeners.drain(LATER_MS);
-    // Turns of the event loop: those who connected before are let in first.
-    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    const { drained } = await beginDrain(demo);
     await assert.rejects(Connection.open(demo.url), { code: 'ECONNREFUSED' });
     await drained;
   });
@@ -94,7 +106,7 @@ describe('Draining', { concurrency: true }, () => {
     await using demo = await startDemo();
     await using silent = await Connection.open(demo.url);
     await using idle = await openIdle(demo);
-    await demo.listeners.drain(LATER_MS);
+    await demo.listeners.drain(60_000);
     await Promise.all([silent.closed(), idle.closed()]);
     assert.equal(silent.received(), '');
   });
@@ -106,7 +118,7 @@ describe('Draining', { concurrency: true }, () => {
     slow.socket.write(GET.replace('/todos/1', '/long'));
     await slow.until('200 OK');
     slow.socket.pause();
-    const drained = demo.listeners.drain(LATER_MS);
+    const { drained } = await beginDrain(demo);
     await silent.closed();
     slow.socket.resume();
     await slow.closed();
@@ -119,7 +131,7 @@ describe('Draining', { concurrency: true }, () => {
     await using demo = await startDemo({ limits });
     await using connection = await Connection.open(demo.url);
     connection.socket.write(`${POST}{`);
-    const drained = demo.listeners.drain(LATER_MS);
+    const { drained } = await beginDrain(demo);
     await connection.closed();
     await drained;
     assertRefused(connection.answers(), 408);

@@ -77,7 +77,7 @@ export function openListeners(options: ListenersOptions = {}) {
 
   const listeners = {
     name,
-    /** True from the first call of `drain`. */
+    /** True from the moment `drain` has closed a listener: each answer is the last of its connection. */
     draining: false,
 
     /**
@@ -113,7 +113,6 @@ export function openListeners(options: ListenersOptions = {}) {
      * rejects; a second call waits for the first.
      */
     drain(deadlineMs: number): Promise<void> {
-      listeners.draining = true;
       drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {
         endEpisode('the listener has closed');
       });
@@ -121,23 +120,25 @@ export function openListeners(options: ListenersOptions = {}) {
     },
   };
   return listeners;
-}
 
-async function empty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
-  await acceptCompleted(server);
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
-  // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
-  NetServer.prototype.close.call(server, () => resolve());
-  let checking = setTimeout(closeIdle, Math.min(IDLE_MS, deadlineMs));
-  const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  await closed;
-  clearTimeout(checking);
-  clearTimeout(cutting);
-  server.close();
+  async function empty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
+    await acceptCompleted(server);
+    // No earlier: clients whose connections end open new ones, which the end of the listener would reset.
+    listeners.draining = true;
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
+    NetServer.prototype.close.call(server, () => resolve());
+    let checking = setTimeout(closeIdle, Math.min(IDLE_MS, deadlineMs));
+    const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    await closed;
+    clearTimeout(checking);
+    clearTimeout(cutting);
+    server.close();
 
-  function closeIdle(): void {
-    for (const connection of connections.values()) connection.closeIdle();
-    checking = setTimeout(closeIdle, IDLE_INTERVAL_MS);
+    function closeIdle(): void {
+      for (const connection of connections.values()) connection.closeIdle();
+      checking = setTimeout(closeIdle, IDLE_INTERVAL_MS);
+    }
   }
 }
 
