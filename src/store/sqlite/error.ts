@@ -1,5 +1,12 @@
 import { messageOf } from '../../files.ts';
-import { OutcomeUnknown, StoreBroken, StoreNotOpened, StoreUnavailable, unusable } from '../store.ts';
+import {
+  IdsExhausted,
+  OutcomeUnknown,
+  StoreBroken,
+  StoreNotOpened,
+  StoreUnavailable,
+  unusable,
+} from '../store.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
 
@@ -85,11 +92,11 @@ export function notOpened(path: string, error: unknown): StoreNotOpened {
 /**
  * Why a thread did not do its order, in a form that crosses threads. `unavailable`: the machine is at fault, and
  * nothing was changed. `unknown`: the commit was on its way to the disk, so a crash may still bring the changes
- * back, or take them away. `broken`: the file is gone or damaged, and nothing was changed. `error`: a bug, and
- * nothing was changed.
+ * back, or take them away. `broken`: the file is gone or damaged, and nothing was changed. `ids-exhausted`: there is no id
+ * for a new todo. `error`: a bug, and nothing was changed.
  */
 export interface Failure {
-  readonly failure: 'unavailable' | 'unknown' | 'broken' | 'error';
+  readonly failure: 'unavailable' | 'unknown' | 'broken' | 'ids-exhausted' | 'error';
   readonly message: string;
   /** What it says about the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. */
   readonly trouble?: 'gone' | 'damaged';
@@ -99,6 +106,7 @@ export interface Failure {
 export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
   if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
+  if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }
 
@@ -111,6 +119,8 @@ export function errorOf({ failure, message }: Failure, cause?: unknown): Error {
       return new OutcomeUnknown(message, { cause });
     case 'broken':
       return new StoreBroken(message, { cause });
+    case 'ids-exhausted':
+      return new IdsExhausted();
     case 'error':
       return new Error(message, { cause });
   }

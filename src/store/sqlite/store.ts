@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { SETTINGS } from '../../settings.ts';
 import type { ServedDatabase } from '../database.ts';
 import type { ListWish } from '../list/version.ts';
-import { IdsExhausted, type StoreSizes, type TodoStore } from '../store.ts';
+import type { StoreSizes, TodoStore } from '../store.ts';
 import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 import { errorOf, failureBy, notOpened } from './error.ts';
@@ -18,9 +18,6 @@ import { type Changed, Writer } from './writer.ts';
 /** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
 const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
   coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
-
-/** For a write whose outcome is that of the store. */
-const unchanged = <T>(outcome: T): T => outcome;
 
 /** The cache has 64 MiB by default. */
 export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
@@ -66,24 +63,12 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    add: (todo, once, mark) =>
-      writer.write(
-        { kind: 'add', once, ...todo },
-        (outcome) => {
-          if (outcome === 'ids-exhausted') throw new IdsExhausted();
-          if (typeof outcome === 'string') return outcome;
-          if (typeof outcome === 'object')
-            return { repeated: represent({ id: outcome.repeated, done: false, ...todo }) };
-          return represent({ id: outcome, done: false, ...todo });
-        },
-        mark,
-      ),
+    add: (todo, once, mark) => writer.write({ kind: 'add', todo: { done: false, ...todo }, once }, mark),
 
-    replace: (id, replacement, preconditions = {}, mark) =>
-      writer.write({ kind: 'replace', id, preconditions, ...replacement }, unchanged, mark),
+    replace: (id, todo, preconditions = {}, mark) =>
+      writer.write({ kind: 'replace', id, todo, preconditions }, mark),
 
-    remove: (id, preconditions = {}, mark) =>
-      writer.write({ kind: 'remove', id, preconditions }, unchanged, mark),
+    remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
 
     async check() {
       health.assertUsable();

@@ -24,7 +24,8 @@ test('whether the file is still there is looked at when the batch is committed, 
         return 'it was deleted';
       },
     );
-    const added = { kind: 'add', title: 'a' as Title, categoryId: 1 as CategoryId, once: undefined } as const;
+    const todo = { title: 'a' as Title, done: false, categoryId: 1 as CategoryId };
+    const added = { kind: 'add', todo, once: undefined } as const;
     assert.deepEqual(commit([added]), { failure: 'unknown', trouble: 'gone', message: 'it was deleted' });
     assert.deepEqual(
       titles.map((row) => Object(row).title),

@@ -1,20 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  admitsWrite,
-  type CreateKey,
-  type NewTodo,
-  type Preconditions,
-  type Replacement,
-  represent,
-} from '../todo.ts';
-import {
-  type Failure,
-  failureBy,
-  isForeignKeyRefusal,
-  isIdsExhausted,
-  isMachineFault,
-  isSyncFailure,
-} from './error.ts';
+import type { TodoStore } from '../store.ts';
+import { admitsWrite, type CreateKey, type Preconditions, type Replacement, represent } from '../todo.ts';
+import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
 import { changeOf } from './file.ts';
 import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
 import { makeDurable, pragma } from './schema.ts';
@@ -22,32 +9,30 @@ import { serveThread } from './thread.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = ?';
 
-interface OfOneTodo {
+interface Add {
+  readonly kind: 'add';
+  readonly todo: Replacement;
+  readonly once: CreateKey | undefined;
+}
+
+interface Remove {
+  readonly kind: 'remove';
   readonly id: number;
   readonly preconditions: Preconditions;
 }
 
-interface Add extends NewTodo {
-  readonly kind: 'add';
-  readonly once: CreateKey | undefined;
+interface Replace extends Omit<Remove, 'kind'> {
+  readonly kind: 'replace';
+  readonly todo: Replacement;
 }
 
 /** A change that somebody asks for, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
-export type Write =
-  | Add
-  | ({ readonly kind: 'replace' } & OfOneTodo & Replacement)
-  | ({ readonly kind: 'remove' } & OfOneTodo)
-  | { readonly kind: 'probe' };
+export type Write = Add | Replace | Remove | { readonly kind: 'probe' };
 
-/** What came of a write, by its kind. A todo that was added is known by its id; `repeated`: by the key, before. */
-export interface Outcomes {
-  readonly add: number | { readonly repeated: number } | 'category-missing' | 'ids-exhausted' | 'key-reused';
-  readonly replace: 'replaced' | 'todo-missing' | 'category-missing' | 'precondition-failed';
-  readonly remove: 'removed' | 'todo-missing' | 'precondition-failed';
-  readonly probe: 'written';
-}
-
-export type Decided = Outcomes[keyof Outcomes];
+/** What came of a write of this kind, as the store says it. */
+export type Decided<Kind extends Write['kind'] = Write['kind']> = Kind extends 'add' | 'replace' | 'remove'
+  ? Awaited<ReturnType<TodoStore[Kind]>>
+  : 'written';
 
 /** A failure is that of one write alone. */
 export type Outcome = Decided | Failure;
@@ -106,27 +91,26 @@ export function prepareBatches(
     }
   }
 
-  function addOne(todo: Add): Outcomes['add'] {
-    const { once } = todo;
+  function addOne({ todo, once }: Add): Decided<'add'> {
     if (once !== undefined) {
       const used = keys.find(once.key);
-      if (used !== undefined) return used.body === once.body ? { repeated: used.id } : 'key-reused';
+      if (used?.body === once.body) return { repeated: represent({ id: used.id, ...todo }) };
+      if (used !== undefined) return 'key-reused';
     }
     try {
-      const id = Number(addTodo.run(...columnValues({ ...todo, done: false })).lastInsertRowid);
+      const id = Number(addTodo.run(...columnValues(todo)).lastInsertRowid);
       if (once !== undefined) keys.keep(once, id);
-      return id;
+      return represent({ id, ...todo });
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
-      if (isIdsExhausted(error)) return 'ids-exhausted';
       throw error;
     }
   }
 
-  function replaceOne(write: OfOneTodo & Replacement): Outcomes['replace'] {
+  function replaceOne(write: Replace): Decided<'replace'> {
     const admitted = admits(write);
     try {
-      const { changes } = replaceTodo.run(...columnValues(write), write.id);
+      const { changes } = replaceTodo.run(...columnValues(write.todo), write.id);
       if (changes === 0) return 'todo-missing';
     } catch (error) {
       if (isForeignKeyRefusal(error)) return 'category-missing';
@@ -136,7 +120,7 @@ export function prepareBatches(
     return admitted ? 'replaced' : 'precondition-failed';
   }
 
-  function removeOne(write: OfOneTodo): Outcomes['remove'] {
+  function removeOne(write: Remove): Decided<'remove'> {
     const admitted = admits(write);
     if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
     if (!admitted) undo.run();
@@ -147,7 +131,7 @@ export function prepareBatches(
    * Compared before the change, under the same lock, and answered after it: a precondition matters only
    * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
    */
-  function admits({ id, preconditions }: OfOneTodo): boolean {
+  function admits({ id, preconditions }: Replace | Remove): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
     const todo = findTodo(id);
     return todo === undefined || admitsWrite(preconditions, represent(todo).etag);

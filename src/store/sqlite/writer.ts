@@ -3,7 +3,7 @@ import type { Mark } from '../../events.ts';
 import { errorOf } from './error.ts';
 import type { FileHealth } from './health.ts';
 import { Thread } from './thread.ts';
-import type { BatchResult, Decided, Outcome, Outcomes, Write } from './writer-thread.ts';
+import type { BatchResult, Decided, Outcome, Write } from './writer-thread.ts';
 
 /** What a batch may change. From the moment it is sent until it is done, some may see its changes and others not. */
 export interface UnderWay {
@@ -63,27 +63,22 @@ export class Writer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when what was decided is on disk, with what `onOutcome` makes of the outcome. Those who wait for the writes of
-   * a batch go on in the order of the writes, whatever their kinds, so that the log has the order of the commits. Nothing is
-   * written once the writer is closed.
+   * Resolves when what was decided is on disk. Those who wait for the writes of a batch go on in the order of the writes,
+   * whatever their kinds, so that the log has the order of the commits. Nothing is written once the writer is closed.
    *
    * @param mark Gets the commit of its batch, when that changed something.
    */
-  write<W extends Write, T>(
-    write: W,
-    onOutcome: (outcome: Outcomes[W['kind']]) => T,
-    mark?: Mark,
-  ): Promise<T> {
+  write<W extends Write>(write: W, mark?: Mark): Promise<Decided<W['kind']>> {
     this.#running ??= this.#run();
-    const { promise, resolve, reject } = Promise.withResolvers<Outcomes[W['kind']]>();
+    const { promise, resolve, reject } = Promise.withResolvers<Decided<W['kind']>>();
     this.#next.push({ write, mark, resolve, reject });
-    return promise.then(onOutcome);
+    return promise;
   }
 
   /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
-    await this.write({ kind: 'probe' }, () => {});
+    await this.write({ kind: 'probe' });
   }
 
   /** Every write is settled, and the file closed, when it resolves. */
@@ -135,6 +130,6 @@ export class Writer implements AsyncDisposable {
 
 /** The id of the todo that a write made, replaced or removed; none when it was refused or failed. */
 function changedBy(write: Write, outcome: Outcome | undefined): number | readonly [] {
-  if (typeof outcome === 'number') return outcome;
+  if (typeof outcome === 'object' && 'id' in outcome) return outcome.id;
   return 'id' in write && (outcome === 'replaced' || outcome === 'removed') ? write.id : [];
 }
