@@ -101,11 +101,13 @@ test('a run that is interrupted leaves neither a server nor a file', async () =>
   const stdio = ['ignore', 'ignore', 'pipe'] as const;
   const child = spawn(process.execPath, [program, '--sizes', '1,2,3'], { env, stdio: [...stdio] });
   const exited = once(child, 'exit');
+  const { promise: started, resolve } = Promise.withResolvers<void>();
   let said = '';
-  for await (const text of child.stderr.setEncoding('utf8')) {
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    if (said.includes('start with')) break;
-  }
+    if (said.includes('start with')) resolve();
+  });
+  await Promise.race([started, exited]);
   const [made = ''] = await readdir(folder.path, { recursive: true }).then((names) =>
     names.filter((name) => name.endsWith('postmaster.pid')),
   );

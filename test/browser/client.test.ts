@@ -6,8 +6,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { startList } from '../operations/list.ts';
-import { startChromium } from './chromium.ts';
-import { openWatched } from './watched-page.ts';
+import { openWatched, startChromium } from './browser.ts';
 
 const source = await readFile(new URL('../../client/src/client.ts', import.meta.url), 'utf8');
 const script = stripTypeScriptTypes(source);

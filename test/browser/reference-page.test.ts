@@ -4,8 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
-import { startChromium } from './chromium.ts';
-import { openWatched } from './watched-page.ts';
+import { openWatched, startChromium } from './browser.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };
 const token = signer(auth)({ name: 'Ada', role: 'editor' });

@@ -27,7 +27,8 @@ export interface Proxy extends AsyncDisposable {
 export async function startProxy(service: string): Promise<Proxy> {
   const seen: Seen[] = [];
   const fates: Fate[] = [];
-  const server = createServer(async (request, response) => {
+  // It closes no connection by itself: a request could be on its way.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const { method = '', url = '', headers, socket } = request;
     const body = await text(request);
     const fate = fates.shift() ?? 'pass';

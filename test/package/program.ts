@@ -6,7 +6,7 @@ import { leave } from '../clients.ts';
 import type { Finished } from '../start.ts';
 
 /** Milliseconds. Longer than any start on a slow machine; reached only when a program hangs. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Where and how a program runs. Nothing of the caller's environment reaches it but what is given here. */
 export interface Surroundings {

@@ -119,7 +119,7 @@ describe('The container image', () => {
     )?.[1];
     const [make, restore, inKubernetes] = Array.from(
       section?.matchAll(/^```sh\n((?:docker|kubectl) [\s\S]*?)^```$/gm) ?? [],
-      ([, lines = '']) => lines.replace('2026-11-22', '$(date +%F)'),
+      ([, lines = '']) => lines.replace('$(date +%F)', '2026-11-22'),
     );
     const shell = async (lines = '', env = {}) => {
       const image = Object.fromEntries(config.Env.map((line) => line.split('=', 2)));

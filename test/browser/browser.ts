@@ -1,4 +1,34 @@
-import type { Browser, Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { outputOf } from '../../tools/command.ts';
+
+/** Milliseconds. Longer than a slow machine takes for anything; reached only when something is missing. */
+const PATIENCE_MS = 60_000;
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** What keeps the browser from talking to its maker, and lets it run as root and in a container. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/**
+ * Starts the Chromium that `CHROMIUM_PATH` names, or the one of the system, without a window.
+ *
+ * @throws Error when there is none.
+ */
+export async function startChromium(): Promise<Browser> {
+  const ofSystem = () => outputOf('sh', '-c', NAMES.map((name) => `command -v ${name}`).join(' || '));
+  const executablePath = process.env.CHROMIUM_PATH || ofSystem();
+  if (executablePath === undefined)
+    throw new Error(`Cannot find Chromium: install one of ${NAMES.join(', ')}, or name it in CHROMIUM_PATH`);
+  return await chromium.launch({ executablePath, headless: true, args: QUIET, timeout: PATIENCE_MS });
+}
 
 /** A page of the browser, and all that it did. */
 export interface WatchedPage extends AsyncDisposable {
@@ -8,9 +38,6 @@ export interface WatchedPage extends AsyncDisposable {
   /** What the console has as a warning or an error: scripts, failed loads, violations of the page's policy. */
   readonly complaints: readonly string[];
 }
-
-/** Milliseconds. Longer than a slow machine takes for anything; reached only when something is missing. */
-const PATIENCE_MS = 60_000;
 
 /** Opens `url` on a page of its own, without cookies or storage of another. */
 export async function openWatched(browser: Browser, url: string): Promise<WatchedPage> {
