@@ -1,64 +1,60 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { quantile } from '../test/steadily.ts';
-import { type CoreTimes, coreTimes } from './cores.ts';
-import type { Measurement } from './measure.ts';
-import manifest from './package.json' with { type: 'json' };
-import { wrkVersion } from './wrk.ts';
 
-const LOOK_MS = 2_000;
+/** The first two cores that this process may use; undefined where `taskset` or a second core is missing. */
+const pair = spawnSync('taskset', ['--version']).status === 0 ? firstTwoAllowed() : undefined;
+export const SERVER_CORE = pair?.[0];
+export const LOAD_CORE = pair?.[1];
 
-/** What the figures depend on: the machine, and what else it did. */
-export type Facts = Readonly<Record<string, string>>;
+function firstTwoAllowed(): readonly [number, number] | undefined {
+  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readProc('self/status'))?.[1] ?? '';
+  const cores = list.split(',').flatMap((range) => {
+    const [from = Number.NaN, to = from] = range.split('-').map(Number);
+    return Array.from({ length: Math.min(2, to - from + 1) || 0 }, (_, index) => from + index);
+  });
+  const [first, second] = cores;
+  return first === undefined || second === undefined ? undefined : [first, second];
+}
 
-/** Watches the machine for two seconds while nothing of the benchmark runs. `folder` has the databases. */
-export async function lookBefore(folder: string): Promise<Facts> {
-  const averages = loadavg().map((value) => value.toFixed(2));
-  const began = coreTimes();
-  await pause(LOOK_MS);
-  const { busy, stolen } = shares(began);
+/** The words that run a program on one core; on any core when it is undefined. */
+export function onCore(core: number | undefined, words: readonly string[]): readonly [string, ...string[]] {
+  const [program = '', ...rest] = core === undefined ? words : ['taskset', '-c', String(core), ...words];
+  return [program, ...rest];
+}
+
+/** Leaves the servers' core to the servers; what is started from here on inherits that. */
+export function moveToLoadCore(): void {
+  if (LOAD_CORE !== undefined) spawnSync('taskset', ['-acp', String(LOAD_CORE), String(process.pid)]);
+}
+
+/** Megabytes of memory of a process, its share of shared pages counted (PSS); NaN without `/proc`. */
+export function memoryMegabytes(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`))?.[1]) / 1024;
+}
+
+/** A file of `/proc`; empty where there is none. */
+function readProc(name: string): string {
+  const file = `/proc/${name}`;
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+/** What the figures of a run of this npm script depend on, now. `folder` has the databases. */
+export function runFacts(script: string, folder: string): Readonly<Record<string, string>> {
+  const flags = process.argv.slice(2);
   return {
+    date: new Date().toISOString(),
+    command: ['npm run', script, ...(flags.length > 0 ? ['--', ...flags] : [])].join(' '),
     processor: `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `${type()} ${release()}`,
     'a sync of 4 KiB to the disk': `${Math.round(syncMicroseconds(folder))} µs`,
-    'load average before': averages.join(' '),
-    'processor in use before': percent(busy),
-    'time that the host gave to others before': percent(stolen),
+    'load average': loadavg()
+      .map((value) => value.toFixed(2))
+      .join(' '),
   };
-}
-
-/** What the measurements tell about the machine; `began` is from when they began. */
-export function lookBack(began: CoreTimes | undefined, measurements: readonly Measurement[]): Facts {
-  const { stolen } = shares(began);
-  const foreign = measurements.map((one) => one.foreign).filter((share) => !Number.isNaN(share));
-  return {
-    "the server's core, used by others": `median ${percent(quantile(foreign, 0.5))}, at most ${percent(Math.max(0, ...foreign))}`,
-    'time that the host gave to others': percent(stolen),
-  };
-}
-
-/** Of this program, of Bun, of what the peers use, and of the load. */
-export function versions(): string {
-  const packages = { ...manifest.dependencies, Bun: manifest.optionalDependencies['@oven/bun-linux-x64'] };
-  const all = { 'Node.js': process.version, ...packages, wrk: wrkVersion };
-  return Object.entries(all)
-    .map((pair) => pair.join(' '))
-    .join(', ');
-}
-
-/** Zeros where the machine does not tell. */
-function shares(before: CoreTimes | undefined): { readonly busy: number; readonly stolen: number } {
-  const after = coreTimes();
-  if (before === undefined || after === undefined) return { busy: 0, stolen: 0 };
-  const all = after.all - before.all;
-  return { busy: (after.busy - before.busy) / all, stolen: (after.stolen - before.stolen) / all };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 /** Durable writes cannot be faster than the disk: what one `fdatasync` takes. */

@@ -3,12 +3,12 @@ import { processorSeconds } from '../test/process-figures.ts';
 import { steadily } from '../test/steadily.ts';
 import { randomFrom } from '../test/storage/random.ts';
 import { checkAnswers } from './check.ts';
-import { coreTimes, SERVER_CORE } from './cores.ts';
 import type { Kit, Prepared } from './kit.ts';
-import { memoryMegabytes, type Running, startServer } from './process.ts';
+import { memoryMegabytes, SERVER_CORE } from './machine.ts';
+import { startServer } from './process.ts';
 import { ask, create } from './requests.ts';
 import { ONE, type Scenario } from './scenarios.ts';
-import { type Server, serverNamed } from './servers.ts';
+import type { Server } from './servers.ts';
 import type { Load, LoadResult } from './wrk.ts';
 
 /**
@@ -38,8 +38,6 @@ export interface Measurement {
   readonly p99: number;
   /** Microseconds of all threads of the server process, per request. */
   readonly cpu: number;
-  /** Share of the server's core, 0 to 1, that something else used meanwhile. */
-  readonly foreign: number;
   /** Megabytes (PSS) at its end. */
   readonly memory: number;
   /** Milliseconds from the start of the process to its first answer. */
@@ -47,9 +45,7 @@ export interface Measurement {
 }
 
 export interface Flags {
-  /** Times that the servers of a scenario are started. */
-  readonly runs: number;
-  /** Times that each is measured then. */
+  /** Times that each server is measured. */
   readonly rounds: number;
   /** Of load in each measurement. */
   readonly seconds: number;
@@ -72,36 +68,34 @@ export async function measure(
   const measured = new Map(servers.map(({ name }) => [name, [] as Measurement[]]));
   const random = randomFrom(Date.now());
   const seconds = Math.max(flags.seconds, scenario.atLeastSeconds);
-  for (let run = 0; run < flags.runs; run += 1) {
-    const open = new Map<string, Candidate>();
-    const attempt = async (name: string, step: () => Promise<void>) => {
-      try {
-        await step();
-      } catch (error) {
-        measured.delete(name);
-        say(`${scenario.name} ${name} FAILED: ${error instanceof Error ? error.message : error}`);
-      }
-    };
-    for (const name of measured.keys()) {
+  const open = new Map<string, Candidate>();
+  const attempt = async (name: string, step: () => Promise<void>) => {
+    try {
+      await step();
+    } catch (error) {
+      measured.delete(name);
+      say(`${scenario.name} ${name} FAILED: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  for (const server of servers) {
+    await attempt(server.name, async () => {
+      open.set(server.name, await openCandidate(scenario, server, kit, flags.profile));
+    });
+  }
+  for (let round = 0; round < flags.rounds; round += 1) {
+    for (const [name, candidate] of shuffle(open, random)) {
+      if (!measured.has(name)) continue;
       await attempt(name, async () => {
-        open.set(name, await openCandidate(scenario, serverNamed(name), kit, flags.profile));
+        const measurement = await candidate.measure(seconds);
+        const { requestsPerSecond, cpu, failed } = measurement;
+        measured.get(name)?.push(measurement);
+        say(
+          `${scenario.name} ${name}: ${Math.round(requestsPerSecond)}/s, ${cpu.toFixed(1)} µs${failed > 0 ? `, ${failed} FAILED` : ''}`,
+        );
       });
     }
-    for (let round = 0; round < flags.rounds; round += 1) {
-      for (const [name, candidate] of shuffle(open, random)) {
-        if (!measured.has(name)) continue;
-        await attempt(name, async () => {
-          const measurement = await candidate.measure(seconds);
-          const { requestsPerSecond, cpu, failed } = measurement;
-          measured.get(name)?.push(measurement);
-          say(
-            `${scenario.name} ${name}: ${Math.round(requestsPerSecond)}/s, ${cpu.toFixed(1)} µs${failed > 0 ? `, ${failed} FAILED` : ''}`,
-          );
-        });
-      }
-    }
-    for (const [name, candidate] of open) await attempt(name, () => candidate.end());
   }
+  for (const [name, candidate] of open) await attempt(name, () => candidate.end());
   return [...measured.values()].flat();
 }
 
@@ -148,10 +142,9 @@ async function openCandidate(
   return {
     async measure(seconds) {
       await drive(AWAKENING_SECONDS);
-      const before = usage(running);
+      const before = processorMicroseconds(running.pid);
       const { requests, failed, p50, p99, seconds: took } = await drive(seconds);
-      const after = usage(running);
-      const cpu = after.server - before.server;
+      const cpu = processorMicroseconds(running.pid) - before;
       return {
         scenario: scenario.name,
         server: server.name,
@@ -161,7 +154,6 @@ async function openCandidate(
         p99,
         // Of two kinds of request together it says nothing.
         cpu: scenario.busy ? Number.NaN : cpu / requests,
-        foreign: Math.max(0, after.core - before.core - cpu) / (after.at - before.at),
         memory: memoryMegabytes(running.pid),
         start: running.startMs,
       };
@@ -191,11 +183,9 @@ async function readBusily(
   return { ...lists, p50: ones.p50, p99: ones.p99, failed: lists.failed + ones.failed + refused };
 }
 
-/** Microseconds: by the clock, of CPU of a server, and of all that runs on its core. */
-function usage({ pid }: Running) {
-  const server = process.platform === 'linux' ? processorSeconds(pid) * 1e6 : Number.NaN;
-  const core = (SERVER_CORE === undefined ? undefined : coreTimes(SERVER_CORE)?.busy) ?? Number.NaN;
-  return { at: performance.now() * 1_000, server, core };
+/** NaN where the system does not tell. */
+function processorMicroseconds(pid: number): number {
+  return process.platform === 'linux' ? processorSeconds(pid) * 1e6 : Number.NaN;
 }
 
 /** A todo whose creation was answered is in the file. */

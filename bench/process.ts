@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../test/storage/postgres-server.ts';
-import { onCore, readProc } from './cores.ts';
 import type { Prepared } from './kit.ts';
+import { onCore } from './machine.ts';
 import { programOf, type Server } from './servers.ts';
 
 /** Milliseconds. Longer than any start on a slow machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 export interface Running {
   readonly port: number;
@@ -105,9 +105,4 @@ async function stop(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM');
   await ended;
   clearTimeout(impatient);
-}
-
-/** Megabytes of memory of a process, its share of shared pages counted (PSS); NaN without `/proc`. */
-export function memoryMegabytes(pid: number): number {
-  return Number(/^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`) ?? '')?.[1]) / 1024;
 }

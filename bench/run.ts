@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { scriptFlags } from '../test/script-flags.ts';
 import { giveUp, run } from '../tools/command.ts';
-import { coreTimes, moveToLoadCore } from './cores.ts';
 import { openKit } from './kit.ts';
-import { lookBack, lookBefore, versions } from './machine.ts';
+import { moveToLoadCore, runFacts } from './machine.ts';
 import { type Measurement, measure } from './measure.ts';
+import manifest from './package.json' with { type: 'json' };
 import { table, tables } from './report.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { programOf, SERVERS } from './servers.ts';
@@ -18,8 +18,7 @@ Prints tables in Markdown; how far it is goes to standard error. docs/performanc
 
   --scenario NAME[,NAME…]   default: all
   --server NAME[,NAME…]     default: all; "service" is needed for ratios
-  --runs N                  times that the servers of a scenario are started, all of them together; default 2
-  --rounds N                measurements of each server then, in turns and in shuffled order; default 3
+  --rounds N                measurements of each server of a scenario, in turns and in shuffled order; default 5
   --seconds S               of load in each measurement, after 1 s that does not count; default 1
   --profile FOLDER          CPU profiles of servers on Node.js, for the developer tools of Chromium. They slow them down
   --smoke                   every server answers each scenario correctly, nothing is timed
@@ -42,12 +41,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 process.exit(await main());
 
 async function main(): Promise<number> {
-  const flags = scriptFlags(
-    HELP,
-    { runs: 2, rounds: 3, seconds: 1 },
-    ['smoke'],
-    ['scenario', 'server', 'profile'],
-  );
+  const flags = scriptFlags(HELP, { rounds: 5, seconds: 1 }, ['smoke'], ['scenario', 'server', 'profile']);
   const scenarios = chosen('scenario', flags.scenario, SCENARIOS);
   const wanted = chosen('server', flags.server, SERVERS);
   if (wrkVersion === undefined) giveUp('The benchmark needs wrk: apt-get install wrk, or brew install wrk.');
@@ -61,29 +55,18 @@ async function main(): Promise<number> {
   await using kit = await openKit();
   if (flags.smoke) return await smoke(scenarios, servers, kit);
 
-  const before = await lookBefore(kit.folder);
+  const facts = { ...runFacts('bench', kit.folder), versions: versions() };
   moveToLoadCore();
-  const began = coreTimes();
   const measurements: Measurement[] = [];
   let complete = true;
   for (const [index, scenario] of scenarios.entries()) {
     const taking = servers.filter(({ name }) => scenario.servers.includes(name));
     say(`${index + 1} of ${scenarios.length}: ${scenario.title}`);
     const measured = await measure(scenario, taking, kit, flags, say);
-    const whole = measured.length === taking.length * flags.runs * flags.rounds;
+    const whole = measured.length === taking.length * flags.rounds;
     if (!whole || measured.some(({ failed }) => failed > 0)) complete = false;
     measurements.push(...measured);
   }
-  const after = lookBack(began, measurements);
-  const facts = {
-    date: new Date().toISOString(),
-    command: ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
-      ' ',
-    ),
-    ...before,
-    ...after,
-    versions: versions(),
-  };
   if (!complete) {
     process.stdout.write(
       '**Do not quote this run: requests or servers failed.** Standard error has which.\n\n',
@@ -91,6 +74,15 @@ async function main(): Promise<number> {
   }
   process.stdout.write(`${table(['', ''], Object.entries(facts))}\n\n${tables(measurements)}\n`);
   return complete ? 0 : 1;
+}
+
+/** Of this program, of Bun, of what the peers use, and of the load. */
+function versions(): string {
+  const packages = { ...manifest.dependencies, Bun: manifest.optionalDependencies['@oven/bun-linux-x64'] };
+  const all = { 'Node.js': process.version, ...packages, wrk: wrkVersion };
+  return Object.entries(all)
+    .map((pair) => pair.join(' '))
+    .join(', ');
 }
 
 /** Those of a list whose names were given; all without any. Ends the process for a name that is none. */

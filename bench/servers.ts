@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { bunProgram } from './bun.ts';
 import { type Algorithm, AUDIENCE, ISSUER } from './tokens.ts';
 
 /** What a server is told, whichever it is. */
@@ -22,6 +23,24 @@ export interface Server {
   /** The program's arguments. */
   readonly words: readonly string[];
   environment(told: Told): Readonly<Record<string, string>>;
+}
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x64', arm64: 'aarch64' };
+
+/**
+ * Bun's executable out of its platform's package: no script has to run at installation. Undefined where there
+ * is none, or where it does not run: it needs the GNU C library, and AVX2 on x86-64.
+ */
+const bunProgram = findBun();
+
+function findBun(): string | undefined {
+  const name = `@oven/bun-${process.platform}-${ARCHITECTURES[process.arch]}`;
+  try {
+    const program = createRequire(import.meta.url).resolve(`${name}/bin/bun`);
+    return spawnSync(program, ['--version']).status === 0 ? program : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The program that runs a server; undefined when this machine cannot. */

@@ -1,6 +1,6 @@
 import { checkAnswers } from './check.ts';
-import { LOAD_CORE, SERVER_CORE } from './cores.ts';
 import type { Kit, Prepared } from './kit.ts';
+import { LOAD_CORE, SERVER_CORE } from './machine.ts';
 import { startServer } from './process.ts';
 import type { Scenario } from './scenarios.ts';
 import { type Server, serverNamed } from './servers.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { LOAD_CORE, onCore } from './cores.ts';
+import { LOAD_CORE, onCore } from './machine.ts';
 import { raw, type TodoRequest } from './requests.ts';
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url));

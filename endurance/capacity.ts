@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lookBefore } from '../bench/machine.ts';
+import { runFacts } from '../bench/machine.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { SQLITE, startPostgres } from './capacity/engines.ts';
 import { type Candidate, openCandidate } from './capacity/measure.ts';
@@ -55,10 +55,7 @@ async function measure(): Promise<Found> {
   const began = performance.now();
   const say = (what: string) =>
     process.stderr.write(`${Math.round((performance.now() - began) / 1e3)} s: ${what} …\n`);
-  const facts = await lookBefore(tmpdir());
-  const words = process.argv.slice(2);
-  const command = ['npm run capacity', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
-  const about = { date: new Date().toISOString(), command, ...facts };
+  const about = runFacts('capacity', tmpdir());
   await using postgres = await startPostgres();
   await using parts = new AsyncDisposableStack();
   const candidates: Candidate[] = [];

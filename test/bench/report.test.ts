@@ -4,7 +4,7 @@ import type { Measurement } from '../../bench/measure.ts';
 import { tables } from '../../bench/report.ts';
 
 function measured(scenario: string, server: string, cpu: readonly number[]): readonly Measurement[] {
-  const others = { requestsPerSecond: 1, failed: 0, p50: 1, p99: 1, foreign: 0, memory: 1, start: 1 };
+  const others = { requestsPerSecond: 1, failed: 0, p50: 1, p99: 1, memory: 1, start: 1 };
   return cpu.map((each) => ({ scenario, server, cpu: each, ...others }));
 }
 
