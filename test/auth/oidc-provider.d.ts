@@ -1,9 +1,9 @@
 /** What the tests use of `oidc-provider`, which ships no types. */
 declare module 'oidc-provider' {
-  import type { Server } from 'node:http';
+  import type { RequestListener } from 'node:http';
 
   export class Provider {
     constructor(issuer: string, configuration: object);
-    listen(port: number, host: string): Server;
+    callback(): RequestListener;
   }
 }

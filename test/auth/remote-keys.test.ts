@@ -9,7 +9,6 @@ import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 
 interface IssuerOptions {
-  readonly port?: number;
   /** What it publishes. */
   readonly keys?: unknown;
   /** Answers in place of the discovery document and the keys, by path. */
@@ -26,7 +25,7 @@ async function startIssuer(options: IssuerOptions = {}) {
     issuer.asked.push(path);
     const answer = issuer.answers.get(path) ?? byDefault(path);
     answer(request, response);
-  }).listen(options.port ?? 0, '127.0.0.1');
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port: chosen } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${chosen}`;
@@ -290,29 +289,31 @@ test('while the issuer is down, known keys go on working; the outage is logged o
 });
 
 test('an issuer that is down at start makes tokens unavailable until it is up', async () => {
-  const { url } = await (async () => {
-    await using gone = await startIssuer();
-    return gone;
-  })();
-  await using remote = open({ kind: 'discovery', issuer: url }, { refreshMs: 20 });
+  const down: RequestListener = (request) => request.socket.destroy();
+  await using remote = await discover({ answers: [[OPENID, down]] }, { refreshMs: 20 });
   assert.equal(await remote.codeOf(forge(draft())), 'keys-unavailable');
   assert.equal(remote.keys.retryAfter(), 1);
   assert.match(remote.lines[0]?.msg ?? '', /no token can be verified$/);
-  await using _issuer = await startIssuer({ port: Number(new URL(url).port) });
+  remote.issuer.answers.delete(OPENID);
   await until(() => remote.keys.current() !== undefined);
   assert.equal(await remote.codeOf(forge(draft())), 'accepted');
 });
 
-test('the time until the next attempt grows with every failure, up to the cooldown', async () => {
+test('the time until the next attempt grows with every failure, up to the cooldown', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
   const answers = [['/jwks', status(503)]] as const;
   await using remote = await discover({ answers }, { cooldownMs: 3000, clock: () => 0 });
   const waits: number[] = [];
-  await remote.keys.refresh();
-  waits.push(remote.keys.retryAfter());
-  await until(() => remote.issuer.timesKeysWereAsked() === 2);
-  await remote.keys.refresh();
-  waits.push(remote.keys.retryAfter());
-  assert.deepEqual(waits, [1, 2]);
+  for (const asked of [1, 2, 3, 4]) {
+    await remote.keys.refresh();
+    assert.equal(remote.issuer.timesKeysWereAsked(), asked);
+    waits.push(remote.keys.retryAfter());
+    mock.timers.tick(1000 * remote.keys.retryAfter() - 1);
+    await remote.keys.refresh();
+    assert.equal(remote.issuer.timesKeysWereAsked(), asked);
+    mock.timers.tick(1);
+  }
+  assert.deepEqual(waits, [1, 2, 3, 3]);
 });
 
 test('an issuer that does not answer in time brings no keys', async () => {

@@ -16,6 +16,11 @@ import { runProgram, startService } from '../start.ts';
 const lines = (text: string) => text.trimEnd().split('\n');
 const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
+/** The variable by which a program runs this code before its own. */
+function preloading(code: string) {
+  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
+}
+
 test('A12 · all faults of a configuration, which is of production unless told otherwise, are reported together, with exit code 78', async () => {
   const { code, stdout, stderr } = await runProgram(['serve', '--port', 'http'], {
     env: { TODO_PROFILE: 'todo', TODO_LOG_LEVEL: 'loud', TODO_DATABASE: 'mysql://root@db/todos' },
@@ -144,10 +149,11 @@ test('development without the package of the reference page does not greet with 
         return next(name.startsWith('@scalar/') ? 'not-installed' : name, context);
       },
     });`;
-  const env = {
-    NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(without).toString('base64')}`,
-  };
-  await using service = await startService({ profile: 'error-demo', environment: 'development', env });
+  await using service = await startService({
+    profile: 'error-demo',
+    environment: 'development',
+    env: preloading(without),
+  });
   assert.match(service.stdout(), /there is no reference page: install @scalar/);
   assert.match(service.stdout(), /listening {2}http/);
   assert.doesNotMatch(service.stdout(), /\/scalar\n/);
@@ -206,7 +212,10 @@ test('a start that fails just after a signal has ended it still says why', async
   const { port } = server.address() as AddressInfo;
   const database = `postgres://127.0.0.1:${port}/todos`;
   const args = ['serve', '--environment', 'development', '--data-dir', data.path, '--database', database];
-  const child = spawn(process.execPath, [program, ...args]);
+  // A process that has stopped ends itself soon: the error below must come before, however busy the machine is.
+  const slow = `const { setTimeout } = globalThis;
+    globalThis.setTimeout = (call, ms, ...rest) => setTimeout(call, 100 * ms, ...rest);`;
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...preloading(slow) } });
   const said = text(child.stderr);
   const [socket] = (await once(server, 'connection')) as [Socket];
   child.kill('SIGTERM');
