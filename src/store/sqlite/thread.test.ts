@@ -17,8 +17,10 @@ const ECHO = `import { parentPort } from 'node:worker_threads';
     if (order === 'close') parentPort.close();
     else if (order === 'end') process.exit();
     else parentPort.postMessage({ answer: order });
-  });
-  parentPort.postMessage('ready');`;
+  });`;
+
+/** As one that writes begins. */
+const WRITER = `${ECHO} parentPort.postMessage('changed');`;
 
 test('a thread answers one order after the other, and is started by the first', async () => {
   await using thread = threadOf(ECHO, ignored);
@@ -36,11 +38,11 @@ async function isFailure(answer: Promise<unknown>, failure: string): Promise<voi
 }
 
 test('a thread that ends with an order in hand leaves a write unknown, a read undone, and the next order starts it anew', async () => {
-  for (const [ended, onChanged] of [
-    ['unknown', ignored],
-    ['unavailable', undefined],
+  for (const [ended, module, onChanged] of [
+    ['unknown', WRITER, ignored],
+    ['unavailable', ECHO, undefined],
   ] as const) {
-    await using thread = threadOf(ECHO, onChanged);
+    await using thread = threadOf(module, onChanged);
     assert.equal(await thread.ask('a'), 'a');
     await isFailure(thread.ask('end'), ended);
     assert.equal(await thread.ask('b'), 'b');
@@ -53,7 +55,7 @@ test('a thread that meets damage with an order in hand leaves a write unknown to
   await using thread = threadOf(
     `import { parentPort } from 'node:worker_threads';
     parentPort.on('message', () => { ${DAMAGE} });
-    parentPort.postMessage('ready');`,
+    parentPort.postMessage('changed');`,
     ignored,
   );
   await isFailure(thread.ask('a'), 'unknown');
@@ -76,8 +78,7 @@ test('a thread that cannot begin because the file is damaged says so', async () 
 test('a thread that is started twice is one, and what it tells unasked is heard', async () => {
   let changes = 0;
   const heard = Promise.withResolvers<void>();
-  const module = `${ECHO} parentPort.postMessage('changed');`;
-  await using thread = threadOf(module, () => {
+  await using thread = threadOf(WRITER, () => {
     changes += 1;
     heard.resolve();
   });
@@ -92,7 +93,7 @@ test('a thread that writes and ends by itself is told of and started anew at onc
   let changes = 0;
   const anew = Promise.withResolvers<void>();
   {
-    await using thread = threadOf(`${ECHO} parentPort.postMessage('changed');`, () => {
+    await using thread = threadOf(WRITER, () => {
       changes += 1;
       // When it began, when it ended, and when it began again.
       if (changes === 3) anew.resolve();

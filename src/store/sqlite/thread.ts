@@ -4,8 +4,8 @@ import { startThread } from '../../assets.ts';
 import { type Failure, failureBy, isDamage } from './error.ts';
 import { type KnownFile, openKnown } from './file.ts';
 
-/** What a thread says: that it has opened the file, that another program may have changed it, or its answer. */
-type Message<Answer> = 'ready' | 'changed' | { readonly answer: Answer };
+/** What a thread says: that another program may have changed the file, or its answer. */
+type Message<Answer> = 'changed' | { readonly answer: Answer };
 
 /**
  * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
@@ -17,13 +17,15 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #file: KnownFile;
   readonly #onChanged: (() => void) | undefined;
   #worker: Worker | undefined;
+  /** It has opened the file: one that writes says so. */
   #ready = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer | Failure> | undefined;
 
   /**
    * @param onChanged Given for a thread that writes. Called when another program changed the file, or may have done so while
-   * nobody looked. Such a thread is started anew at once, and nobody knows what became of the order that it had in hand.
+   * nobody looked, as when it begins. Such a thread is started anew at once, and nobody knows what became of the order
+   * that it had in hand.
    */
   constructor(entry: URL, file: KnownFile, onChanged?: () => void) {
     this.#entry = entry;
@@ -37,9 +39,9 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     const worker = startThread(this.#entry, { workerData: this.#file });
     let cause: unknown;
     worker.on('message', (message: Message<Answer>) => {
-      if (message === 'ready') this.#ready = true;
-      else if (message === 'changed') this.#onChanged?.();
-      else this.#asked?.resolve(message.answer);
+      if (message !== 'changed') return this.#asked?.resolve(message.answer);
+      this.#ready = true;
+      this.#onChanged?.();
     });
     worker.on('error', (error) => {
       cause = error;
@@ -81,12 +83,12 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     const ready = this.#ready;
     const message = `The thread ${this.#name} ended by itself`;
     const isDamaged = !ready && isDamage(cause);
-    const failure = ready && this.#onChanged !== undefined ? 'unknown' : 'unavailable';
+    const failure = ready ? 'unknown' : 'unavailable';
     this.#asked?.resolve(isDamaged ? failureBy(cause) : { failure, message });
     this.#worker = undefined;
     this.#ready = false;
-    if (this.#closed !== undefined || this.#onChanged === undefined) return;
-    this.#onChanged();
+    if (this.#closed !== undefined) return;
+    this.#onChanged?.();
     // A thread that could not even start is not restarted here: the next order starts it.
     if (ready) this.start();
   }
@@ -123,5 +125,4 @@ export function serveThread<Order, Answer>(
     const { answer, transfer } = serve(order);
     post({ answer }, transfer);
   });
-  post('ready');
 }

@@ -168,8 +168,6 @@ const POLL_INTERVAL_MS = 50;
 serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
   makeDurable(database);
   const pollElsewhere = preparePoll(database, onChanged);
-  // What was read before may be older than a change that is not seen here.
-  onChanged();
   setInterval(() => {
     try {
       if (database.isOpen) pollElsewhere();
@@ -179,6 +177,8 @@ serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onC
     }
   }, POLL_INTERVAL_MS).unref();
   const commit = prepareBatches(database, pollElsewhere, () => changeOf(file));
+  // What was read before may be older than a change that is not seen here.
+  onChanged();
   return (writes) => ({ answer: commit(writes) });
 });
 

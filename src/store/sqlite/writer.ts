@@ -13,10 +13,7 @@ export interface UnderWay {
   adds: boolean;
 }
 
-/**
- * Which todos were made, replaced or removed. All may have been when another program changed something, or the outcome of a
- * batch is unknown: only the database is right.
- */
+/** Which todos were made, replaced or removed. All may have been when another program changed something. */
 export type Changed = readonly number[] | 'all';
 
 interface Waiting {
@@ -113,8 +110,7 @@ export class Writer implements AsyncDisposable {
     if ('failure' in result) this.#health.note(result);
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
-    else if (changed.length > 0) this.#onChanged(changed);
+    if (changed.length > 0) this.#onChanged(changed);
     this.#underWay.ids.clear();
     this.#underWay.adds = false;
     // Its writers hear last.
