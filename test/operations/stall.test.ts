@@ -2,16 +2,23 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { type Demo, startDemo } from './demo.ts';
+import { beginDrain, type Demo, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
 
+/** Milliseconds. What a test does before it stands still must take less. */
+const limits = { headersTimeout: 1_000, requestTimeout: 1_100, connectionsCheckingInterval: 50 };
+
+function standStill(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
 /** Stands still until these must have called their silent connections slow, and lets them look again. */
-async function standStill(...demos: readonly Demo[]): Promise<void> {
+async function standStillTooLong(...demos: readonly Demo[]): Promise<void> {
   const calledSlow = demos.map(({ server }) => once(server, 'clientError'));
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
+  standStill(1_200);
   for (const [{ code }] of await Promise.all(calledSlow)) {
     assert.equal(code, 'ERR_HTTP_REQUEST_TIMEOUT');
   }
@@ -19,19 +26,18 @@ async function standStill(...demos: readonly Demo[]): Promise<void> {
 }
 
 test('nobody is called slow for the time in which the process stood still', async () => {
-  const limits = { headersTimeout: 200, requestTimeout: 1_100, connectionsCheckingInterval: 50 };
   await using demo = await startDemo({ limits });
+  await using body = await Connection.to(demo.server);
+  body.socket.write(`${POST}{`);
+  while (body.peer.bytesRead === 0) await turn();
   await using whole = await Connection.open(demo.url);
   await using half = await Connection.open(demo.url);
-  await using body = await Connection.open(demo.url);
   await using silent = await Connection.open(demo.url);
-  body.socket.write(`${POST}{`);
-  assert.equal((await fetch(`${demo.url}/todos/1`)).status, 200);
 
   whole.socket.write(GET);
   half.socket.write(POST);
   body.socket.write('}');
-  await standStill(demo);
+  await standStillTooLong(demo);
 
   await Promise.all([whole.until('200 OK'), body.until(' OK'), silent.closed()]);
   half.socket.write('{}');
@@ -40,14 +46,26 @@ test('nobody is called slow for the time in which the process stood still', asyn
 });
 
 test('a body that is on its way after a stall gets its time anew', async () => {
-  const limits = { headersTimeout: 500, requestTimeout: 60_000, connectionsCheckingInterval: 50 };
-  await using demo = await startDemo({ limits });
+  await using demo = await startDemo({ limits: { ...limits, requestTimeout: 60_000 } });
   await using connection = await Connection.to(demo.server);
   connection.socket.write(`${POST}{`);
-  await standStill(demo);
+  await standStillTooLong(demo);
   connection.socket.write('}');
   await connection.until('"done":true}');
   assert.equal(connection.answers().length, 1);
+});
+
+test('at a stop, who asked while the process stood still is answered, however long it was idle', async () => {
+  await using demo = await startDemo();
+  await using connection = await Connection.open(demo.url);
+  connection.socket.write(GET);
+  await connection.until('"done":false}');
+  const { drained } = await beginDrain(demo);
+  connection.socket.write(GET);
+  standStill(2_100);
+  await connection.closed();
+  await drained;
+  assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
 });
 
 const HALF = POST.slice(0, 20);
@@ -62,18 +80,20 @@ const IN_A_STALL: readonly (readonly [before: string, meanwhile: string, request
 ];
 
 test('the connection of a request that came in a stall serves the next', async () => {
-  const limits = { headersTimeout: 500, requestTimeout: 600, connectionsCheckingInterval: 50 };
   await using parts = new AsyncDisposableStack();
-  const opened = [];
-  for (const [before, meanwhile, requests] of IN_A_STALL) {
-    const demo = parts.use(await startDemo({ limits }));
-    const connection = parts.use(await Connection.to(demo.server));
-    connection.socket.write(before);
-    while (connection.peer.bytesRead !== before.length) await turn();
-    opened.push({ demo, connection, meanwhile, requests });
-  }
+  const demos: Demo[] = [];
+  for (const _ of IN_A_STALL) demos.push(parts.use(await startDemo({ limits })));
+  const opened = await Promise.all(
+    demos.map(async ({ server }, index) => {
+      const [before, meanwhile, requests] = IN_A_STALL[index] ?? ['', '', 0];
+      const connection = parts.use(await Connection.to(server));
+      connection.socket.write(before);
+      while (connection.peer.bytesRead !== before.length) await turn();
+      return { connection, meanwhile, requests };
+    }),
+  );
   for (const { connection, meanwhile } of opened) connection.socket.write(meanwhile);
-  await standStill(...opened.map(({ demo }) => demo));
+  await standStillTooLong(...demos);
   for (const { connection } of opened) await connection.until('"done":true}');
   await pause(2 * limits.requestTimeout);
   for (const { connection, requests } of opened) {

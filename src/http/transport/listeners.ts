@@ -5,6 +5,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import type { Problem } from '../../problem/problem.ts';
+import { within } from '../../promises.ts';
 import { createHttpServer, type HttpServer, LIMITS, type Limits, type Receive } from './server.ts';
 
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
@@ -125,20 +126,19 @@ export function openListeners(options: ListenersOptions = {}) {
     await acceptCompleted(server);
     // No earlier: clients whose connections end open new ones, which the end of the listener would reset.
     listeners.draining = true;
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const { promise: isOpen, resolve } = Promise.withResolvers<false>();
     // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
-    NetServer.prototype.close.call(server, () => resolve());
-    let checking = setTimeout(closeIdle, Math.min(IDLE_MS, deadlineMs));
+    NetServer.prototype.close.call(server, () => resolve(false));
     const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    await closed;
-    clearTimeout(checking);
+    let waitMs = Math.min(IDLE_MS, deadlineMs);
+    while (await within(waitMs, isOpen, true)) {
+      // After a stall the timer comes before the requests that have arrived meanwhile.
+      await setImmediate();
+      for (const connection of connections.values()) connection.closeIdle();
+      waitMs = IDLE_INTERVAL_MS;
+    }
     clearTimeout(cutting);
     server.close();
-
-    function closeIdle(): void {
-      for (const connection of connections.values()) connection.closeIdle();
-      checking = setTimeout(closeIdle, IDLE_INTERVAL_MS);
-    }
   }
 }
 
