@@ -1,3 +1,4 @@
+import type { Tell } from '../../events.ts';
 import { messageOf } from '../../files.ts';
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
@@ -39,7 +40,7 @@ export type OnConnection = (failure: StoreUnavailable | undefined, connection?: 
 export class ConnectionPool implements AsyncDisposable {
   protected readonly cluster: Cluster;
   protected readonly limits: Limits;
-  readonly #onLost: (error: Error) => void;
+  readonly #tell: Tell;
   /** In use or idle, and when its life is over. */
   readonly #connections = new Map<ServerConnection, number>();
   /** The one that was used last is used first. */
@@ -55,11 +56,10 @@ export class ConnectionPool implements AsyncDisposable {
   #pause: NodeJS.Timeout | undefined;
   #ending = false;
 
-  /** @param onLost Hears why an idle connection ended; a new one is opened when it is needed. */
-  constructor(cluster: Cluster, limits: Limits, onLost: (error: Error) => void) {
+  constructor(cluster: Cluster, limits: Limits, tell: Tell) {
     this.cluster = cluster;
     this.limits = limits;
-    this.#onLost = onLost;
+    this.#tell = tell;
   }
 
   counts(): PoolCounts {
@@ -184,11 +184,11 @@ export class ConnectionPool implements AsyncDisposable {
     });
   }
 
-  /** A connection has ended by itself. Who uses it hears of it from its statement. */
+  /** A connection has ended by itself. Who uses it hears of it from its statement; a new one is opened when it is needed. */
   #lost(connection: ServerConnection): void {
     if (!this.#idle.includes(connection)) return;
     this.drop(connection);
-    this.#onLost(connection.lost ?? new Error('the connection ended'));
+    this.#tell({ event: 'connection-lost', reason: connection.lost?.message ?? 'the connection ended' });
   }
 
   #sweep(): void {

@@ -2,6 +2,7 @@ import type { Tell } from '../../events.ts';
 import { messageOf } from '../../files.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
+import type { StoreSizes } from '../store.ts';
 import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
@@ -104,8 +105,13 @@ export async function prepareToServe(
   tell: Tell,
 ): Promise<void> {
   throwFault(await rightsFault(connection));
-  const version = mayMigrate ? (await migrate(connection, tell)).to : await checkSchema(connection);
-  if (!mayMigrate) throwFault(faultOf(await findAllLacks(connection)));
+  let version: number;
+  if (mayMigrate) {
+    version = (await migrate(connection, tell)).to;
+  } else {
+    version = await checkSchema(connection);
+    throwFault(faultOf(await findAllLacks(connection)));
+  }
   if (version > MIGRATIONS.version) tell({ event: 'schema-newer', version, own: MIGRATIONS.version });
   await checkLogged(connection);
 }
@@ -184,26 +190,23 @@ async function faultsBy(connection: ServerConnection, text: string): Promise<rea
 }
 
 /**
- * The bytes of the service's tables with their indexes, as the server said them last; undefined while that is not known. A
- * call whose answer is older than a minute asks anew, and does not wait.
+ * The bytes of the service's tables with their indexes, as the server said them last; none while that is not known. A call
+ * whose answer is older than a minute asks anew, and does not wait.
  *
  * @param now Milliseconds that only grow.
  */
-export function sizeOf(database: Database, now = () => performance.now()): () => number | undefined {
-  let bytes: number | undefined;
+export function sizeOf(database: Database, now = () => performance.now()): () => StoreSizes['database'] {
+  let size: StoreSizes['database'] = [];
   let askedAt = Number.NEGATIVE_INFINITY;
-
-  async function ask(): Promise<void> {
-    const rows = await database.read<{ bytes: number }>(SIZE).catch(() => []);
-    bytes = rows[0]?.bytes;
-  }
-
+  const ask = async (): Promise<void> => {
+    size = await database.read<{ bytes: number }>(SIZE).catch(() => []);
+  };
   return () => {
     if (now() - askedAt >= SIZE_INTERVAL_MS) {
       askedAt = now();
       void ask();
     }
-    return bytes;
+    return size;
   };
 }
 

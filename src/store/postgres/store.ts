@@ -81,11 +81,10 @@ export async function openPostgresStore(
   // One that fails is tried again in an hour.
   await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
   await connection.leave();
-  const lost = ({ message }: Error) => tell({ event: 'connection-lost', reason: message });
   await using parts = new AsyncDisposableStack();
   const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
-  const database = parts.use(new Database(cluster, { ...FOR_ONE_TODO, connections }, lost));
-  const patient = parts.use(new Database(cluster, FOR_THE_LIST, lost));
+  const database = parts.use(new Database(cluster, { ...FOR_ONE_TODO, connections }, tell));
+  const patient = parts.use(new Database(cluster, FOR_THE_LIST, tell));
   const list = parts.use(new PostgresList(database, patient));
   const health = parts.use(new SchemaHealth(database, tell));
   const opened = parts.move();
@@ -157,8 +156,7 @@ export async function openPostgresStore(
     },
     sizes: {
       get database() {
-        const bytes = size();
-        return bytes === undefined ? [] : [{ bytes }];
+        return size();
       },
       get list() {
         return list.bytes;
