@@ -11,7 +11,6 @@ import { type Address, type Listeners, openListeners } from './http/transport/li
 import type { Receive } from './http/transport/server.ts';
 import type { Metrics, MetricsParts } from './observe/metrics.ts';
 import { openRecords } from './observe/record.ts';
-import type { Traces } from './observe/traces.ts';
 import type { TracingSettings } from './observe/tracing.ts';
 import { openPipeline, type PipelineParts } from './pipeline.ts';
 import { answerStoreFault, sharedListRoutes } from './shared-list/routes.ts';
@@ -45,14 +44,16 @@ export async function openService(
   const ready = watchReadiness(conditions, tell);
   const listening: Listeners[] = [];
   const { admin, corsOrigins, environment, profile, tracing } = config;
-  const metrics = admin && parts.use(await openMetrics(profile, { listeners: listening, output, ready }));
-  const traces = tracing && parts.use(await openTraces(tracing, tell));
+  const running = versionOf(config);
+  const metrics =
+    admin && parts.use(await openMetrics(profile, running, { listeners: listening, output, ready }));
+  const traces = tracing && parts.use(await openTraces(tracing, running.version, tell));
   let adminUrl: string | undefined;
   if (admin !== undefined && metrics !== undefined) {
     const listeners = openListeners({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
     listening.push(listeners);
     parts.defer(() => listeners.drain(0));
-    const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
+    const routes = adminRoutes({ ready, metrics: metrics.read, version: running });
     adminUrl = await listen(listeners, openPipeline({ routes, tell, listeners }), admin, 'TODO_ADMIN_PORT');
   }
 
@@ -113,13 +114,14 @@ function versionOf({ profile, environment }: Config) {
 /** Imports what only a service with an admin listener needs. */
 async function openMetrics(
   profile: Config['profile'],
+  { version, commit }: ReturnType<typeof versionOf>,
   watched: Pick<MetricsParts, 'listeners' | 'output' | 'ready'>,
-): Promise<Metrics> {
+) {
   const metrics = await import('./observe/metrics.ts');
   const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
   const build = {
-    version: readVersion(),
-    commit: readCommit(),
+    version,
+    commit,
     profile: profile.name,
     schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).MIGRATIONS.version,
   };
@@ -127,7 +129,7 @@ async function openMetrics(
 }
 
 /** Imports what only a service with traces needs: the packages are optional peers. */
-async function openTraces(settings: TracingSettings, tell: Tell): Promise<Traces> {
+async function openTraces(settings: TracingSettings, version: string, tell: Tell) {
   const traces = await import('./observe/traces.ts').catch((cause: unknown) => {
     if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new ServiceNotOpened(
@@ -136,7 +138,7 @@ async function openTraces(settings: TracingSettings, tell: Tell): Promise<Traces
       { cause },
     );
   });
-  return traces.openTraces(settings, { version: readVersion(), tell });
+  return traces.openTraces(settings, { version, tell });
 }
 
 /** What a profile adds to a service. */

@@ -1,15 +1,15 @@
-import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
 
-/** With what a token is signed, HS256, and for whom. */
+/** With what tokens are signed, HS256, and for whom. */
 export interface Signer {
   readonly issuer: string;
   readonly audience: string;
   readonly secret: Buffer;
-  /** Undefined: the token has no `kid`. */
+  /** Undefined: they have no `kid`. */
   readonly keyId?: string;
 }
 
@@ -103,7 +103,7 @@ async function makeDevelopmentKey(path: string): Promise<void> {
 
 function newDevelopmentKey() {
   const random = randomBytes(RANDOM_LENGTH);
-  const fingerprint = createHash('sha256').update(random).digest('hex').slice(0, 16);
+  const fingerprint = hash('sha256', random, 'hex').slice(0, 16);
   return {
     kty: 'oct',
     kid: `${DEVELOPMENT_KEY_ID_PREFIX}${fingerprint}`,
@@ -123,46 +123,4 @@ function parseDevelopmentKey(value: unknown): Required<Signer> | undefined {
   const secret = Buffer.from(k, 'base64url');
   const whole = secret.length === SECRET_MARKER.length + RANDOM_LENGTH && isDevelopmentSecret(secret);
   return whole ? { issuer: DEVELOPMENT_ISSUER, audience: DEVELOPMENT_AUDIENCE, keyId, secret } : undefined;
-}
-
-/** What a token is to say. */
-interface TokenClaims {
-  readonly name: string;
-  readonly roles: readonly string[];
-  readonly lifetimeSeconds: number;
-  /** Claims beyond those that every token has; these win over none of them. */
-  readonly claims: readonly (readonly [string, unknown])[];
-}
-
-/** Claims that every token of `token create` has. */
-export const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
-
-/** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
-export function signToken(
-  { name, roles, lifetimeSeconds, claims }: TokenClaims,
-  { issuer, audience, secret, keyId }: Signer,
-  now: number,
-) {
-  const issuedAt = Math.floor(now);
-  const header = { alg: 'HS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
-  const all = {
-    ...Object.fromEntries(claims),
-    sub: name,
-    name,
-    ...(roles.length > 0 && { role: roles.length === 1 ? roles[0] : roles }),
-    iss: issuer,
-    aud: audience,
-    iat: issuedAt,
-    nbf: issuedAt,
-    exp: issuedAt + lifetimeSeconds,
-    jti: randomUUID(),
-  };
-  const signingInput = `${encode(header)}.${encode(all)}`;
-  const signature = createHmac('sha256', secret).update(signingInput).digest('base64url');
-  return { token: `${signingInput}.${signature}`, header, claims: all };
-}
-
-/** RFC 7515 §2. */
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

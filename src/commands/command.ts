@@ -31,6 +31,17 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
+/** A command could not do what it is for. The message is why, for people. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
 /**
  * A command that does `work` with what was given. What an operator can mend is printed, and is an exit code: 2 wrong
  * usage, 69 the database cannot be used, 75 a process serves it, 78 faults in the configuration.
@@ -105,6 +116,7 @@ export function printFault(action: string, error: unknown): number {
     process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
     return 78;
   }
+  if (error instanceof CommandFailed) return printCannot(action, error.message, error.exitCode);
   if (error instanceof NotUsable) return printCannot(action, error.message, 78);
   if (error instanceof StoreNotOpened && error.reason === 'owned')
     return printCannot(action, error.message, 75);

@@ -1,28 +1,21 @@
 import { constants } from 'node:os';
 import type { Tell } from '../events.ts';
 
-/** Why serving is to end, and the exit code that says so. */
-interface Ending {
-  /** The name of the signal, or where the exception came from. */
-  readonly reason: string;
-  readonly exitCode: 0 | 1;
-}
-
 /** A second signal ends the process only so long after the first: npm may pass one Ctrl-C on twice. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** From the end of the service until the end of its process. */
 const LAST_MS = 250;
 
-/** Waits for `SIGTERM` or `SIGINT`. Another one, later, ends the process at once with 128 + its number. */
-export function signalled(tell: Tell): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>();
+/** Waits for `SIGTERM` or `SIGINT`: its name. Another one, later, ends the process at once with 128 + its number. */
+export function signalled(tell: Tell): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.on(name, () => {
       const now = performance.now();
       first ??= now;
-      resolve({ reason: name, exitCode: 0 });
+      resolve(name);
       if (now - first < SAME_SIGNAL_MS) return;
       tell({ event: 'stopped-at-once', reason: name });
       process.exit(128 + constants.signals[name]);
@@ -47,14 +40,14 @@ export function endBySignal(takeBack: (name: string) => void, isDeciding = () =>
 }
 
 /**
- * Waits for an exception or a rejection that nobody caught; each is logged with its stack. The process ends
- * with 1 then, whatever else made it end.
+ * Waits for an exception or a rejection that nobody caught: where it came from. Each is logged with its stack. The
+ * process ends with 1 then, whatever else made it end.
  */
-export function crashed(tell: Tell): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>();
+export function crashed(tell: Tell): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
   process.on('uncaughtException', (err, reason) => {
     tell({ event: 'uncaught', reason, err });
-    resolve({ reason, exitCode: 1 });
+    resolve(reason);
   });
   process.once('uncaughtException', () => {
     process.once('exit', () => {

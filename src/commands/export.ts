@@ -6,7 +6,7 @@ import { ADAPTERS } from '../adapters.ts';
 import { messageOf, nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
-import { printCannot } from './command.ts';
+import { CommandFailed, printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { print } from './print.ts';
@@ -32,11 +32,6 @@ Examples:
   todo-service export | TODO_DATABASE=postgres://todo@db.example/todos todo-service import -
 `;
 
-/** What is written cannot be written: EX_IOERR of sysexits.h. */
-class NotWritten extends Error {
-  override readonly name = 'NotWritten';
-}
-
 const STALLED =
   'Nobody has read for 60 s. As long as this export waits, SQLite cannot shorten its log, nor PostgreSQL vacuum.\n';
 
@@ -51,17 +46,12 @@ export const exportAll = onDatabase(
     });
     const { openExport } = await ADAPTERS[database.engine].transfer();
     await using source = await openExport(database.address);
-    try {
-      if (file === '-') await writeAll(source, process.stdout);
-      else {
-        await writeFile(source, file, partial);
-        print(`${resolve(file)}: ${totals(source.counts, source.highestId)}\n`);
-      }
-      return 0;
-    } catch (error) {
-      if (error instanceof NotWritten) return printCannot('export', error.message, 74);
-      throw error;
+    if (file === '-') await writeAll(source, process.stdout);
+    else {
+      await writeFile(source, file, partial);
+      print(`${resolve(file)}: ${totals(source.counts, source.highestId)}\n`);
     }
+    return 0;
   },
 );
 
@@ -85,7 +75,7 @@ async function writeAll(source: ExportSource, output: Writable): Promise<void> {
 }
 
 async function writeFile(source: ExportSource, file: string, partial: string): Promise<void> {
-  if (existsSync(file)) throw new NotWritten(`"${file}": there is something of this name already`);
+  if (existsSync(file)) throw notWritten(new Error(`"${file}": there is something of this name already`));
   // On disk when it is closed.
   const output = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
   try {
@@ -103,6 +93,7 @@ async function writeFile(source: ExportSource, file: string, partial: string): P
   }
 }
 
-function notWritten(error: unknown): NotWritten {
-  return new NotWritten(messageOf(error), { cause: error });
+/** EX_IOERR of sysexits.h. */
+function notWritten(error: unknown): CommandFailed {
+  return new CommandFailed(messageOf(error), 74, { cause: error });
 }

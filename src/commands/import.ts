@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { isId, MAX_ID } from '../store/todo.ts';
 import type { Imported, ImportTarget } from '../store/transfer/contents.ts';
 import { NotAnExport, readExport } from '../store/transfer/read.ts';
-import { printCannot, WrongUsage } from './command.ts';
+import { CommandFailed, printCannot, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endBySignal } from './ending.ts';
 import { print } from './print.ts';
@@ -37,11 +37,6 @@ Examples:
 const BAD_DATA = 65;
 const NO_INPUT = 66;
 
-/** What is imported cannot be read. */
-class NotReadable extends Error {
-  override readonly name = 'NotReadable';
-}
-
 /** `todo-service import FILE|-`. */
 export const importAll = onDatabase(
   { action: 'import', operand: 'FILE', flags: { only: { type: 'string' } }, help: HELP },
@@ -51,14 +46,7 @@ export const importAll = onDatabase(
       const sentence = `--only must be ids from 1 to ${MAX_ID} with commas between, or "deleted"`;
       throw new WrongUsage(`${sentence}, received ${JSON.stringify(wanted.slice(0, 100))}`);
     }
-    try {
-      return await importInto(database, file, only);
-    } catch (error) {
-      const name = file === '-' ? 'standard input' : `"${file}"`;
-      if (error instanceof NotAnExport) return printCannot('import', `${name}: ${error.message}`, BAD_DATA);
-      if (error instanceof NotReadable) return printCannot('import', `${name}: ${error.message}`, NO_INPUT);
-      throw error;
-    }
+    return importInto(database, file, only);
   },
 );
 
@@ -88,6 +76,8 @@ async function importInto(
     await opened.add({ ...rows, todos: rows.todos.filter(isWanted) });
     read += rows.todos.length;
     if (only === undefined) progress(read);
+  }).catch((error) => {
+    throw error instanceof NotAnExport ? notRead(file, error, BAD_DATA) : error;
   });
   if (missing.size > 0) {
     const reason = `${todosOf([...missing].slice(0, 10))}: not in the export`;
@@ -122,10 +112,15 @@ function idsOf(text: string): ReadonlySet<number> | 'deleted' | undefined {
   return /^[1-9]\d*(?:,[1-9]\d*)*$/.test(text) && ids.every(isId) ? new Set(ids) : undefined;
 }
 
+function notRead(file: string, error: unknown, exitCode: number): CommandFailed {
+  const name = file === '-' ? 'standard input' : `"${file}"`;
+  return new CommandFailed(`${name}: ${messageOf(error)}`, exitCode, { cause: error });
+}
+
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* file === '-' ? process.stdin : createReadStream(file);
   } catch (error) {
-    throw new NotReadable(messageOf(error), { cause: error });
+    throw notRead(file, error, NO_INPUT);
   }
 }

@@ -65,15 +65,15 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   const stop = signalled(tell);
   const opened = await Promise.race([openService(config, { tell, output }).catch(printNotStarted), stop]);
   if (typeof opened === 'number') return opened;
-  if ('reason' in opened) {
-    tell({ event: 'start-stopped', reason: opened.reason });
+  if (typeof opened === 'string') {
+    tell({ event: 'start-stopped', reason: opened });
     waitForNothing();
-    return opened.exitCode;
+    return 0;
   }
   await using service = opened;
   if (config.environment === 'production') announce(config, service, tell);
   else await greet(config, service, output);
-  const { reason, exitCode } = await Promise.race([stop, crashed(tell)]);
+  const reason = await Promise.race([stop, crashed(tell)]);
   tell({ event: 'stopping', reason });
   const { shutdownSeconds, shutdownDelaySeconds } = config;
   const milliseconds = (shutdownDelaySeconds + shutdownSeconds) * 1_000 + CLOSING_MS;
@@ -83,7 +83,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   }
   tell({ event: 'stopped' });
   waitForNothing();
-  return exitCode;
+  return 0;
 });
 
 /** Also for a start that a signal has ended already: nobody else says why it failed. */

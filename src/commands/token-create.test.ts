@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signToken } from '../auth/development.ts';
 import { readFlags } from './command.ts';
-import { readTokenRequest, TOKEN_CREATE } from './token-create.ts';
+import { readTokenRequest, signToken, TOKEN_CREATE } from './token-create.ts';
 
 const SIGNER = {
   issuer: 'urn:todo-service:development',

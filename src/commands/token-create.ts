@@ -1,10 +1,9 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import {
   DEVELOPMENT_ISSUER,
   developmentKeyPath,
   openDevelopmentKey,
   type Signer,
-  STANDARD_CLAIMS,
-  signToken,
 } from '../auth/development.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
 import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
@@ -52,7 +51,7 @@ export const TOKEN_CREATE = { action: 'make a token', flags: FLAGS, help: HELP }
 
 /** `todo-service token create`: signs with the development key, or the first secret of the issuer. */
 export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
-  const { output, ...wanted } = readTokenRequest(flags);
+  const request = readTokenRequest(flags);
   const settings = readSettings(env, flags);
   const signer = await readSigner(settings);
   if (signer === undefined) {
@@ -60,12 +59,12 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
     return printCannot(TOKEN_CREATE.action, reason, 78);
   }
-  const token = signToken(wanted, signer, Date.now() / 1000);
+  const token = signToken(request, signer, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {
     const received = `received ${token.token.length} bytes with these names, roles and claims`;
     throw new WrongUsage(`The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`);
   }
-  print(`${output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
+  print(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
   if (signer.issuer === DEVELOPMENT_ISSUER && settings.text('TODO_ENVIRONMENT') === 'production') {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
@@ -114,6 +113,9 @@ function wrong(wanted: string, received: string): WrongUsage {
   return new WrongUsage(`${wanted}, received ${JSON.stringify(received)}`);
 }
 
+/** Claims that every token has. */
+const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp', 'jti'];
+
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_LIFETIME = 3650 * 86_400;
 
@@ -125,7 +127,7 @@ function readLifetime(text: string): number {
   throw wrong('--lifetime must be like 45s, 30m, 8h or 7d, at most 3650d', text);
 }
 
-function readClaims(texts: readonly string[]): readonly (readonly [string, unknown])[] {
+function readClaims(texts: readonly string[]): ReadonlyMap<string, unknown> {
   const claims = new Map<string, unknown>();
   for (const text of texts) {
     const equals = text.indexOf('=');
@@ -142,5 +144,35 @@ function readClaims(texts: readonly string[]): readonly (readonly [string, unkno
     if ('fault' in parsed) throw wrong('--claim with a value that begins with { or [ must be JSON', value);
     claims.set(key, parsed.value);
   }
-  return [...claims];
+  return claims;
+}
+
+/** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
+export function signToken(
+  { name, roles, lifetimeSeconds, claims }: ReturnType<typeof readTokenRequest>,
+  { issuer, audience, secret, keyId }: Signer,
+  now: number,
+) {
+  const issuedAt = Math.floor(now);
+  const header = { alg: 'HS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
+  const all = {
+    ...Object.fromEntries(claims),
+    sub: name,
+    name,
+    ...(roles.length > 0 && { role: roles.length === 1 ? roles[0] : roles }),
+    iss: issuer,
+    aud: audience,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: issuedAt + lifetimeSeconds,
+    jti: randomUUID(),
+  };
+  const signingInput = `${encode(header)}.${encode(all)}`;
+  const signature = createHmac('sha256', secret).update(signingInput).digest('base64url');
+  return { token: `${signingInput}.${signature}`, header, claims: all };
+}
+
+/** RFC 7515 §2. */
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

@@ -8,22 +8,13 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** JWS algorithms that this service verifies: RFC 7518 §3.1 without `none`, and RFC 8037 §3.1 for Ed25519. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'HS256',
-  'HS384',
-  'HS512',
-] as const;
+/** RFC 7518 §3.3 and §3.5. */
+export const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const;
+
+/** Other JWS algorithms that this service verifies: RFC 7518 §3.1 without `none`, and RFC 8037 §3.1 for Ed25519. */
+const OTHER_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'HS256', 'HS384', 'HS512'] as const;
+
+const ALGORITHMS = [...RSA_ALGORITHMS, ...OTHER_ALGORITHMS];
 
 export type Algorithm = (typeof ALGORITHMS)[number];
 

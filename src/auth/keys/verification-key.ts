@@ -1,5 +1,5 @@
-import { createHash, createHmac, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Algorithm, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
+import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
 export interface VerificationKey {
@@ -39,9 +39,6 @@ const MIN_RSA_BITS = 2048;
 /** FIPS 186-5 §5.4: odd, above 2^16 and below 2^256. Small ones fall to attacks on careless padding. */
 const MIN_RSA_EXPONENT = 65_537n;
 const MAX_RSA_EXPONENT = 1n << 256n;
-
-/** RFC 7518 §3.3 and §3.5. */
-const RSA_ALGORITHMS: readonly Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
 /** By the names that OpenSSL gives them. */
 const CURVES: Readonly<Record<string, Algorithm>> = {
@@ -97,8 +94,7 @@ export function fromPublicKey(
   const spki = material.export({ type: 'spki', format: 'der' });
   const identity = JSON.stringify([keyId ?? null, admitted, spki.toString('base64')]);
   const algorithms = new Map(admitted.map((name) => [name, verifyWith(material, name)]));
-  const id = createHash('sha256').update(identity).digest('base64url');
-  return { id, keyId, algorithms };
+  return { id: hash('sha256', identity, 'base64url'), keyId, algorithms };
 }
 
 /** A key from an HMAC secret, which is long enough for at least one algorithm when it has 32 bytes. */
