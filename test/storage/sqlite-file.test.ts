@@ -221,13 +221,6 @@ for (const [name, sql, next] of [
   });
 }
 
-test('D12 · todos are found while the highest id that SQLite keeps is set back under the service', async () => {
-  const path = await spoiled('');
-  await using store = await openSqliteStore(path);
-  execute(path, 'DELETE FROM sqlite_sequence');
-  assert.deepEqual([await found(store, 1), await found(store, 2)], [todo(1, 'a'), todo(2, 'b')]);
-});
-
 function deleteAll(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-owner']) rmSync(path + suffix);
 }

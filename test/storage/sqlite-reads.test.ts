@@ -70,14 +70,21 @@ for (const [name, cacheBytes] of [
   });
 }
 
-test('who asks for a todo while it is being added finds it afterwards', async () => {
-  await using store = await openSqliteStore(newPath());
+test('who asks for a todo before it is added finds it from its commit on', async () => {
+  const path = newPath();
+  await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
+  using other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
   const adding = addedTo(store, 'b');
   await setImmediate();
-  await store.find(2);
+  assert.equal(titleOf(store, 2), undefined);
+  other.exec('ROLLBACK');
+  const committed = other.prepare('SELECT 1 FROM todos WHERE id = 2');
+  block(() => committed.get() !== undefined);
+  assert.equal(titleOf(store, 2), 'b');
   await adding;
-  assert.equal((await found(store, 2))?.title, 'b');
+  assert.equal(titleOf(store, 2), 'b');
 });
 
 test('who sees one change of a batch that is under way sees them all', async () => {

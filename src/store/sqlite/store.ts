@@ -15,10 +15,6 @@ import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
 import { type Changed, Writer } from './writer.ts';
 
-/** The highest that was given out. By hand somebody may set back what SQLite keeps of it. */
-const HIGHEST_ID = `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0),
-  coalesce((SELECT max(id) FROM todos), 0)) AS highest`;
-
 /** The cache has 64 MiB by default. */
 export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
 
@@ -30,7 +26,7 @@ export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBy
  * @throws {StoreNotOpened} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
-  const { findRow, highestId, cache, list, writer, health, opened } = await openParts(path, options);
+  const { findRow, cache, list, writer, health, opened } = await openParts(path, options);
 
   function read<T>(statement: () => T): T {
     try {
@@ -72,7 +68,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 
     async check() {
       health.assertUsable();
-      read(highestId);
+      read(() => findRow(1));
       await writer.probe();
     },
 
@@ -106,18 +102,16 @@ async function openParts(path: string, options: SqliteOptions) {
     // read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const findRow = prepareFind(reader);
-    const findHighest = reader.prepare(HIGHEST_ID);
-    const highestId = () => Number(findHighest.get()?.highest);
     const health = parts.use(new FileHealth(knownFile(resolve(path), owned.path), path, tell));
     const underWay = { ids: new Set<number>(), adds: false };
-    const cache = new TodoCache(cacheBytes, underWay, highestId);
+    const cache = new TodoCache(cacheBytes, underWay);
     const list = parts.use(new SqliteList(health, underWay));
     const onChanged = (changed: Changed): void => {
       cache.forget(changed);
       list.forget(changed);
     };
     const writer = parts.use(new Writer(health, underWay, onChanged));
-    return { findRow, highestId, cache, list, writer, health, opened: parts.move() };
+    return { findRow, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
     throw notOpened(path, error);
   }
