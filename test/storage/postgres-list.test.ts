@@ -13,6 +13,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
+import { PATIENT } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, bytesOf, listed } from './todos.ts';
@@ -21,27 +22,16 @@ const server = await PostgresServer.startForAll('max_prepared_transactions=1');
 
 const HOUR_MS = 3_600_000;
 
-const LIMITS = {
-  connectionMs: 1_000,
-  statementMs: 1_200,
-  answerMs: 1_400,
-  lifetimeMs: 300_000,
-  idleMs: 10_000,
-};
-
-/** Counts how often the whole list is read. */
-class CountingPool extends Database {
-  transactions = 0;
+class WatchedPool extends Database {
+  /** How often the whole list was read. */
+  wholeReads = 0;
+  /** Asks what changed since a transaction that is to come, as when the server was taken back to before it. */
+  ahead = false;
 
   override transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
-    this.transactions += 1;
+    this.wholeReads += 1;
     return super.transaction(work);
   }
-}
-
-/** Asks what changed since a transaction that is to come, when the server "was taken back" to before it. */
-class AheadPool extends Database {
-  ahead = false;
 
   override read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
     const isAhead = this.ahead && query.name === 'changes';
@@ -57,11 +47,9 @@ async function openList(todos: number) {
     `INSERT INTO todos (title, category_id) SELECT 'todo ' || i, 1 FROM generate_series(1, ${todos}) AS i`,
   );
   const parts = new AsyncDisposableStack();
-  const cluster = new Cluster(addressOf(url));
-  const quick = parts.use(new AheadPool(cluster, { ...LIMITS, connections: 2 }, () => {}));
-  const patient = parts.use(new CountingPool(cluster, { ...LIMITS, connections: 1 }, () => {}));
+  const pool = parts.use(new WatchedPool(new Cluster(addressOf(url)), PATIENT, () => {}));
   let now = Date.now();
-  const list = parts.use(new PostgresList(quick, patient, () => now));
+  const list = parts.use(new PostgresList(pool, pool, () => now));
   return {
     url,
     execute: (sql: string) => server.execute(url, sql),
@@ -70,9 +58,9 @@ async function openList(todos: number) {
       return bytesOf(await (await list.current()).select({ gzip: false })).toString();
     },
     current: () => list.current(),
-    wholeReads: () => patient.transactions,
+    wholeReads: () => pool.wholeReads,
     isAhead(ahead: boolean) {
-      quick.ahead = ahead;
+      pool.ahead = ahead;
     },
     pass(milliseconds: number) {
       now += milliseconds;

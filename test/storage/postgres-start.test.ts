@@ -25,7 +25,7 @@ test('D7 · twenty instances that start together all serve, and make the categor
   await using stores = new AsyncDisposableStack();
   const all = await Promise.all(Array.from({ length: 20 }, () => openPostgresStore(url, { connections: 1 })));
   for (const store of all) stores.use(store);
-  await Promise.all(all.map((store, index) => addedTo(store, `todo ${index}`, 1 + (index % 2))));
+  for (const [index, store] of all.entries()) await addedTo(store, `todo ${index}`, 1 + (index % 2));
   for (const store of all) assert.equal((await listed(store)).length, 20);
   assert.deepEqual(await server.execute(url, 'SELECT id, name FROM categories ORDER BY id'), [
     { id: 1, name: 'Work' },
