@@ -14,24 +14,26 @@ export interface SchemaVersion {
  */
 export class Migrations {
   readonly #folder: URL;
+  #read: readonly string[] | undefined;
 
   constructor(folder: URL) {
     this.#folder = folder;
   }
 
-  /** Read when it is needed: not by a thread, which migrates nothing. */
-  get #names(): readonly string[] {
-    return listAssets(this.#folder);
+  /** Read when it is needed, and once: not by a thread, which migrates nothing. */
+  get #files(): readonly string[] {
+    this.#read ??= listAssets(this.#folder).map((name) => readAsset(new URL(name, this.#folder)));
+    return this.#read;
   }
 
   /** The version that this program works with. */
   get version(): number {
-    return this.#names.length;
+    return this.#files.length;
   }
 
   /** The SQL that leads from a version to this program's, in order. */
   from(version: number): readonly string[] {
-    return this.#names.slice(version).map((name) => readAsset(new URL(name, this.#folder)));
+    return this.#files.slice(version);
   }
 
   /**
@@ -39,7 +41,7 @@ export class Migrations {
    * `-- Oldest program: 4`; without that line it is a program that knows the file.
    */
   get oldestProgram(): number {
-    const named = this.from(0).map((sql) => /^-- Oldest program: (\d+)$/m.exec(sql)?.[1]);
+    const named = this.#files.map((sql) => /^-- Oldest program: (\d+)$/m.exec(sql)?.[1]);
     return Math.max(...named.map((version, index) => Number(version ?? index + 1)));
   }
 

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import { errorCode, keepNames, newPrivateFile } from '../../files.ts';
+import type { Migrated } from '../operator.ts';
 import { StoreNotOpened } from '../store.ts';
 import { isBusy, notOpened } from './error.ts';
 import { checkFile, checkWritable, existing, removeDatabase, resolvePath } from './file.ts';
@@ -35,16 +36,14 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
     const path = resolvePath(name);
     checkWritable(path);
     parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
-    const isNew = !existsSync(path);
-    if (isNew) for (const log of makeDatabase(path)) tell({ event: 'log-moved', path: log });
+    const made = existsSync(path) ? undefined : makeDatabase(path, tell);
     checkFile(path);
     const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
     checkLibrary(libraryVersion(database));
-    const { from, to } = migrate(database);
+    const versions = made ?? migrate(database);
     makeDurable(database);
     const owned = parts.move();
-    const versions = { from: isNew ? 0 : from, to };
-    return { path, database, versions, isNew, [Symbol.dispose]: () => owned.dispose() };
+    return { path, database, versions, isNew: made !== undefined, [Symbol.dispose]: () => owned.dispose() };
   } catch (error) {
     throw notOpened(name, error);
   }
@@ -52,36 +51,30 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
 
 /**
  * Makes a database (0600) where there is none. It gets its name when it is complete and on disk: who is killed
- * before leaves nothing that looks like a database. Nobody else makes one meanwhile.
- *
- * @returns the new paths of logs that a database of this name has left behind: SQLite would write their pages into
- * the new one.
+ * before leaves nothing that looks like a database. Nobody else makes one meanwhile. Logs that a database of this name has
+ * left behind get other names: SQLite would write their pages into the new one.
  */
-function makeDatabase(path: string): readonly string[] {
+function makeDatabase(path: string, tell: Tell): Migrated {
   const unfinished = `${path}.new`;
   removeDatabase(unfinished);
+  let versions: Migrated;
   try {
     newPrivateFile(unfinished);
     using database = new DatabaseSync(unfinished);
-    migrate(database);
+    versions = migrate(database);
   } catch (error) {
     removeDatabase(unfinished);
     throw error;
   }
-  const moved = moveLogsAside(path);
-  renameSync(unfinished, path);
-  keepNames(dirname(path));
-  return moved;
-}
-
-function moveLogsAside(path: string): readonly string[] {
-  const logs = ['-journal', '-wal'].map((suffix) => path + suffix);
-  const written = logs.filter((log) => existsSync(log) && statSync(log).size > 0);
-  return written.map((log) => {
+  for (const log of [`${path}-journal`, `${path}-wal`]) {
+    if (!existsSync(log) || statSync(log).size === 0) continue;
     const aside = `${log}.${Date.now()}`;
     renameSync(log, aside);
-    return aside;
-  });
+    tell({ event: 'log-moved', path: aside });
+  }
+  renameSync(unfinished, path);
+  keepNames(dirname(path));
+  return versions;
 }
 
 const READ_OWNER = 'SELECT pid, host, since FROM owner';
