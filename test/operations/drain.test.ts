@@ -48,6 +48,16 @@ describe('Draining', { concurrency: true }, () => {
     assert.deepEqual(connection.ends(), ['204 keep-alive', '200 close']);
   });
 
+  test('what is asked while the listener closes is answered behind it: its client might come again, and be reset', async () => {
+    await using demo = await startDemo();
+    await using connection = await openIdle(demo);
+    connection.socket.write(GET);
+    const drained = demo.listeners.drain(60_000);
+    await connection.closed();
+    await drained;
+    assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
+  });
+
   for (const [path, status] of [
     ['/todos/1', 200],
     ['/nope', 404],

@@ -47,6 +47,8 @@ export function openListeners(options: ListenersOptions = {}) {
   /** Of the episode that is under way. */
   let droppedNow = 0;
   let ending: NodeJS.Timeout | undefined;
+  /** Of the listeners; undefined before a stop, and when they have closed. */
+  let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
   function refuse({ status }: Problem, traceId: string): void {
@@ -69,7 +71,11 @@ export function openListeners(options: ListenersOptions = {}) {
   }
 
   async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
-    const opened = createHttpServer(receive, limits, refuse);
+    const receiveInTime: Receive = (...request) => {
+      if (closing === undefined) receive(...request);
+      else closing.then(() => receive(...request));
+    };
+    const opened = createHttpServer(receiveInTime, limits, refuse);
     opened.server.on('drop', drop).listen(port, host);
     await once(opened.server, 'listening');
     open.push(opened);
@@ -114,49 +120,57 @@ export function openListeners(options: ListenersOptions = {}) {
      * rejects; a second call waits for the first.
      */
     drain(deadlineMs: number): Promise<void> {
-      drained ??= Promise.all(open.map((opened) => empty(opened, deadlineMs))).then(() => {
-        endEpisode('the listener has closed');
-      });
+      drained ??= empty(deadlineMs);
       return drained;
     },
   };
   return listeners;
 
-  async function empty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
-    await acceptCompleted(server);
-    // No earlier: clients whose connections end open new ones, which the end of the listener would reset.
+  async function empty(deadlineMs: number): Promise<void> {
+    // Requests wait meanwhile: a client that got its answer, and opens a connection for the next, would be reset.
+    closing = acceptCompleted(open.map(({ server }) => server));
+    await closing;
     listeners.draining = true;
-    const { promise: isOpen, resolve } = Promise.withResolvers<false>();
-    // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
-    NetServer.prototype.close.call(server, () => resolve(false));
-    const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    let waitMs = Math.min(IDLE_MS, deadlineMs);
-    while (await within(waitMs, isOpen, true)) {
-      // After a stall the timer comes before the requests that have arrived meanwhile.
-      await setImmediate();
-      for (const connection of connections.values()) connection.closeIdle();
-      waitMs = IDLE_INTERVAL_MS;
-    }
-    clearTimeout(cutting);
-    server.close();
+    const emptied = open.map((opened) => closeAndEmpty(opened, deadlineMs));
+    closing = undefined;
+    await Promise.all(emptied);
+    endEpisode('the listener has closed');
   }
+}
+
+/** Closes the listener before it returns. */
+async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
+  const { promise: isOpen, resolve } = Promise.withResolvers<false>();
+  // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
+  NetServer.prototype.close.call(server, () => resolve(false));
+  const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  let waitMs = Math.min(IDLE_MS, deadlineMs);
+  while (await within(waitMs, isOpen, true)) {
+    // After a stall the timer comes before the requests that have arrived meanwhile.
+    await setImmediate();
+    for (const connection of connections.values()) connection.closeIdle();
+    waitMs = IDLE_INTERVAL_MS;
+  }
+  clearTimeout(cutting);
+  server.close();
 }
 
 /**
  * Accepts the connections that are complete for their clients, who may have sent a request: the end of the listener
- * would reset them. libuv accepts one a turn of the event loop.
+ * would reset them. libuv accepts one a turn of the event loop. What the kernel completes between the last look and that
+ * end, some microseconds, is reset: TCP has no other word for it.
  */
-async function acceptCompleted(server: Server): Promise<void> {
+async function acceptCompleted(servers: readonly Server[]): Promise<void> {
   let accepted = true;
   const note = (): void => {
     accepted = true;
   };
-  server.on('connection', note);
+  for (const server of servers) server.on('connection', note);
   for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
     accepted = false;
     await setImmediate();
     // The first time, that was still the turn under way.
     await setImmediate();
   }
-  server.off('connection', note);
+  for (const server of servers) server.off('connection', note);
 }
