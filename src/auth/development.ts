@@ -114,12 +114,9 @@ function newDevelopmentKey() {
 }
 
 function parseDevelopmentKey(value: unknown): Required<Signer> | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const members = new Map<string, unknown>(Object.entries(value));
-  const keyId = members.get('kid');
-  const k = members.get('k');
+  const { kty, kid: keyId, k }: Readonly<Record<string, unknown>> = Object(value);
   if (typeof keyId !== 'string' || !keyId.startsWith(DEVELOPMENT_KEY_ID_PREFIX)) return undefined;
-  if (members.get('kty') !== 'oct' || typeof k !== 'string') return undefined;
+  if (kty !== 'oct' || typeof k !== 'string') return undefined;
   const secret = Buffer.from(k, 'base64url');
   const whole = secret.length === SECRET_MARKER.length + RANDOM_LENGTH && isDevelopmentSecret(secret);
   return whole ? { issuer: DEVELOPMENT_ISSUER, audience: DEVELOPMENT_AUDIENCE, keyId, secret } : undefined;

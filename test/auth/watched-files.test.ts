@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
 import { canaries } from '../canaries/canaries.ts';
@@ -27,12 +27,15 @@ function tokenOf(secret: Buffer): string {
   return forge(draft('secret'), { sign: mac('sha256', secret) });
 }
 
-/** A file of one's own with this content; watched, and looked at when the test says so. */
-async function watch(kind: FileSource['kind'], content: string, intervalMs = 1e9) {
+// A file is looked at when a test says so.
+mock.timers.enable({ apis: ['setInterval'] });
+
+/** A file of one's own with this content, which is watched. */
+async function watch(kind: FileSource['kind'], content: string) {
   const folder = await temporaryFolder();
   const path = await folder.write('file', content);
   const { tell, lines } = keptLog();
-  const keys = await openWatchedKeys({ kind, path }, { tell, intervalMs });
+  const keys = await openWatchedKeys({ kind, path }, { tell });
   return {
     path,
     keys,
@@ -106,10 +109,11 @@ test('a token with an unknown key makes the file be looked at', async () => {
   assert.equal(await file.codeOf(forge(draft('rsa'))), 'accepted');
 });
 
-test('a file is looked at by itself', async () => {
-  await using file = await watch('keys-file', only('p256'), 5);
+test('a file is looked at by itself, every half a second', async () => {
+  await using file = await watch('keys-file', only('p256'));
   const before = file.keys.current();
   await file.replaceBy(only('p256', 'rsa'));
+  mock.timers.tick(500);
   while (file.keys.current() === before) await sleep(5);
   assert.equal(file.keys.current()?.length, 2);
 });
@@ -170,7 +174,7 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   await symlink('..1', at('..data'));
   await symlink('..data/secret', at('secret'));
   const source = { kind: 'secret-file', path: at('secret') } as const;
-  await using keys = await openWatchedKeys(source, { tell: () => {}, intervalMs: 1e9 });
+  await using keys = await openWatchedKeys(source, { tell: () => {} });
   const codeOf = verdictsWith(keys);
   await symlink('..2', at('..data_tmp'));
   await rename(at('..data_tmp'), at('..data'));

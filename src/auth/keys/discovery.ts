@@ -105,13 +105,12 @@ export async function discoverKeys(issuer: string, signal: AbortSignal): Promise
   if (typeof document !== 'object' || document === null) {
     throw new NotUsable('the discovery document is no object');
   }
-  const named = 'issuer' in document ? document.issuer : undefined;
+  const { issuer: named, jwks_uri: jwksUri }: Readonly<Record<string, unknown>> = { ...document };
   if (named !== issuer) {
     throw new NotUsable(
       `the discovery document must name the issuer ${JSON.stringify(issuer)}, received ${quoteIssuer(named)}`,
     );
   }
-  const jwksUri = 'jwks_uri' in document ? document.jwks_uri : undefined;
   if (typeof jwksUri !== 'string') throw new NotUsable('the discovery document must have a "jwks_uri"');
   return jwksUri;
 }

@@ -28,13 +28,9 @@ const INTERVAL_MS = 500;
  * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
  * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
  *
- * @param options `intervalMs` lies between two polls.
  * @throws {NotUsable} when the file has no usable key now; later faults leave the known keys in force.
  */
-export async function openWatchedKeys(
-  { kind, path }: FileSource,
-  options: KeysOptions & { readonly intervalMs?: number },
-): Promise<Keys> {
+export async function openWatchedKeys({ kind, path }: FileSource, options: KeysOptions): Promise<Keys> {
   const read = kind === 'keys-file' ? readKeysFile : readSecretFile;
   const { current, update } = currentKeys(`the file ${path}`, options);
   let seen = await fingerprint(path);
@@ -65,7 +61,7 @@ export async function openWatchedKeys(
     return running;
   }
 
-  const timer = setInterval(poll, options.intervalMs ?? INTERVAL_MS).unref();
+  const timer = setInterval(poll, INTERVAL_MS).unref();
   return {
     current,
     refresh: poll,
