@@ -1,15 +1,24 @@
-import { asNotUsable } from '../files.ts';
+import { existsSync } from 'node:fs';
+import { asNotUsable, NotUsable } from '../files.ts';
+import { quoteAddress, quoteReceived } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
 import type { Environment } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
+  DEVELOPMENT_KEY_ID_PREFIX,
   developmentKeyPath,
   readDevelopmentKey,
 } from './development.ts';
 import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.ts';
 import { parseTrustedAddress } from './keys/discovery.ts';
-import { type KeySource, readKeySource, SOURCE_VARIABLES } from './keys/source.ts';
+import { readKeysFile, readSecretFile } from './keys/files.ts';
+import type { KeySource } from './keys/source.ts';
+
+/** The variables that name a source of keys other than the issuer. */
+const SOURCE_VARIABLES = ['TODO_AUTH_KEYS_FILE', 'TODO_AUTH_SECRET_FILE', 'TODO_AUTH_JWKS_URL'] as const;
+
+const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
 /** Whose tokens are trusted. */
 interface TrustedIssuer {
@@ -97,6 +106,68 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
   if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
     settings.refuse('TODO_AUTH_ISSUER', 'must begin with "https:", or be on loopback');
   }
+}
+
+/** The one source that the settings name, whose file is sound. RFC 8725 §3.8 wants a key bound to its issuer. */
+async function readKeySource(settings: Settings, environment: Environment): Promise<KeySource | undefined> {
+  const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.text(name) !== undefined);
+  if (variable === undefined) return chooseDiscovery(settings);
+  if (more.length > 0) {
+    const received = [variable, ...more].map((name) => {
+      // It may be the secret itself.
+      if (name === 'TODO_AUTH_SECRET_FILE') return name;
+      const value = settings.text(name) ?? '';
+      return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteReceived(value) : JSON.stringify(value)}`;
+    });
+    settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`);
+    return undefined;
+  }
+  const value = settings.text(variable) ?? '';
+  if (variable === 'TODO_AUTH_JWKS_URL') {
+    const url = parseTrustedAddress(value);
+    if (url !== undefined) return { kind: 'jwks-url', url };
+    const wanted =
+      'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
+    settings.refuse(variable, wanted);
+    return undefined;
+  }
+  const kind = variable === 'TODO_AUTH_KEYS_FILE' ? 'keys-file' : 'secret-file';
+  const fault = kind === 'keys-file' ? await keysFileFault(value, environment) : await secretFileFault(value);
+  if (fault !== undefined) settings.fault(fault);
+  return { kind, path: value };
+}
+
+function chooseDiscovery(settings: Settings): KeySource | undefined {
+  const issuer = settings.text('TODO_AUTH_ISSUER');
+  if (issuer === undefined) return undefined;
+  const url = parseTrustedAddress(issuer);
+  if (url !== undefined && url.search === '') return { kind: 'discovery', issuer };
+  const saidAlready = url === undefined && /^http:/i.test(issuer);
+  if (!saidAlready) {
+    const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
+    settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
+  }
+  return undefined;
+}
+
+async function secretFileFault(path: string): Promise<string | undefined> {
+  const file = await readSecretFile(path).catch(asNotUsable);
+  if (!(file instanceof NotUsable)) return undefined;
+  // What is no file may be the secret itself.
+  const received = `received ${existsSync(path) ? JSON.stringify(path) : 'a name'}`;
+  return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.message}`;
+}
+
+async function keysFileFault(path: string, environment: Environment): Promise<string | undefined> {
+  const file = await readKeysFile(path).catch(asNotUsable);
+  const received = `received ${JSON.stringify(path)}`;
+  if (file instanceof NotUsable) {
+    return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.message}`;
+  }
+  const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
+  return environment === 'production' && development
+    ? `TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`
+    : undefined;
 }
 
 function readClaim(

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { openRemoteKeys, type RemoteKeysOptions } from '../../src/auth/keys/remote.ts';
-import type { RemoteSource } from '../../src/auth/keys/source.ts';
+import { openRemoteKeys, type RemoteKeysOptions, type RemoteSource } from '../../src/auth/keys/remote.ts';
 import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 

@@ -1,7 +1,12 @@
 import { asNotUsable } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
 import { currentKeys, type Keys, type KeysOptions, type LoadedKeys, readKeySet } from './keys.ts';
-import type { RemoteSource } from './source.ts';
+
+/** Where an issuer publishes its keys. */
+export type RemoteSource =
+  | { readonly kind: 'jwks-url'; readonly url: URL }
+  /** The issuer as configured: the discovery document must repeat it character by character. */
+  | { readonly kind: 'discovery'; readonly issuer: string };
 
 export interface RemoteKeysOptions extends KeysOptions {
   /** Between two attempts that tokens with an unknown `kid` may cause. */
