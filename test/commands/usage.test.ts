@@ -38,6 +38,10 @@ test('--help, -h and help before the command are the same', async () => {
   assert.deepEqual(await runProgram(['help', 'categories', 'add']), help);
 });
 
+test('flags without a command are those of serve', async () => {
+  assert.deepEqual(await runProgram(['--profile', 'error-demo', '-h']), await runProgram(['serve', '-h']));
+});
+
 for (const [group, members] of [
   ['categories', ['list', 'add', 'rename']],
   ['token', ['create', 'verify']],
@@ -69,9 +73,11 @@ for (const [group, members] of [
   });
 }
 
-test('--help lists every command', async () => {
-  const { stdout } = await runProgram(['--help']);
-  for (const command of ALL) assert.match(stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
+test('--help, -h and help list every command', async () => {
+  const help = await runProgram(['--help']);
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  for (const command of ALL) assert.match(help.stdout, new RegExp(`^ {2}${command} {2,}\\S`, 'm'));
+  for (const word of ['-h', 'help']) assert.deepEqual(await runProgram([word]), help);
 });
 
 const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
@@ -118,13 +124,18 @@ for (const [args, message] of WRONG) {
 }
 
 for (const args of [
+  ['serve', 'todos'],
+  ['serve', '--port'],
   ['migrate', 'now'],
   ['categories', 'list', 'all'],
 ]) {
-  test(`todo-service ${args.join(' ')} is wrong usage: 2`, async () => {
-    const { code, stderr } = await runProgram(args);
-    assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`'${args.at(-1)}'`));
+  test(`todo-service ${args.join(' ')} is wrong usage: 2, without a stack`, async () => {
+    const { code, stdout, stderr } = await runProgram(args);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.match(
+      stderr,
+      new RegExp(`^[^\n]*'${args.at(-1)}[^\n]*\nRun "todo-service [^\n]*" for the flags\\.\n$`),
+    );
   });
 }
 

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
+import { endOf, start } from '../commands/program.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
-const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 /** The variable by which a program runs this code before its own. */
 function preloading(code: string) {
@@ -74,27 +71,6 @@ test('A12 · the error demo reads no authentication and no database setting', as
     },
   });
   assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
-});
-
-test('wrong usage is a message without a stack and exit code 2', async () => {
-  for (const args of [
-    ['serve', 'todos'],
-    ['serve', '--port'],
-    ['token', 'create', 'ada'],
-  ]) {
-    const { code, stdout, stderr } = await runProgram(args);
-    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-    assert.match(stderr, /--help/);
-    assert.doesNotMatch(stderr, /^ {4}at /m);
-  }
-});
-
-test('help is on standard output, without a command too', async () => {
-  for (const args of [['-h'], ['help'], ['--profile', 'error-demo', '-h']]) {
-    const { code, stdout, stderr } = await runProgram(args);
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    assert.match(stdout, /^Usage: todo-service/);
-  }
 });
 
 test('"todo-service --version" of a checkout prints the version', async () => {
@@ -162,11 +138,7 @@ test('development without the package of the reference page does not greet with 
 test('production starts with one JSON line, and ends on SIGTERM with exit code 0', async () => {
   await using service = await startService({ profile: 'error-demo' });
   assert.equal(await service.stop(), 0);
-  const events = service
-    .stdout()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const events = lines(service.stdout()).map((line) => JSON.parse(line));
   assert.deepEqual(
     events.map(({ event }) => event),
     ['started', 'stopping', 'stopped'],
@@ -179,8 +151,7 @@ test('production starts with one JSON line, and ends on SIGTERM with exit code 0
 test('the line of a start has the database and the source of keys as fields, without words for people', async () => {
   const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
   await using service = await startService({ auth });
-  const lines = service.stdout().trimEnd().split('\n');
-  const { database, keys, about } = JSON.parse(lines.at(-1) ?? '');
+  const { database, keys, about } = JSON.parse(lines(service.stdout()).at(-1) ?? '');
   assert.deepEqual(
     { database, keys, about },
     {
@@ -194,7 +165,7 @@ test('the line of a start has the database and the source of keys as fields, wit
 test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {
   await using first = await startService({ environment: 'development' });
   const args = ['serve', '--environment', 'development', '--port', '0', '--data-dir', first.dataDir];
-  const second = spawn(process.execPath, [program, ...args]);
+  const second = start(args);
   let output = '';
   for await (const chunk of second.stdout) {
     output += chunk;
@@ -215,8 +186,8 @@ test('a start that fails just after a signal has ended it still says why', async
   // A process that has stopped ends itself soon: the error below must come before, however busy the machine is.
   const slow = `const { setTimeout } = globalThis;
     globalThis.setTimeout = (call, ms, ...rest) => setTimeout(call, 100 * ms, ...rest);`;
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...preloading(slow) } });
-  const said = text(child.stderr);
+  const child = start(args, preloading(slow));
+  const ended = endOf(child);
   const [socket] = (await once(server, 'connection')) as [Socket];
   child.kill('SIGTERM');
   await once(child.stdout, 'data');
@@ -224,7 +195,7 @@ test('a start that fails just after a signal has ended it still says why', async
   const fields = Buffer.from('SFATAL\0C28000\0Mnobody is let in\0\0');
   const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
   socket.resume().end(Buffer.concat([head, fields]));
-  assert.match(await said, /^Cannot start: Cannot open the database ".*": nobody is let in\n$/);
+  assert.match((await ended).said, /^Cannot start: Cannot open the database ".*": nobody is let in\n$/);
 });
 
 for (const [variable, settings] of [
@@ -250,18 +221,8 @@ test('D9 · a database that is no database is one line and exit code 69', async 
   await using data = await temporaryFolder();
   const path = join(data.path, 'letter.txt');
   await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));
-  const args = [
-    'serve',
-    '--environment',
-    'development',
-    '--port',
-    '0',
-    '--data-dir',
-    data.path,
-    '--database',
-    `sqlite:${path}`,
-  ];
-  const { code, stderr } = await runProgram(args);
+  const where = ['--data-dir', data.path, '--database', `sqlite:${path}`];
+  const { code, stderr } = await runProgram(['serve', '--environment', 'development', ...where]);
   assert.equal(code, 69);
   assert.match(stderr, /^Cannot start: Cannot open the database ".*": .*\n$/);
 });
