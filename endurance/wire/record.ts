@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type Sign, signer } from '../../conformance/src/sign.ts';
 import { scriptFlags } from '../../test/script-flags.ts';
 import { type AuthSettings, type Running, type ServeOptions, startService } from '../../test/start.ts';
-import { type Difference, differencesOf, type Outcome, readOutcome } from './answers.ts';
+import { type Difference, differencesOf, type Outcome, readOutcome, statusOf } from './answers.ts';
 import { type Conversation, conversations, isWrite, type Known, LAST } from './requests.ts';
 
 /** Milliseconds. An answer that takes longer counts as none, in both. */
@@ -35,13 +35,12 @@ const HELP = `Usage: tools/runtime/node endurance/wire/record.ts --before FOLDER
 Starts the service from two checkouts, each on a new data folder with the same secret, sends both the same generated
 connections (${'`'}--count${'`'} in each setting) and compares what comes back byte for byte: status lines, headers with
 their order, bodies, and whether the connection closes. Left out is only what differs between any two answers: Date,
-random trace and span ids, ports, the values of metrics. Prints the differences by kind, each with its first example.
+random trace and span ids, ports, the values of metrics. Prints the differences by kind, each with its shortest example.
 
   --before FOLDER, --after FOLDER  checkouts with node_modules
   --count N                        connections in each setting, default 2000
   --seed N                         default picked by the clock, and printed
   --only SETTING[,SETTING…]        of ${Object.keys(SETTINGS).join(', ')}
-  --examples N                     of each kind, default 1
   --help
 
 Exit codes: 0 the same, 1 differences, 2 wrong usage.
@@ -64,9 +63,9 @@ interface Found extends Difference {
   readonly conversation: Conversation;
 }
 
-const { before, after, only, count, seed, examples } = scriptFlags(
+const { before, after, only, count, seed } = scriptFlags(
   HELP,
-  { count: 2_000, seed: Date.now() % 2 ** 31, examples: 1 },
+  { count: 2_000, seed: Date.now() % 2 ** 31 },
   [],
   ['before', 'after', 'only'],
 );
@@ -91,7 +90,7 @@ async function compareIn(setting: string, folders: readonly [string, string]): P
     const known = await knownOf(pair.before, signer(auth), options);
     const found: Found[] = [];
     const note = (index: number, conversation: Conversation, outcomes: readonly [Outcome, Outcome]) => {
-      for (const { statusLine } of outcomes[0].answers) countIn(counts, statusLine.slice(9, 12));
+      for (const answer of outcomes[0].answers) countIn(counts, statusOf(answer).slice(0, 3));
       if (!outcomes[0].closed) countIn(counts, 'silent');
       const differences = differencesOf(...outcomes);
       found.push(...differences.map((difference) => ({ ...difference, setting, index, conversation })));
@@ -260,12 +259,12 @@ function report(found: readonly Found[]): void {
   const often = [...kinds].sort(([, one], [, other]) => other.length - one.length);
   for (const [kind, all] of often) {
     process.stdout.write(`\n${all.length} × ${kind}\n`);
-    const shortest = all.toSorted((one, other) => lengthOf(one) - lengthOf(other));
-    for (const { setting, index, conversation, before, after } of shortest.slice(0, examples)) {
-      process.stdout.write(`  --only ${setting}, connection ${index}${conversation.ends ? ', ended' : ''}\n`);
-      for (const piece of conversation.pieces) process.stdout.write(`  sent   ${quoted(piece)}\n`);
-      process.stdout.write(`  before ${quoted(before)}\n  after  ${quoted(after)}\n`);
-    }
+    const { setting, index, conversation, before, after } = all.reduce((least, one) =>
+      lengthOf(one) < lengthOf(least) ? one : least,
+    );
+    process.stdout.write(`  --only ${setting}, connection ${index}${conversation.ends ? ', ended' : ''}\n`);
+    for (const piece of conversation.pieces) process.stdout.write(`  sent   ${quoted(piece)}\n`);
+    process.stdout.write(`  before ${quoted(before)}\n  after  ${quoted(after)}\n`);
   }
 }
 
