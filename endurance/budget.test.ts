@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overBudget } from './attack/budget.ts';
+import { overBudget } from './attack/attack.ts';
 import { SCENARIOS } from './attack/scenarios.ts';
 
 const [scenario] = SCENARIOS;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../conformance/src/sign.ts';
 import { testAuth } from '../test/operations/list.ts';
-import { parseExposition, valuesOf } from '../test/operations/prometheus.ts';
+import { scrape, valuesOf } from '../test/operations/prometheus.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { type Ask, drive, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
@@ -109,7 +109,7 @@ const METRICS = {
 } as const;
 
 async function sample() {
-  const exposition = parseExposition(await (await fetch(`${service.adminUrl}/metrics`)).text());
+  const exposition = await scrape(service.adminUrl);
   const minute = minutes - (until - performance.now()) / 60_000;
   const values = Object.values(METRICS).map(
     ([metric, unit]) => valuesOf(exposition, metric).reduce((total, value) => total + value, 0) / unit,

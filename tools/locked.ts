@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /** What npm writes of a package: https://docs.npmjs.com/cli/v11/configuring-npm/package-lock-json */
 export interface Locked {
@@ -46,4 +46,11 @@ function placeOf(name: string, folder: string): string {
   if (place in lock.packages) return place;
   if (folder === '') throw new Error(`package-lock.json has no ${name}: npm install`);
   return placeOf(name, folder.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, ''));
+}
+
+// `npm-shrinkwrap.json`, which the npm package carries: who installs it gets the versions that were tested, and not
+// whatever fits.
+if (import.meta.main) {
+  const text = `${JSON.stringify(lockedFor(), null, 2)}\n`;
+  writeFileSync(new URL('../npm-shrinkwrap.json', import.meta.url), text);
 }

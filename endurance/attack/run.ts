@@ -1,6 +1,5 @@
 import { scriptFlags } from '../../test/script-flags.ts';
-import { attack, type Figures } from './attack.ts';
-import { overBudget } from './budget.ts';
+import { attack, type Figures, overBudget } from './attack.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
 const HELP = `Usage: npm run attack -- [flags]

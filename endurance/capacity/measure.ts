@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseExposition, valuesOf } from '../../test/operations/prometheus.ts';
+import { scrape, valuesOf } from '../../test/operations/prometheus.ts';
 import { mainThreadMs, processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
 import { quantile } from '../../test/steadily.ts';
 import { type Clients, clientsOf, drive, startLoaded } from '../load.ts';
@@ -102,8 +102,7 @@ export async function openCandidate(
   await clients.list('gzip');
   await pause(500);
   const withList = residentMegabytes(pid);
-  const metrics = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
-  const [listBytes = Number.NaN] = valuesOf(metrics, 'todo_list_size_bytes');
+  const [listBytes = Number.NaN] = valuesOf(await scrape(adminUrl), 'todo_list_size_bytes');
 
   while (processorSeconds(pid) < WARM_UP_SECONDS) await drive(16, AWAKENING_MS, clients.readOne);
   const used = () => ({

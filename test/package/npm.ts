@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 import { run } from './program.ts';
-import { startRegistry } from './registry.ts';
 
 /** The root of the project. */
 export const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -53,12 +57,34 @@ export async function installAlone(folder: string, tarball: string): Promise<voi
   await npm(['install', '--prefix', folder, '--offline', '--no-audit', tarball], folder);
 }
 
-/** Installs the tarball into `folder`, as a user does once it is published. */
+/**
+ * Installs the tarball into `folder`, as a user does once it is published: from a registry that has it, and sends whoever
+ * asks for anything else to the one of this machine. npm looks into `npm-shrinkwrap.json` only when a registry says that
+ * there is one.
+ */
 export async function installPublished(folder: string, tarball: string): Promise<void> {
   const others = (await npm(['config', 'get', 'registry'], folder)).trim();
-  await using registry = await startRegistry(tarball, others);
-  const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', '--registry', registry.url];
-  await npm([...words, 'todo-service'], folder);
+  const content = await readFile(tarball);
+  const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`;
+  const { name, version, devDependencies: _, scripts: __, ...published } = manifest;
+  const path = `/${name}/-/${basename(tarball)}`;
+  const server = createServer((request, response) => {
+    const dist = { tarball: `http://${request.headers.host}${path}`, integrity };
+    const versions = { [version]: { ...published, name, version, _hasShrinkwrap: true, dist } };
+    if (request.url === path) response.end(content);
+    else if (request.url === `/${name}`)
+      response.end(JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
+    else response.writeHead(302, { location: new URL(`.${request.url}`, others).href }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', '--registry', registry];
+    await npm([...words, name], folder);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
 async function npm(args: readonly string[], cwd: string): Promise<string> {

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../folder.ts';
 import { authVariables } from '../start.ts';
 import { install, installNode, installPublished, type PackedFile, pack, programsOf, project } from './npm.ts';
 import { run, type Surroundings, serve } from './program.ts';
-import { create, read } from './todos.ts';
+import { create, read } from './ways.ts';
 
 describe('The npm package', () => {
   const parts = new AsyncDisposableStack();

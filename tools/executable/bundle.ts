@@ -69,13 +69,12 @@ function filesOf(root: string, name: string): readonly string[] {
   return name.endsWith('/') ? globSync(`${name}*`, { cwd: root }).sort() : [name];
 }
 
-/** Files of the source that are code, and no entry of another way to start or to use it, or that are no code at all. */
+/** Files of the source that are code, and not the entry of another way to start, or that are no code at all. */
 async function forgottenOf(root: string, isInside: (file: string) => boolean): Promise<readonly string[]> {
   const files = globSync('src/**/*', { cwd: root, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => relative(root, join(file.parentPath, file.name)))
-    .filter((file) => file !== 'src/start.js' && !file.startsWith('src/client/'))
-    .filter((file) => !file.endsWith('.test.ts') && !isInside(file));
+    .filter((file) => file !== 'src/start.js' && !file.endsWith('.test.ts') && !isInside(file));
   const codes = await Promise.all(files.map((file) => codeOf(join(root, file))));
   return files.filter((_, index) => codes[index] !== '');
 }

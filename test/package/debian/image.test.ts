@@ -12,10 +12,8 @@ import { commitOf } from '../../../tools/origin.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
 import { project } from '../npm.ts';
 import { run, serve } from '../program.ts';
-import { create, read } from '../todos.ts';
-import { servesAsInstalled, type Way } from '../ways.ts';
-import { type ImageConfig, unpackImage } from './archive.ts';
-import { must } from './system.ts';
+import { create, read, servesAsInstalled, type Way } from '../ways.ts';
+import { type ImageConfig, must, unpackImage } from './system.ts';
 
 /**
  * What an engine does: own mounts, a system that is read-only except the volumes (`path:/where …`), process 1, a user who
