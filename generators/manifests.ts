@@ -30,6 +30,6 @@ new K${index}(o${index}).validate();
 }
 
 /** Lines that are examples to be used: an indented comment that begins an element of a list, and what follows it further in. */
-export function withCommented(text: string): string {
+function withCommented(text: string): string {
   return text.replace(/^( +)# (?=(?:- | {2})\S)/gm, '$1');
 }
