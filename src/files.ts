@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
@@ -55,6 +55,18 @@ export async function readSmallFile(path: string) {
     const code = errorCode(error);
     if (code === undefined) throw error;
     throw code === 'ENOENT' ? new NotUsable('there is no such file', true) : new NotUsable(code);
+  }
+}
+
+/** Differs when a file was written, replaced, or has come or gone. */
+export async function fingerprintOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code;
   }
 }
 

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { chmod, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as postgres from '../../src/store/postgres/transfer.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import * as sqlite from '../../src/store/sqlite/transfer.ts';
 import { exportParts } from '../../src/store/transfer/lines.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
-import { execute, newPath } from '../storage/new-files.ts';
+import { execute, fill, newPath } from '../storage/new-files.ts';
 import { type Served, serve } from '../storage/served.ts';
 import { type Engine, engines, pathOf, printed, refused, server } from './engines.ts';
 
@@ -18,7 +19,7 @@ const FIRST_VERSION = fileURLToPath(new URL('./export-v1.jsonl', import.meta.url
 /** What an export says, without a program. */
 async function contents(database: string): Promise<string> {
   await using source = database.startsWith('sqlite:')
-    ? sqlite.openExport(pathOf(database))
+    ? await sqlite.openExport(pathOf(database))
     : await postgres.openExport(database);
   return (await Array.fromAsync(exportParts(source), ({ text }) => text)).join('');
 }
@@ -298,12 +299,16 @@ test('no limit of the role ends an export or an import', async () => {
 });
 
 for (const version of [1, 2]) {
-  test(`a SQLite backup of schema version ${version} is exported, and nothing is made beside it or changed`, async () => {
+  test(`a SQLite backup of schema version ${version} is exported, nothing is made beside it or changed, and it can be migrated`, async () => {
     const path = newPath('x.db');
     const home = dirname(path);
-    await printed(`sqlite:${path}`, ['import', FIRST_VERSION]);
-    if (version === 1) execute(path, 'DROP TABLE idempotency_keys; PRAGMA user_version = 1');
-    await rm(`${path}-owner`);
+    execute(
+      path,
+      `PRAGMA journal_mode = WAL; ${MIGRATIONS.from(0).slice(0, version).join('')}
+        PRAGMA application_id = 0x746f646f; PRAGMA user_version = ${version};
+        INSERT INTO categories (name) VALUES ('Work')`,
+    );
+    fill(path, 4);
     await chmod(path, 0o400);
     await chmod(home, 0o500);
     const before = await readFile(path);
@@ -312,5 +317,9 @@ for (const version of [1, 2]) {
     assert.deepEqual(await readdir(home), ['x.db']);
     assert.deepEqual(await readFile(path), before);
     await imported(await server.makeDatabase(), text);
+    assert.match(text, /"todos":4,/);
+    await chmod(path, 0o600);
+    const migrated = await printed(`sqlite:${path}`, ['migrate']);
+    assert.ok(migrated.endsWith(` from version ${version} to ${engines.SQLite.schemaVersion}.\n`), migrated);
   });
 }

@@ -80,7 +80,7 @@ async function answersOf(store: TodoStore, keys: readonly string[]): Promise<unk
 export async function moveThereAndBack(seed: number, path: string, url: string): Promise<void> {
   const keys = await fill(path, seed);
   const back = `${path}.back.db`;
-  const first = await move(sqlite.openExport(path), await postgres.openImport(url));
+  const first = await move(await sqlite.openExport(path), await postgres.openImport(url));
   const second = await move(await postgres.openExport(url), await sqlite.openImport(back, () => {}));
   assert.equal(second, first, `seed ${seed}`);
   const answers = await answersOf(await openSqliteStore(path), keys);

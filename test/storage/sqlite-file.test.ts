@@ -467,7 +467,7 @@ test('a name that SQLite would take for a URI is the name of a file, for the ser
 
 test('E1 · an export of a file that nobody has open is of no use once somebody has changed it', async () => {
   const path = await newDatabase();
-  await using source = openExport(path);
+  await using source = await openExport(path);
   await source.check();
   {
     await using store = await openSqliteStore(path);

@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { asNotUsable, errorCode, NotUsable, readSmallFile } from '../../files.ts';
+import { asNotUsable, fingerprintOf, NotUsable, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
 import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
 import {
@@ -33,7 +32,7 @@ const INTERVAL_MS = 500;
 export async function openWatchedKeys({ kind, path }: FileSource, options: KeysOptions): Promise<Keys> {
   const read = kind === 'keys-file' ? readKeysFile : readSecretFile;
   const { current, update } = currentKeys(`the file ${path}`, options);
-  let seen = await fingerprint(path);
+  let seen = await fingerprintOf(path);
   const first = await read(path).catch((error) => {
     const what = kind === 'keys-file' ? 'keys' : 'secret';
     throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
@@ -44,11 +43,11 @@ export async function openWatchedKeys({ kind, path }: FileSource, options: KeysO
   let running: Promise<void> | undefined;
 
   async function reread(): Promise<void> {
-    const now = await fingerprint(path);
+    const now = await fingerprintOf(path);
     if (now === seen) return;
     const loaded = await read(path).catch(asNotUsable);
     // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
-    if ((await fingerprint(path)) !== now) return;
+    if ((await fingerprintOf(path)) !== now) return;
     seen = now;
     update(loaded);
     if (!(loaded instanceof NotUsable)) contents = loaded.contents;
@@ -72,18 +71,6 @@ export async function openWatchedKeys({ kind, path }: FileSource, options: KeysO
       await running;
     },
   };
-}
-
-/** Differs when the file was written, replaced, or has come or gone. */
-async function fingerprint(path: string): Promise<string> {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return [ino, size, mtimeNs, ctimeNs].join(' ');
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === undefined) throw error;
-    return code;
-  }
 }
 
 /**

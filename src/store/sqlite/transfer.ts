@@ -1,7 +1,8 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
+import { fingerprintOf } from '../../files.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import { COLUMN_NAMES } from '../todo.ts';
 import { contentBy, type ExportSource, type ImportTarget, refusalOfStaged } from '../transfer/contents.ts';
@@ -41,11 +42,11 @@ const SEEN_WITHIN_MS = 100;
  *
  * @throws {StoreNotOpened} when it is no database of this program, or a newer one.
  */
-export function openExport(path: string): ExportSource {
+export async function openExport(path: string): Promise<ExportSource> {
   try {
     using parts = new DisposableStack();
     checkFile(path);
-    const { database, isUnchanged } = openToRead(realpathSync(path));
+    const { database, isUnchanged } = await openToRead(realpathSync(path));
     parts.use(database);
     checkReadableSchema(database);
     database.exec('PRAGMA query_only = ON; BEGIN');
@@ -61,22 +62,17 @@ export function openExport(path: string): ExportSource {
  * Where there is no log, nobody has the file open. Then it is read as one that cannot change: SQLite makes neither log
  * nor locks. A service that starts meanwhile would show, at the latest when it moves its log into the file.
  */
-function openToRead(path: string): { readonly database: DatabaseSync; readonly isUnchanged: () => boolean } {
+async function openToRead(path: string) {
   if (['-wal', '-journal'].some((suffix) => existsSync(path + suffix)))
-    return { database: openExisting(path), isUnchanged: () => true };
+    return { database: openExisting(path), isUnchanged: async () => true };
   checkReadable(path);
-  const before = stampOf(path);
+  const before = await fingerprintOf(path);
   const url = existing(path, true);
   url.searchParams.set('immutable', '1');
-  return { database: new DatabaseSync(url), isUnchanged: () => stampOf(path) === before };
+  return { database: new DatabaseSync(url), isUnchanged: async () => (await fingerprintOf(path)) === before };
 }
 
-function stampOf(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
-}
-
-function sourceOf(database: DatabaseSync, isUnchanged: () => boolean): ExportSource {
+function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): ExportSource {
   const kept = database.prepare(HAS_KEYS).get() === undefined ? NO_KEYS : 'idempotency_keys';
   const since = Number(database.prepare(NOW).get()?.now) - 86_400;
   const counted = database
@@ -108,7 +104,7 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => boolean): ExportSou
         at: Number(row.at),
       })),
     async check() {
-      if (isUnchanged()) return;
+      if (await isUnchanged()) return;
       throw new StoreUnavailable('the file was changed while it was read, so what was written is of no use');
     },
     [Symbol.asyncDispose]: async () => database.close(),
