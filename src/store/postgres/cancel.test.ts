@@ -11,9 +11,9 @@ const pathOf = (name: string): string =>
   new URL(`../../../test/storage/tls/${name}`, import.meta.url).pathname;
 const certificate = pathOf('test-only-server.pem');
 const key = pathOf('test-only-server.key');
-const root = pathOf('right-root.pem');
 
-test('a request to cancel shows the certificate that the connection shows', async () => {
+/** What comes of a request to cancel with one root certificate, and what a server received of it. */
+async function cancelWith(root: string): Promise<readonly unknown[]> {
   const received: unknown[] = [];
   const server = createServer({
     cert: readFileSync(certificate),
@@ -22,7 +22,12 @@ test('a request to cancel shows the certificate that the connection shows', asyn
     // Who shows the test's only certificate, which is for servers, is let in, too.
     rejectUnauthorized: false,
     ALPNProtocols: ['postgresql'],
+    SNICallback(name, done) {
+      received.push(name);
+      done(null);
+    },
   });
+  server.on('tlsClientError', () => {});
   server.on('secureConnection', (socket) => {
     socket.once('data', (request) => {
       received.push(socket.getPeerCertificate().subject?.CN, request.toString('hex'));
@@ -32,20 +37,33 @@ test('a request to cancel shows the certificate that the connection shows', asyn
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const { config } = addressOf(
-    `postgres://todo@localhost:${port}/todos?sslnegotiation=direct&sslrootcert=${root}&sslcert=${certificate}&sslkey=${key}`,
+    `postgres://todo@localhost:${port}/todos?sslnegotiation=direct&sslrootcert=${pathOf(root)}&sslcert=${certificate}&sslkey=${key}`,
     {},
   );
   // The driver changes what it is given.
   new Client(config);
   const outcome = await cancel({
-    target: { host: '127.0.0.1', port },
+    portOrPath: port,
+    address: '127.0.0.1',
     host: 'localhost',
     tls: config.ssl,
     negotiation: config.sslnegotiation,
     processID: 1,
     secretKey: 2,
   });
-  server.close();
-  assert.equal(outcome, 'delivered');
-  assert.deepEqual(received, ['todo-service tests (server)', '0000001004d2162e0000000100000002']);
+  await new Promise((resolve) => server.close(resolve));
+  return [outcome, ...received];
+}
+
+test('a request to cancel shows the certificate that the connection shows', async () => {
+  assert.deepEqual(await cancelWith('right-root.pem'), [
+    'delivered',
+    'localhost',
+    'todo-service tests (server)',
+    '0000001004d2162e0000000100000002',
+  ]);
+});
+
+test('a server that cannot show whose it is gets no request', async () => {
+  assert.deepEqual(await cancelWith('wrong-root.pem'), ['unanswered', 'localhost']);
 });
