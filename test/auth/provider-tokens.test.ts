@@ -21,91 +21,91 @@ interface Fixture {
 
 const now = Math.floor(Date.now() / 1000);
 
-/** 2.7.5 of Debian 12, its OIDC plugin: an access token by RFC 9068, several values of a user joined with commas. */
-const GLEWLWYD = {
-  provider: 'Glewlwyd',
-  key: 'rsa',
-  header: { typ: 'at+jwt', alg: 'RS256', kid: 'rsa' },
-  claims: {
-    iss: 'https://glewlwyd.example.org/api/oidc',
-    sub: '4321zyxdcba',
-    aud: 'https://todo.example.org/',
-    client_id: 'todo-web',
-    jti: 'wD3PpS8uT2bEoX5yLxJq1cRk0aGh7mVn',
-    type: 'access_token',
-    iat: now,
-    exp: now + 3600,
-    nbf: now,
-    scope: 'openid g_profile',
-    claims: {},
-    name: 'Ada Lovelace',
-  },
-  settings: {
-    TODO_AUTH_ISSUER: 'https://glewlwyd.example.org/api/oidc',
-    TODO_AUTH_AUDIENCE: 'https://todo.example.org/',
-  },
-  roles: [
-    [{ role: 'editor' }, true, '"editor"'],
-    [
-      { role: 'reader,editor' },
-      false,
-      '"reader,editor"; "reader,editor" in "/role" is one role: a string is never split, a list has several',
+const FIXTURES: readonly Fixture[] = [
+  /** 2.7.5 of Debian 12, its OIDC plugin: an access token by RFC 9068, several values of a user joined with commas. */
+  {
+    provider: 'Glewlwyd',
+    key: 'rsa',
+    header: { typ: 'at+jwt', alg: 'RS256', kid: 'rsa' },
+    claims: {
+      iss: 'https://glewlwyd.example.org/api/oidc',
+      sub: '4321zyxdcba',
+      aud: 'https://todo.example.org/',
+      client_id: 'todo-web',
+      jti: 'wD3PpS8uT2bEoX5yLxJq1cRk0aGh7mVn',
+      type: 'access_token',
+      iat: now,
+      exp: now + 3600,
+      nbf: now,
+      scope: 'openid g_profile',
+      claims: {},
+      name: 'Ada Lovelace',
+    },
+    settings: {
+      TODO_AUTH_ISSUER: 'https://glewlwyd.example.org/api/oidc',
+      TODO_AUTH_AUDIENCE: 'https://todo.example.org/',
+    },
+    roles: [
+      [{ role: 'editor' }, true, '"editor"'],
+      [
+        { role: 'reader,editor' },
+        false,
+        '"reader,editor"; "reader,editor" in "/role" is one role: a string is never split, a list has several',
+      ],
     ],
-  ],
-} as const;
-
-/** `makeJWT` of `Portal::Lib::OpenIDConnect`, with claims in access tokens: audiences are always a list, `typ` has capitals. */
-const LEMONLDAP = {
-  provider: 'LemonLDAP::NG',
-  key: 'rsa',
-  header: { alg: 'RS256', kid: 'rsa', typ: 'at+JWT', x5t: 'Tv8v3N3yZ2U1jWUfPqkUZ9yQ0u8' },
-  claims: {
-    iss: 'https://auth.example.org/',
-    exp: now + 3600,
-    aud: ['todo-web', 'todo-service'],
-    client_id: 'todo-web',
-    iat: now,
-    jti: '6c3a54e27fd2b6e4b5f3a0c7d1e98f60a7b2c4d5e6f708192a3b4c5d6e7f8091',
-    scope: 'openid profile email',
-    sid: 'q0o9hGJ6uRrZk0bJ8m1tZcV7yXw',
-    sub: 'ada',
-    name: 'Ada Lovelace',
-    email: 'ada@example.org',
   },
-  settings: { TODO_AUTH_ISSUER: 'https://auth.example.org/', TODO_AUTH_AUDIENCE: 'todo-service' },
-  roles: [
-    [{ roles: ['reader', 'editor'] }, true, '"reader", "editor"'],
-    [{}, false, 'none in the claims "role" and "roles"'],
-  ],
-} as const;
 
-/** `signJWT` of the plugin `jwt`: the user of the session, no `typ`, EdDSA; the plugin `admin` keeps roles in one string. */
-const BETTER_AUTH = {
-  provider: 'better-auth',
-  key: 'ed',
-  header: { alg: 'EdDSA', kid: 'ed' },
-  claims: {
-    iat: now,
-    name: 'Ada Lovelace',
-    email: 'ada@example.org',
-    emailVerified: true,
-    image: null,
-    createdAt: '2026-11-21T07:57:06.123Z',
-    updatedAt: '2026-11-21T07:57:06.123Z',
-    banned: false,
-    banReason: null,
-    banExpires: null,
-    id: 'Xk2bYcP0Qe7sZr5uVwTn1mLh8gJd4aFi',
-    sub: 'Xk2bYcP0Qe7sZr5uVwTn1mLh8gJd4aFi',
-    exp: now + 900,
-    iss: 'https://app.example.org',
-    aud: 'https://app.example.org',
+  /** `makeJWT` of `Portal::Lib::OpenIDConnect`, with claims in access tokens: audiences are always a list, `typ` has capitals. */
+  {
+    provider: 'LemonLDAP::NG',
+    key: 'rsa',
+    header: { alg: 'RS256', kid: 'rsa', typ: 'at+JWT', x5t: 'Tv8v3N3yZ2U1jWUfPqkUZ9yQ0u8' },
+    claims: {
+      iss: 'https://auth.example.org/',
+      exp: now + 3600,
+      aud: ['todo-web', 'todo-service'],
+      client_id: 'todo-web',
+      iat: now,
+      jti: '6c3a54e27fd2b6e4b5f3a0c7d1e98f60a7b2c4d5e6f708192a3b4c5d6e7f8091',
+      scope: 'openid profile email',
+      sid: 'q0o9hGJ6uRrZk0bJ8m1tZcV7yXw',
+      sub: 'ada',
+      name: 'Ada Lovelace',
+      email: 'ada@example.org',
+    },
+    settings: { TODO_AUTH_ISSUER: 'https://auth.example.org/', TODO_AUTH_AUDIENCE: 'todo-service' },
+    roles: [
+      [{ roles: ['reader', 'editor'] }, true, '"reader", "editor"'],
+      [{}, false, 'none in the claims "role" and "roles"'],
+    ],
   },
-  settings: { TODO_AUTH_ISSUER: 'https://app.example.org', TODO_AUTH_AUDIENCE: 'https://app.example.org' },
-  roles: [[{ role: 'editor' }, true, '"editor"']],
-} as const;
 
-const FIXTURES: readonly Fixture[] = [GLEWLWYD, LEMONLDAP, BETTER_AUTH];
+  /** `signJWT` of the plugin `jwt`: the user of the session, no `typ`, EdDSA; the plugin `admin` keeps roles in one string. */
+  {
+    provider: 'better-auth',
+    key: 'ed',
+    header: { alg: 'EdDSA', kid: 'ed' },
+    claims: {
+      iat: now,
+      name: 'Ada Lovelace',
+      email: 'ada@example.org',
+      emailVerified: true,
+      image: null,
+      createdAt: '2026-11-21T07:57:06.123Z',
+      updatedAt: '2026-11-21T07:57:06.123Z',
+      banned: false,
+      banReason: null,
+      banExpires: null,
+      id: 'Xk2bYcP0Qe7sZr5uVwTn1mLh8gJd4aFi',
+      sub: 'Xk2bYcP0Qe7sZr5uVwTn1mLh8gJd4aFi',
+      exp: now + 900,
+      iss: 'https://app.example.org',
+      aud: 'https://app.example.org',
+    },
+    settings: { TODO_AUTH_ISSUER: 'https://app.example.org', TODO_AUTH_AUDIENCE: 'https://app.example.org' },
+    roles: [[{ role: 'editor' }, true, '"editor"']],
+  },
+];
 
 for (const { provider, key, header, claims, settings, roles } of FIXTURES) {
   test(`tokens of ${provider} read, and write as their roles say`, async () => {

@@ -2,20 +2,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Searches what a service says for what it must keep to itself. Findings wait until somebody takes them. */
-export interface Canaries {
-  /** Keeps a text of at least 8 characters that no answer and no output may show: a secret, a password. */
-  keepSecret(secret: string): void;
-  /** Keeps what is to be kept of a request: its tokens and its titles. */
-  keepSent(request: string): void;
-  /** Searches a part of what came from a server. `isError`: of an answer of 4xx or 5xx, which shows no title either. */
-  searchAnswer(answer: string, isError: boolean): void;
-  /** Searches what a program wrote. Its log may name paths and has the stacks of crashes. */
-  searchOutput(output: string, allowed?: 'tokens' | 'titles'): void;
-  /** What was found since the last call, a sentence each. */
-  take(): readonly string[];
-}
-
 /** Shorter ones are found by accident. */
 const MIN_LENGTH = 8;
 
@@ -33,7 +19,8 @@ const FRAME = /\bat (?:[\w.<>[\] ]{1,100} \()?(?:file:|node:)/;
 /** Where this repository lies. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-export function keepCanaries(root: string = ROOT): Canaries {
+/** Searches what a service says for what it must keep to itself. Findings wait until somebody takes them. */
+export function keepCanaries(root: string = ROOT) {
   const path = pathWithin(root);
   const secrets = new Set<string>();
   const titles = new Set<string>();
@@ -57,10 +44,12 @@ export function keepCanaries(root: string = ROOT): Canaries {
   }
 
   return {
-    keepSecret(secret) {
+    /** Keeps a text of at least 8 characters that no answer and no output may show: a secret, a password. */
+    keepSecret(secret: string): void {
       if (secret.length >= MIN_LENGTH) secrets.add(secret);
     },
-    keepSent(request) {
+    /** Keeps what is to be kept of a request: its tokens and its titles. */
+    keepSent(request: string): void {
       for (const [, claims = '', signature = ''] of request.matchAll(TOKEN)) {
         tokenParts.add(claims).add(signature);
       }
@@ -73,19 +62,22 @@ export function keepCanaries(root: string = ROOT): Canaries {
         titles.delete(title);
       }
     },
-    searchAnswer(answer, isError) {
+    /** Searches a part of what came from a server. `isError`: of an answer of 4xx or 5xx, which shows no title either. */
+    searchAnswer(answer: string, isError: boolean): void {
       searchTexts('a secret', secrets, 'an answer', answer);
       searchTokens('an answer', answer);
       find('a path', 'an answer', answer, answer.search(path));
       find('a stack', 'an answer', answer, answer.search(FRAME));
       if (isError) searchTexts('a title', titles, 'an error', answer);
     },
-    searchOutput(output, allowed) {
+    /** Searches what a program wrote. Its log may name paths and has the stacks of crashes. */
+    searchOutput(output: string, allowed?: 'tokens' | 'titles'): void {
       searchTexts('a secret', secrets, 'an output', output);
       if (allowed !== 'titles') searchTexts('a title', titles, 'an output', output);
       if (allowed !== 'tokens') searchTokens('an output', output);
     },
-    take() {
+    /** What was found since the last call, a sentence each. */
+    take(): readonly string[] {
       const taken = [...findings];
       findings = new Set();
       return taken;
@@ -93,8 +85,10 @@ export function keepCanaries(root: string = ROOT): Canaries {
   };
 }
 
+export type Canaries = ReturnType<typeof keepCanaries>;
+
 /** The canaries of this test process. */
-export const canaries: Canaries = keepCanaries();
+export const canaries = keepCanaries();
 
 /**
  * A path of a service under test, or of a program in the repository. The script of the reference page has paths of

@@ -7,36 +7,29 @@ import { SCHEMA_VERSION } from '../storage/todos.ts';
 export const server = await PostgresServer.startForAll('fsync=on');
 
 /** What the tests of commands want to know about an engine. A database is what `--database` takes. */
-export interface Engine {
-  /** Makes a database without a schema. */
-  readonly make: () => Promise<string>;
-  readonly makeMigrated: () => Promise<string>;
-  /** Runs SQL, as an operator would. */
-  readonly execute: (database: string, sql: string) => unknown;
-  /** Of this program's schema. */
-  readonly schemaVersion: number;
-  /** The folder of its migrations in a checkout. */
-  readonly migrations: string;
-  /** How commands call the database: without a password. */
-  readonly nameOf: (database: string) => string;
-}
+export type Engine = (typeof engines)[keyof typeof engines];
 
-export const engines: Readonly<Record<'SQLite' | 'PostgreSQL', Engine>> = {
+export const engines = {
   SQLite: {
+    /** Makes a database without a schema. */
     make: async () => `sqlite:${files.newPath()}`,
     makeMigrated: async () => `sqlite:${await files.newDatabase()}`,
-    execute: (database, sql) => files.execute(pathOf(database), sql),
+    /** Runs SQL, as an operator would. */
+    execute: (database: string, sql: string) => files.execute(pathOf(database), sql),
+    /** Of this program's schema. */
     schemaVersion: SCHEMA_VERSION.sqlite,
+    /** The folder of its migrations in a checkout. */
     migrations: 'src/store/sqlite/migrations',
-    nameOf: (database) => database,
+    /** How commands call the database: without a password. */
+    nameOf: (database: string) => database,
   },
   PostgreSQL: {
     make: () => server.makeDatabase(),
     makeMigrated: () => server.makeMigrated(),
-    execute: (database, sql) => server.execute(database, sql),
+    execute: (database: string, sql: string) => server.execute(database, sql),
     schemaVersion: SCHEMA_VERSION.postgres,
     migrations: 'src/store/postgres/migrations',
-    nameOf: (database) => database.replace(`postgres:${PASSWORD}@`, ''),
+    nameOf: (database: string) => database.replace(`postgres:${PASSWORD}@`, ''),
   },
 };
 
