@@ -4,7 +4,7 @@ import { readSettings, unknownVariables } from './read-settings.ts';
 
 test('a flag beats its variable, and is what a fault names', () => {
   const settings = readSettings({ TODO_PORT: '1', TODO_DATA_DIR: 'a' }, { port: 'http', 'data-dir': 'b' });
-  assert.equal(settings.text('TODO_DATA_DIR'), 'b');
+  assert.equal(settings.read('TODO_DATA_DIR'), 'b');
   assert.equal(settings.read('TODO_PORT'), 5080);
   assert.deepEqual(settings.faults, ['--port must be a whole number from 0 to 65535, received "http"']);
 });
@@ -131,8 +131,8 @@ test('what was asked for is in force: as it was given, or its default', () => {
   settings.read('TODO_PORT');
   settings.read('TODO_HOST');
   settings.read('TODO_MAX_CONNECTIONS');
-  settings.text('TODO_MAX_CONNECTIONS');
-  settings.text('TODO_CORS_ORIGINS');
+  settings.read('TODO_MAX_CONNECTIONS');
+  settings.read('TODO_CORS_ORIGINS');
   assert.deepEqual(
     [...settings.inForce],
     [

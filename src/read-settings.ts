@@ -37,9 +37,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
 
   /** The value as it was given; undefined when it is not set. An empty variable counts as not set. */
   function text(variable: Variable): string | undefined {
-    const value = given(variable) ?? (env[variable] || undefined);
-    if (!inForce.has(variable)) inForce.set(variable, value);
-    return value;
+    return given(variable) ?? (env[variable] || undefined);
   }
 
   /**
@@ -82,7 +80,6 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   }
 
   return {
-    text,
     read,
     refuse,
     fault,

@@ -33,7 +33,7 @@ export type AuthSettings = NonNullable<Awaited<ReturnType<typeof readAuth>>>;
 /** Whether tokens of an issuer are configured, so that the development key has no say. */
 export function namesAnIssuer(settings: Settings): boolean {
   const variables = ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE', ...SOURCE_VARIABLES] as const;
-  return variables.some((variable) => settings.text(variable) !== undefined);
+  return variables.some((variable) => settings.read(variable) !== undefined);
 }
 
 /** Decides what the settings mean and reads the files they name. Does NOT contact the issuer. */
@@ -91,7 +91,7 @@ export async function readExternalTrust(
     settings.refuse('TODO_AUTH_AUDIENCE', wanted);
   }
   for (const variable of ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE'] as const) {
-    const value = settings.text(variable);
+    const value = settings.read(variable);
     if (value !== value?.trim()) settings.refuse(variable, 'must not begin or end with white space');
   }
   const source = await readKeySource(settings, environment);
@@ -110,19 +110,19 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
 
 /** The one source that the settings name, whose file is sound. RFC 8725 §3.8 wants a key bound to its issuer. */
 async function readKeySource(settings: Settings, environment: Environment): Promise<KeySource | undefined> {
-  const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.text(name) !== undefined);
+  const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.read(name) !== undefined);
   if (variable === undefined) return chooseDiscovery(settings);
   if (more.length > 0) {
     const received = [variable, ...more].map((name) => {
       // It may be the secret itself.
       if (name === 'TODO_AUTH_SECRET_FILE') return name;
-      const value = settings.text(name) ?? '';
+      const value = settings.read(name) ?? '';
       return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteReceived(value) : JSON.stringify(value)}`;
     });
     settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`);
     return undefined;
   }
-  const value = settings.text(variable) ?? '';
+  const value = settings.read(variable) ?? '';
   if (variable === 'TODO_AUTH_JWKS_URL') {
     const url = parseTrustedAddress(value);
     if (url !== undefined) return { kind: 'jwks-url', url };
@@ -138,7 +138,7 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
 }
 
 function chooseDiscovery(settings: Settings): KeySource | undefined {
-  const issuer = settings.text('TODO_AUTH_ISSUER');
+  const issuer = settings.read('TODO_AUTH_ISSUER');
   if (issuer === undefined) return undefined;
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery', issuer };

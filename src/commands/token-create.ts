@@ -65,7 +65,7 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
     throw new WrongUsage(`The token must have at most ${MAX_TOKEN_LENGTH} bytes, ${received}`);
   }
   print(`${request.output === 'json' ? JSON.stringify(token, null, 2) : token.token}\n`);
-  if (signer.issuer === DEVELOPMENT_ISSUER && settings.text('TODO_ENVIRONMENT') === 'production') {
+  if (signer.issuer === DEVELOPMENT_ISSUER && env.TODO_ENVIRONMENT === 'production') {
     process.stderr.write(
       'Mind that TODO_ENVIRONMENT is "production": a service in production refuses this token.\n',
     );
@@ -80,7 +80,7 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
  * @throws {ConfigFaults} or {NotUsable}.
  */
 async function readSigner(settings: Settings): Promise<Signer | undefined> {
-  const path = settings.text('TODO_AUTH_SECRET_FILE');
+  const path = settings.read('TODO_AUTH_SECRET_FILE');
   if (path === undefined) {
     const dataDir = settings.whenSound(settings.read('TODO_DATA_DIR'));
     return namesAnIssuer(settings) ? undefined : openDevelopmentKey(developmentKeyPath(dataDir));

@@ -7,12 +7,12 @@ const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_END
 
 /** What to do about traces; undefined when no endpoint is set, or traces are switched off. */
 export function readTracing(settings: Settings) {
-  const given = ENDPOINTS.filter((variable) => settings.text(variable) !== undefined);
+  const given = ENDPOINTS.filter((variable) => settings.read(variable) !== undefined);
   if (given.length === 0) return undefined;
   const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase() === 'true';
   if (disabled || settings.read('OTEL_TRACES_EXPORTER') === 'none') return undefined;
   for (const variable of given) {
-    if (/^https?:$/.test(URL.parse(settings.text(variable) ?? '')?.protocol ?? '')) continue;
+    if (/^https?:$/.test(URL.parse(settings.read(variable) ?? '')?.protocol ?? '')) continue;
     settings.refuse(variable, 'must begin with "http://" or "https://"');
   }
   // Read for its faults: the other one is for traces alone, and beats it.
