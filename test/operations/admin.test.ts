@@ -77,11 +77,14 @@ describe('Admin listener', { concurrency: true }, () => {
   });
 
   test('/ready turns before anything else when the service stops, /live stays until the end, and TODO_SHUTDOWN_DELAY_SECONDS goes on serving', async () => {
-    const env = { TODO_ADMIN_PORT: '0', TODO_SHUTDOWN_DELAY_SECONDS: '1' };
-    await using service = await startService({ profile: 'error-demo', env });
-    const { adminUrl } = JSON.parse(service.stdout().split('\n')[0] ?? '');
+    const delayed = (seconds: string) => {
+      const env = { TODO_ADMIN_PORT: '0', TODO_SHUTDOWN_DELAY_SECONDS: seconds };
+      return startService({ profile: 'error-demo', env });
+    };
+    await using service = await delayed('600');
+    const { adminUrl } = service;
     assert.equal((await fetch(`${adminUrl}/ready`)).status, 200);
-    const code = service.stop('SIGTERM');
+    process.kill(service.pid, 'SIGTERM');
     while (!service.stdout().includes('"stopping"')) await pause(10);
     const reply = await fetch(`${adminUrl}/ready`);
     assert.equal(reply.status, 503);
@@ -90,7 +93,9 @@ describe('Admin listener', { concurrency: true }, () => {
     assert.equal((await fetch(`${adminUrl}/live`)).status, 200);
     const { status, headers } = await fetch(`${service.baseUrl}/todos/1`);
     assert.deepEqual([status, headers.get('connection')], [200, 'keep-alive']);
-    assert.equal(await code, 0);
+    await service.stop('SIGKILL');
+    await using soon = await delayed('1');
+    assert.equal(await soon.stop(), 0);
   });
 
   test('a database that does not answer, or not in time, is a reason', async () => {

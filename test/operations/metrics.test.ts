@@ -4,6 +4,7 @@ import { readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { assertProblem } from '../../conformance/src/problem.ts';
 import { send, write } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { type List, startList } from './list.ts';
@@ -148,19 +149,24 @@ test('writes that share a commit are timed once, by their number', async () => {
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_sum'), [3]);
 });
 
+async function fail(list: List) {
+  return assertProblem(await list.send('POST /todos', { json: MILK }), 503, { detail: 'optional' });
+}
+
 test('a batch that commits nothing, refused or failed, is no commit', async () => {
   await using list = await startWatched();
   assert.equal((await list.send('POST /todos', { json: MILK })).status, 201);
   assert.equal((await list.send('DELETE /todos/7')).status, 404);
   assert.equal((await list.send('POST /todos', { json: { ...MILK, categoryId: 9 } })).status, 400);
   rmSync(join(list.dataDir, 'todos.db'));
-  for (let write = 0; write < 2; write += 1)
-    assert.equal((await list.send('POST /todos', { json: MILK })).status, 503);
+  // The first is of unknown outcome, unless the service has looked for its file meanwhile.
+  const failed = [await fail(list), await fail(list)];
   const exposition = await scrape(list.adminUrl);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_duration_seconds_count'), [1]);
   assert.deepEqual(valuesOf(exposition, 'todo_commit_writes_count'), [1]);
   const labels = { db_operation_name: 'add', error_type: 'StoreBroken' };
-  assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
+  const broken = failed.filter(({ detail }) => detail === undefined).length;
+  assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [broken]);
 });
 
 test('verdicts on tokens are counted by code', async () => {
