@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../test/storage/postgres-server.ts';
+import { freePort } from '../test/folder.ts';
 import type { Prepared } from './kit.ts';
 import { onCore } from './machine.ts';
 import { programOf, type Server } from './servers.ts';

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,6 +24,27 @@ export async function temporaryFolder(): Promise<Folder> {
     },
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
+}
+
+let portsTried = 0;
+
+/**
+ * A port of 127.0.0.1 of this test's own: below those that systems give out by themselves, and another one in each process
+ * of the tests. Nobody takes it before somebody listens, nor while nobody does for a moment.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + ((16 * process.pid + portsTried) % 12_000);
+    portsTried += 1;
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await once(server.close(), 'close');
+    return port;
+  }
 }
 
 /** Why a test that mounts a disk is left out, or false. */

@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../folder.ts';
-import { freePort } from '../storage/postgres-server.ts';
+import { freePort, temporaryFolder } from '../folder.ts';
 
 /** A proxy under way. Owned: `await using`. */
 export interface ReverseProxy extends AsyncDisposable {

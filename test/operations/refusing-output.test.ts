@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { mountDisk, noMounts, temporaryFolder } from '../folder.ts';
+import { freePort, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { Connection } from './raw.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
@@ -145,11 +144,7 @@ describe('A log that cannot be written', { concurrency: 2, timeout: HANGS_MS }, 
 
   for (const environment of ['production', 'development']) {
     test(`from the start lets ${environment} serve and stop as ever`, { skip: ON_LINUX }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as { port: number };
-      server.close();
-      await once(server, 'close');
+      const port = await freePort();
       const args = ['--environment', environment, '--port', String(port)];
       await using service = launch(args, openSync('/dev/full', 'w'));
       const url = `http://127.0.0.1:${port}`;

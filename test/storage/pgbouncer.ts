@@ -4,7 +4,8 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atPort, freePort, PASSWORD, type PostgresServer } from './postgres-server.ts';
+import { freePort } from '../folder.ts';
+import { atPort, PASSWORD, type PostgresServer } from './postgres-server.ts';
 
 /** Debian puts it where only root looks. */
 const PATH = `${process.env.PATH}:/usr/sbin`;

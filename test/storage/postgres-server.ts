@@ -13,7 +13,6 @@ import {
   statfs,
   writeFile,
 } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -25,6 +24,7 @@ import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { canaries } from '../canaries/canaries.ts';
+import { freePort } from '../folder.ts';
 import { InstalledPostgres, whoServes } from './installed-postgres.ts';
 
 const run = promisify(execFile);
@@ -380,15 +380,4 @@ export function atPort(url: string, port: number): string {
   const changed = new URL(url);
   changed.port = String(port);
   return changed.href;
-}
-
-export function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
