@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
-import type { UnderWay } from './writer.ts';
 
 const ROOM = 2 ** 20;
-const noBatch = (): UnderWay => ({ ids: new Set(), adds: false });
+const noBatch = () => ({ ids: new Set<number>(), adds: false });
 
 const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
 

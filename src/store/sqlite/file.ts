@@ -1,13 +1,4 @@
-import {
-  accessSync,
-  type BigIntStats,
-  constants,
-  existsSync,
-  lstatSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -106,7 +97,7 @@ export interface KnownFile {
   /** Absolute, every link resolved. */
   readonly path: string;
   /** Device and inode by path: of the file, its log, its index of the log and its lock. */
-  readonly marks: ReadonlyMap<string, string>;
+  readonly marks: ReadonlyMap<string, string | undefined>;
 }
 
 /**
@@ -117,14 +108,20 @@ export interface KnownFile {
  */
 export function knownFile(name: string, path: string): KnownFile {
   const paths = new Set([name, path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
-  return { path, marks: new Map([...paths].map((each) => [each, markOf(statSync(each, { bigint: true }))])) };
+  return { path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
 }
 
 /** What was deleted or replaced since, for people, without its folder; undefined when all is as it was. */
 export function changeOf({ marks }: KnownFile): string | undefined {
   for (const [path, mark] of marks) {
-    const fault = changeOfName(path, mark);
-    if (fault !== undefined) return `"${basename(path)}" ${fault}`;
+    const name = `"${basename(path)}"`;
+    try {
+      const now = markOf(path);
+      if (now === undefined) return `${name} was deleted or moved away`;
+      if (now !== mark) return `${name} was replaced by another file`;
+    } catch (error) {
+      return `${name} cannot be looked at: ${messageOf(error)}`;
+    }
   }
   return undefined;
 }
@@ -152,16 +149,8 @@ export function existing(path: string, readOnly = false): URL {
   return url;
 }
 
-function changeOfName(path: string, mark: string): string | undefined {
-  try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return 'was deleted or moved away';
-    return markOf(stats) === mark ? undefined : 'was replaced by another file';
-  } catch (error) {
-    return `cannot be looked at: ${messageOf(error)}`;
-  }
-}
-
-function markOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
+/** Device and inode; undefined when there is nothing of this name. */
+function markOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }

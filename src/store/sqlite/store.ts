@@ -13,7 +13,7 @@ import { SqliteList } from './list.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
-import { type Changed, Writer } from './writer.ts';
+import { Writer } from './writer.ts';
 
 /** The cache has 64 MiB by default. */
 export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
@@ -103,14 +103,14 @@ async function openParts(path: string, options: SqliteOptions) {
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const findRow = prepareFind(reader);
     const health = parts.use(new FileHealth(knownFile(resolve(path), owned.path), path, tell));
-    const underWay = { ids: new Set<number>(), adds: false };
-    const cache = new TodoCache(cacheBytes, underWay);
-    const list = parts.use(new SqliteList(health, underWay));
-    const onChanged = (changed: Changed): void => {
-      cache.forget(changed);
-      list.forget(changed);
-    };
-    const writer = parts.use(new Writer(health, underWay, onChanged));
+    const writer = parts.use(
+      new Writer(health, (changed) => {
+        cache.forget(changed);
+        list.forget(changed);
+      }),
+    );
+    const cache = new TodoCache(cacheBytes, writer.underWay);
+    const list = parts.use(new SqliteList(health, writer.underWay));
     return { findRow, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
     throw notOpened(path, error);

@@ -8,9 +8,9 @@ import type { BatchResult, Decided, Outcome, Write } from './writer-thread.ts';
 /** What a batch may change. From the moment it is sent until it is done, some may see its changes and others not. */
 export interface UnderWay {
   /** Of todos that it replaces or removes. */
-  readonly ids: Set<number>;
+  readonly ids: ReadonlySet<number>;
   /** It adds todos. */
-  adds: boolean;
+  readonly adds: boolean;
 }
 
 /** Which todos were made, replaced or removed. All may have been when another program changed something. */
@@ -36,8 +36,8 @@ const PROOF_MS = 5_000;
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
  */
 export class Writer implements AsyncDisposable {
+  readonly underWay = { ids: new Set<number>(), adds: false };
   readonly #thread: Thread<readonly Write[], BatchResult>;
-  readonly #underWay: UnderWay;
   readonly #onChanged: (changed: Changed) => void;
   readonly #health: FileHealth;
   readonly #starting: NodeJS.Timeout;
@@ -48,12 +48,11 @@ export class Writer implements AsyncDisposable {
   #committedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param underWay Says what a batch may change before it is sent, and until its writers hear of it.
-   * @param onChanged Called before that; and with 'all' whenever another program may have changed the file.
+   * @param onChanged Called before the writers of a batch hear of it; and with 'all' whenever another program may have
+   * changed the file.
    */
-  constructor(health: FileHealth, underWay: UnderWay, onChanged: (changed: Changed) => void) {
+  constructor(health: FileHealth, onChanged: (changed: Changed) => void) {
     this.#health = health;
-    this.#underWay = underWay;
     this.#onChanged = onChanged;
     this.#thread = new Thread(THREAD, health.file, () => onChanged('all'));
     this.#starting = setTimeout(() => this.#thread.start(), START_DELAY_MS).unref();
@@ -95,8 +94,8 @@ export class Writer implements AsyncDisposable {
       const writes = batch.map(({ write }) => write);
       const from = performance.now();
       for (const write of writes) {
-        if (write.kind === 'add') this.#underWay.adds = true;
-        else if (write.kind !== 'probe') this.#underWay.ids.add(write.id);
+        if (write.kind === 'add') this.underWay.adds = true;
+        else if (write.kind !== 'probe') this.underWay.ids.add(write.id);
       }
       const result = await (this.#health.fault ?? this.#thread.ask(writes));
       const until = performance.now();
@@ -111,8 +110,8 @@ export class Writer implements AsyncDisposable {
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
     if (changed.length > 0) this.#onChanged(changed);
-    this.#underWay.ids.clear();
-    this.#underWay.adds = false;
+    this.underWay.ids.clear();
+    this.underWay.adds = false;
     // Its writers hear last.
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
