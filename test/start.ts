@@ -15,7 +15,7 @@ const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 const MAX_KEPT = 64 * 2 ** 20;
 
 /** Milliseconds. Longer than any start or stop on a slow machine; reached only when the program hangs. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 export interface ServeOptions {
   readonly profile?: 'shared-list' | 'error-demo';
@@ -28,8 +28,6 @@ export interface ServeOptions {
   readonly built?: boolean;
   /** The folder of another checkout, whose source runs instead. */
   readonly checkout?: string;
-  /** Milliseconds until a start that says nothing fails, 30 000 by default: more where many start together. */
-  readonly patienceMs?: number;
   /** More flags, after those made from the other options. */
   readonly args?: readonly string[];
   /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
@@ -42,14 +40,11 @@ export interface AuthSettings {
   readonly secret: Buffer;
 }
 
-/** A service under way, in a process of its own. Owned: `await using`. */
-export interface Running extends AsyncDisposable {
-  /** As printed by the program, for example `http://127.0.0.1:40123`. */
+/** A program that serves, in a process of its own. Owned: `await using`. */
+export interface Serving extends AsyncDisposable {
+  /** With the port that the program printed, for example `http://127.0.0.1:40123`. */
   readonly baseUrl: string;
   readonly pid: number;
-  readonly dataDir: string;
-  /** Of the admin listener, where `TODO_ADMIN_PORT` is set; else empty. */
-  readonly adminUrl: string;
   /** Everything written so far. */
   stdout(): string;
   stderr(): string;
@@ -58,6 +53,13 @@ export interface Running extends AsyncDisposable {
    * connections of this process to it are closed before.
    */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A service that runs from its source, or from what is built of it. */
+export interface Running extends Serving {
+  readonly dataDir: string;
+  /** Of the admin listener, where `TODO_ADMIN_PORT` is set; else empty. */
+  readonly adminUrl: string;
 }
 
 /** What a program that ran to its end left behind. */
@@ -79,39 +81,16 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
   const program = options.built === true ? built : sourceOf(options.checkout);
   const child = launch(program, serveArguments(options, dataDir), { ...settings, ...options.env });
-  const output = collect(child);
-  const exited = exitOf(child);
-  exited.then(() => canaries.searchOutput(output.stdout + output.stderr));
-
-  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    child.kill(signal);
-    return within(exited, `the process did not end after ${signal}`, child, output);
-  }
-
   try {
-    const baseUrl = await within(
-      printedUrl(child, output, exited),
-      'no URL was printed',
-      child,
-      output,
-      options.patienceMs,
-    );
+    const serving = await untilServing(child);
     return {
-      baseUrl,
-      pid: child.pid ?? 0,
+      ...serving,
       dataDir,
       get adminUrl() {
-        return /(?:"adminUrl":"|admin +)(http:\/\/[^"\s]+)/.exec(output.stdout)?.[1] ?? '';
-      },
-      stdout: () => output.stdout,
-      stderr: () => output.stderr,
-      stop(signal) {
-        if (signal === undefined) leave(baseUrl);
-        return stop(signal);
+        return /(?:"adminUrl":"|admin +)(http:\/\/[^"\s]+)/.exec(serving.stdout())?.[1] ?? '';
       },
       async [Symbol.asyncDispose]() {
-        leave(baseUrl);
-        await stop();
+        await serving.stop();
         if (ownDataDir) await rm(dataDir, { recursive: true });
       },
     };
@@ -119,6 +98,42 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
     if (ownDataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
     throw failure;
   }
+}
+
+/**
+ * Waits until a program has printed its URL.
+ *
+ * @param kill Sends a signal to the process that serves, where that is another one.
+ * @throws Error with everything the program wrote, when it ends or stays silent instead.
+ */
+export async function untilServing(
+  child: ChildProcess,
+  kill: (signal: NodeJS.Signals) => void = (signal) => child.kill(signal),
+): Promise<Serving> {
+  const output = collect(child);
+  const exited = exitOf(child);
+  exited.then(
+    () => canaries.searchOutput(output.stdout + output.stderr),
+    () => {},
+  );
+  const baseUrl = await within(printedUrl(child, output, exited), 'no URL was printed', child, output);
+
+  async function stop(signal?: NodeJS.Signals): Promise<number | null> {
+    if (signal === undefined) leave(baseUrl);
+    kill(signal ?? 'SIGTERM');
+    return await within(exited, `the process did not end after ${signal ?? 'SIGTERM'}`, child, output);
+  }
+
+  return {
+    baseUrl,
+    pid: child.pid ?? 0,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+    },
+  };
 }
 
 /** Runs `todo-service` with these arguments to its end: commands that do not serve, and starts that fail. */
@@ -232,8 +247,8 @@ async function printedUrl(
   ended.catch(() => undefined);
   if (child.stdout === null) throw new Error('the process has no standard output');
   for (;;) {
-    const url = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(output.stdout)?.[0];
-    if (url !== undefined) return url;
+    const port = /http:\/\/(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\D/.exec(output.stdout)?.[1];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
     await Promise.race([once(child.stdout, 'data'), ended]);
   }
 }
@@ -243,10 +258,9 @@ async function within<T>(
   complaint: string,
   child: ChildProcess,
   output: { readonly stdout: string; readonly stderr: string },
-  milliseconds = PATIENCE_MS,
 ): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`${complaint} within ${milliseconds} ms`)), milliseconds);
+  const timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE_MS} ms`)), PATIENCE_MS);
   try {
     return await Promise.race([result, tooLate]);
   } catch (failure) {

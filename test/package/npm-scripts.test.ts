@@ -14,8 +14,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal(page.status, 404, 'the later --environment counts');
     assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
 
-    assert.equal(await service.stop(signal), 0, service.output());
-    assert.match(service.output(), /stopped/);
+    assert.equal(await service.stop(signal), 0, service.stdout());
+    assert.match(service.stdout(), /stopped/);
   });
 }
 

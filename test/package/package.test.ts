@@ -97,7 +97,7 @@ describe('The npm package', () => {
     const flags = ['serve', '--profile', 'error-demo', '--port', '0'];
     await using service = await serve(join(user, 'node_modules', '.bin', 'todo-service'), flags, place);
     assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
-    assert.equal(await service.stop(), 0, service.output());
+    assert.equal(await service.stop(), 0, service.stdout());
   });
 
   test('names the commit of which it was built', async () => {
@@ -133,14 +133,14 @@ describe('The npm package', () => {
         await create(service, token);
         await read(service, token);
         assert.equal((await fetch(`${service.baseUrl}/openapi/v1.json`)).status, 404);
-        assert.equal(await service.stop(), 0, service.output());
+        assert.equal(await service.stop(), 0, service.stdout());
       });
 
       test('in development, creates and reads a todo with a token of its own, serves the document, and says what the reference page lacks', async () => {
         const place = await surroundings();
         const flags = ['serve', '--environment', 'development', '--port', '0'];
         await using service = await serve(program, flags, place);
-        assert.match(service.output(), /a token {4}todo-service token create --name ada --role editor\n/);
+        assert.match(service.stdout(), /a token {4}todo-service token create --name ada --role editor\n/);
         const created = await run(program, ['token', 'create', '--name', 'ada', '--role', 'editor'], place);
         const token = created.stdout.trim();
         await create(service, token);
@@ -152,8 +152,8 @@ describe('The npm package', () => {
         const document = await fetch(`${service.baseUrl}/openapi/v1.json`);
         assert.match(((await document.json()) as { openapi: string }).openapi, /^3\.1\./);
         assert.equal((await fetch(`${service.baseUrl}/scalar`)).status, 404);
-        assert.match(service.output(), /no reference page: install @scalar\/fastify-api-reference/);
-        assert.equal(await service.stop(), 0, service.output());
+        assert.match(service.stdout(), /no reference page: install @scalar\/fastify-api-reference/);
+        assert.equal(await service.stop(), 0, service.stdout());
       });
 
       test('serves the error demo', async () => {

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Sign, signer } from '../../conformance/src/sign.ts';
 import { startReceiver } from '../operations/receiver.ts';
-import type { Finished } from '../start.ts';
+import type { Finished, Serving } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
-import type { Serving } from './program.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -47,7 +46,7 @@ export function servesAsInstalled(way: () => Way): void {
     const again = await complete();
     assert.equal(again.headers.get('content-type'), 'application/problem+json');
     assert.equal(again.status, 409);
-    assert.equal(await service.stop(), 0, service.output());
+    assert.equal(await service.stop(), 0, service.stdout());
   });
 
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {
@@ -62,7 +61,7 @@ export function servesAsInstalled(way: () => Way): void {
       }
       await using service = await way().serve(env);
       await read(service, token);
-      assert.equal(await service.stop(), 0, service.output());
+      assert.equal(await service.stop(), 0, service.stdout());
     });
   }
 
@@ -78,7 +77,7 @@ export function servesAsInstalled(way: () => Way): void {
   test('tells by "healthcheck" whether it can answer', async () => {
     const demo = { TODO_PROFILE: 'error-demo', TODO_ADMIN_PORT: '0' };
     await using service = await way().serve(demo);
-    const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.output())?.[1] ?? '';
+    const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.stdout())?.[1] ?? '';
     const healthcheck = () => way().run(['healthcheck'], { TODO_ADMIN_PORT: port });
     const ready = await healthcheck();
     assert.equal(ready.code, 0, ready.stderr);

@@ -5,9 +5,6 @@ import { temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
 import { randomFrom } from '../storage/random.ts';
 
-/** Milliseconds. Each start waits its turn for a processor, and then 10 s for the one that serves. */
-const PATIENCE_MS = 120_000;
-
 export interface StartedTogether {
   readonly serving: number;
   /** Starts that ended with 75 and named the process that serves. */
@@ -29,7 +26,7 @@ export async function startTogether(count: number, seed: number, within: number)
   const delays = Array.from({ length: count }, () => random() * within);
   const one = async (delay: number) => {
     await pause(delay);
-    return startService({ environment: 'development', dataDir: folder.path, patienceMs: PATIENCE_MS }).then(
+    return startService({ environment: 'development', dataDir: folder.path }).then(
       (service) => ({ pid: running.use(service).pid }),
       (error: unknown) => ({ reason: String(error) }),
     );
