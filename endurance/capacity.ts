@@ -1,12 +1,12 @@
 // How much memory, disk and processor a service takes: npm run capacity -- --help
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFacts } from '../bench/machine.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { SQLITE, startPostgres } from './capacity/engines.ts';
 import { type Candidate, openCandidate } from './capacity/measure.ts';
-import { type Found, report } from './capacity/report.ts';
+import { report } from './capacity/report.ts';
 
 const HELP = `Usage: npm run capacity -- [flags]
 
@@ -20,23 +20,16 @@ progress is on standard error. On Linux. Takes 20 to 30 minutes, 2 GB of disk an
   --sizes A,B,C    other numbers of todos, ascending
   --rounds N       default 5
   --seconds S      of each operation in a round, default 1
-  --out FILE       all figures as JSON, default capacity.json
-  --from FILE      prints the tables of an earlier run
   --help
 `;
 
-const flags = scriptFlags(HELP, { rounds: 5, seconds: 1 }, ['all'], ['sizes', 'out', 'from']);
+const flags = scriptFlags(HELP, { rounds: 5, seconds: 1 }, ['all'], ['sizes']);
 const sizes = flags.sizes?.split(',').map(Number) ?? [
   ...[1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
   ...(flags.all ? [2_000_000, 5_000_000] : []),
 ];
-if (sizes.length < 3 || sizes.some((size) => !(size >= 1)))
-  refuse('--sizes must be at least three numbers above 0');
-if (flags.from !== undefined && !existsSync(flags.from))
-  refuse(`--from must name a file, received "${flags.from}"`);
-
-function refuse(wrong: string): never {
-  process.stderr.write(`${wrong}\n\n${HELP}`);
+if (sizes.length < 3 || sizes.some((size) => !(size >= 1))) {
+  process.stderr.write(`--sizes must be at least three numbers above 0\n\n${HELP}`);
   process.exit(2);
 }
 
@@ -49,7 +42,7 @@ function makeFolder(): void {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 }
 
-async function measure(): Promise<Found> {
+async function measure(): Promise<string> {
   process.setMaxListeners(0);
   makeFolder();
   const began = performance.now();
@@ -74,13 +67,9 @@ async function measure(): Promise<Found> {
   const points = [];
   for (const candidate of candidates) points.push(await candidate.end());
   say('done');
-  const found = { about, points };
-  writeFileSync(flags.out ?? 'capacity.json', `${JSON.stringify(found, undefined, 2)}\n`);
-  return found;
+  return report(about, points);
 }
 
-const found: Found =
-  flags.from === undefined ? await measure() : JSON.parse(readFileSync(flags.from, 'utf8'));
-process.stdout.write(report(found));
+process.stdout.write(await measure());
 // The package that starts PostgreSQL sets `exitCode` back to 0.
 process.exit(0);

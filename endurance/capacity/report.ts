@@ -2,22 +2,18 @@ import { round, table } from '../../bench/report.ts';
 import { fitAndTest, type Growth, isHeldOut, type Line, type Measured, valueAt } from './fit.ts';
 import { AMOUNTS, type Amount, type Cost, type Point } from './measure.ts';
 
-/** Operations whose cost is the difference of two that were measured. */
-const DIFFERENCES = { 'list after a replace': ['replace, then list', 'replace, one client'] } as const;
-
-/** Every figure of a point by its name, and those that follow from two. */
-export function figuresOf({ amounts, costs, engine }: Point): ReadonlyMap<string, number> {
+/** Every figure of a point by its name. What a list costs after a replace is what both cost without the replace. */
+function figuresOf({ amounts, costs, engine }: Point): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [amount, name] of Object.entries(AMOUNTS)) found.set(name, amounts[amount as Amount]);
-  const all = new Map(Object.entries(costs));
-  for (const [name, [whole, part]] of Object.entries(DIFFERENCES)) {
-    const [a, b] = [all.get(whole), all.get(part)];
-    if (a === undefined || b === undefined) continue;
-    all.delete(whole);
-    const rest = (of: 'service' | 'main' | 'server') => Math.max(a[of] - b[of], 0);
-    all.set(name, { service: rest('service'), main: rest('main'), server: rest('server') });
-  }
-  for (const [name, { service, main, server }] of all) {
+  const { 'replace, then list': both, ...others } = costs;
+  const rest = (of: keyof Cost) =>
+    Math.max(Number(both?.[of]) - Number(others['replace, one client']?.[of]), 0);
+  const list = { service: rest('service'), main: rest('main'), server: rest('server') };
+  for (const [name, { service, main, server }] of Object.entries({
+    ...others,
+    'list after a replace': list,
+  })) {
     found.set(`${name}, µs`, service);
     found.set(`${name}, of it the main thread, µs`, main);
     if (engine === 'PostgreSQL') found.set(`${name}, server, µs`, server);
@@ -143,29 +139,23 @@ function scaleTable(points: readonly Point[]): string {
   return table(['Instances', ...columns.map(({ name }) => name)], rows);
 }
 
-/** What a run found, and on which machine. */
-export interface Found {
-  readonly about: Readonly<Record<string, string>>;
-  readonly points: readonly Point[];
-}
-
-/** Everything that a run found, as Markdown. */
-export function report(run: Found): string {
+/** Everything that a run found, as Markdown. @param about the run and its machine. */
+export function report(about: Readonly<Record<string, string>>, all: readonly Point[]): string {
   const parts = [
-    table(['', ''], Object.entries(run.about)),
+    table(['', ''], Object.entries(about)),
     'T: thousands of todos. L: the decimal logarithm of T.',
   ];
   for (const name of ['SQLite', 'PostgreSQL']) {
-    const points = run.points.filter(({ engine }) => engine === name);
+    const points = all.filter(({ engine }) => engine === name);
     parts.push(`### ${name}\n\n${tableOf(points)}`);
   }
   parts.push(
-    `### The formulas\n\n${formulaTable(run.points)}`,
+    `### The formulas\n\n${formulaTable(all)}`,
     `### Operations a second with ${thousands(SCALED)} todos, at ${USABLE * 100} % of what ends first\n\n${scaleTable(
-      run.points.filter(({ engine }) => engine === 'PostgreSQL'),
+      all.filter(({ engine }) => engine === 'PostgreSQL'),
     )}`,
   );
-  const unavailable = run.points.reduce((sum, point) => sum + point.unavailable, 0);
+  const unavailable = all.reduce((sum, point) => sum + point.unavailable, 0);
   if (unavailable > 0) parts.push(`${unavailable} answers were 503: the machine was too busy.`);
   return `${parts.join('\n\n')}\n`;
 }
