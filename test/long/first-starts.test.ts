@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { startTogether } from '../serve/start-together.ts';
+import { temporaryFolder } from '../folder.ts';
+import { startService } from '../start.ts';
 import { newPath } from '../storage/new-files.ts';
 import { start } from '../storage/sqlite-starter.ts';
 import { listed } from '../storage/todos.ts';
@@ -42,8 +44,22 @@ test('of twenty processes that start together on no file, one serves and the oth
 });
 
 test('D7 · of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once', async () => {
-  const { serving, refused, others, categories } = await startTogether(8, 1, 100);
-  assert.deepEqual(others, []);
-  assert.deepEqual({ serving, refused }, { serving: 1, refused: 7 });
-  assert.deepEqual(categories, ['Work', 'Life']);
+  await using folder = await temporaryFolder();
+  await using services = new AsyncDisposableStack();
+  const starts = Array.from({ length: 8 }, async (_, index) => {
+    await pause(12 * index);
+    const started = startService({ environment: 'development', dataDir: folder.path });
+    return started.then((service) => services.use(service).pid, String);
+  });
+  const ends = await Promise.all(starts);
+  const serving = ends.filter((end) => typeof end === 'number');
+  assert.equal(serving.length, 1, ends.join('\n'));
+  for (const reason of ends.filter((end) => typeof end === 'string'))
+    assert.match(reason, new RegExp(`code 75[^]* is served by process ${serving[0]} on `));
+  using database = new DatabaseSync(join(folder.path, 'todos.db'));
+  const rows = database.prepare('SELECT name FROM categories ORDER BY id').all();
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['Work', 'Life'],
+  );
 });
