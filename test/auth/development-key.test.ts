@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { isDevelopmentSecret, openDevelopmentKey, readDevelopmentKey } from '../../src/auth/development.ts';
 import { temporaryFolder } from '../folder.ts';
-
-const run = promisify(execFile);
-const maker = fileURLToPath(new URL('./make-development-key.ts', import.meta.url));
+import { runProgram } from '../start.ts';
 
 test('the development key is made once, for its owner alone, with a kid of its own', async () => {
   await using folder = await temporaryFolder();
@@ -25,11 +20,12 @@ test('the development key is made once, for its owner alone, with a kid of its o
 
 test('of several processes that make the key at once, one wins and all use it', async () => {
   await using folder = await temporaryFolder();
-  const path = join(folder.path, 'data', 'development-key.json');
-  const printed = await Promise.all(Array.from({ length: 8 }, () => run(process.execPath, [maker, path])));
-  const kids = new Set(printed.map(({ stdout }) => stdout));
-  assert.deepEqual([...kids], [JSON.parse(await readFile(path, 'utf8')).kid]);
-  assert.deepEqual(await readdir(join(folder.path, 'data')), ['development-key.json']);
+  const data = join(folder.path, 'data');
+  const create = ['token', 'create', '--name', 'ada', '--output', 'json', '--data-dir', data];
+  const printed = await Promise.all(Array.from({ length: 8 }, () => runProgram(create)));
+  const kids = new Set(printed.map(({ stdout }) => JSON.parse(stdout).header.kid));
+  assert.deepEqual([...kids], [JSON.parse(await readFile(join(data, 'development-key.json'), 'utf8')).kid]);
+  assert.deepEqual(await readdir(data), ['development-key.json']);
 });
 
 /** What is no development key: a text, or a key that was made with members changed. */

@@ -9,6 +9,7 @@ import {
   type Keys,
   type KeysOptions,
   type LoadedKeys,
+  MAX_TRIES,
   readKeySet,
 } from './keys.ts';
 import { recognizeKey } from './recognize.ts';
@@ -118,9 +119,6 @@ function readPem(text: string): LoadedKeys {
   return { keys: [key], skipped: [] };
 }
 
-/** As many as signatures are tried for one token (contract A7). */
-const MAX_SECRETS = 5;
-
 const PREFIX = 'base64:';
 
 /**
@@ -133,8 +131,8 @@ const PREFIX = 'base64:';
 export async function readSecretFile(path: string) {
   const { bytes, readableByOthers } = await readSmallFile(path);
   const secrets = parseSecrets(bytes);
-  if (secrets.length > MAX_SECRETS) {
-    throw new NotUsable(`it must hold at most ${MAX_SECRETS} secrets, received ${secrets.length}`);
+  if (secrets.length > MAX_TRIES) {
+    throw new NotUsable(`it must hold at most ${MAX_TRIES} secrets, received ${secrets.length}`);
   }
   for (const [index, secret] of secrets.entries()) {
     const fault = secret === undefined ? NOT_BASE64 : secretFault(secret);

@@ -97,7 +97,7 @@ export interface LoadedKeys {
 const MAX_KEYS = 50;
 
 /** Signatures tried for one token (contract A7). */
-const MAX_TRIES = 5;
+export const MAX_TRIES = 5;
 
 /** A JWK Set (RFC 7517 §5) or a single JWK. Keys that cannot be used are skipped; a set without any is a fault. */
 export function readKeySet(document: unknown): LoadedKeys {
