@@ -139,13 +139,14 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('D10 · a client that reads no answer is held back by TCP, and goes on where it was', async () => {
-    await using demo = await startDemo();
+    const body = 'x'.repeat(2_000);
+    await using demo = await startDemo({ routes: [get('/', () => ({ status: 200, body }))] });
     await using connection = await Connection.open(demo.url);
     connection.socket.pause();
-    const request = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
+    const request = `GET /?${body} HTTP/1.1\r\nHost: a\r\n\r\n`;
     const written = await writeUntilHeld(connection, request);
     connection.socket.resume();
-    connection.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    connection.socket.write(LAST);
     await connection.closed();
     assert.equal(connection.answers().length, written / request.length + 1);
   });
