@@ -11,7 +11,7 @@ export interface ListWish {
 }
 
 /** Text where it is short, else the pieces that versions share. */
-export type ListBody = string | Buffer | readonly Uint8Array[];
+type ListBody = string | Buffer | readonly Uint8Array[];
 
 /** The whole list as it goes over the wire, and the tag of exactly these bytes. */
 export interface ListRepresentation {

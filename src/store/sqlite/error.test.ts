@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  isBusy,
-  isDamage,
-  isForeignKeyRefusal,
-  isIdsExhausted,
-  isMachineFault,
-  isSyncFailure,
-} from './error.ts';
+import { failureBy, isBusy, isDamage, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
 
 /** What `node:sqlite` throws. */
 const raised = (errcode: number, message = 'what SQLite said') =>
@@ -49,12 +42,13 @@ test('only a failure after the last byte was written leaves a commit in doubt', 
 test('a missing category is told by the foreign key, used-up ids by the name of their constraint', () => {
   assert.equal(isForeignKeyRefusal(raised(787)), true);
   assert.equal(isForeignKeyRefusal(raised(275)), false);
-  assert.equal(isIdsExhausted(raised(275, 'CHECK constraint failed: ids_exhausted')), true);
-  assert.equal(isIdsExhausted(raised(275, 'CHECK constraint failed: done IN (0, 1)')), false);
+  const refusal = (constraint: string) => failureBy(raised(275, `CHECK constraint failed: ${constraint}`));
+  assert.equal(refusal('ids_exhausted').failure, 'ids-exhausted');
+  assert.equal(refusal('done IN (0, 1)').failure, 'error');
 });
 
 test('what SQLite did not raise is none of these', () => {
-  for (const is of [isBusy, isDamage, isMachineFault, isSyncFailure, isForeignKeyRefusal, isIdsExhausted]) {
+  for (const is of [isBusy, isDamage, isMachineFault, isSyncFailure, isForeignKeyRefusal]) {
     assert.equal(is(new Error('SQLITE_BUSY')), false);
     assert.equal(is(undefined), false);
   }

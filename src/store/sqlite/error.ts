@@ -79,7 +79,7 @@ export function isForeignKeyRefusal(error: unknown): boolean {
 }
 
 /** The id would leave the 32-bit range: SQLite's message names the constraint of the schema. */
-export function isIdsExhausted(error: unknown): boolean {
+function isIdsExhausted(error: unknown): boolean {
   const refused = resultCode(error) === SQLITE_CONSTRAINT_CHECK;
   return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
 }

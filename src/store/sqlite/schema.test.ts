@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { newPath } from '../../../test/storage/new-files.ts';
 import { checkLibrary, makeDurable } from './schema.ts';
 
 for (const version of ['3.51.3', '3.51.10', '3.53.0', '4.0.0']) {
@@ -21,18 +19,13 @@ for (const version of ['3.51.2', '3.50.4', '3.9.99', '2.99.99']) {
 }
 
 test('a commit is synced to a write-ahead log, on macOS through the drive’s cache', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'todo-durability-'));
-  try {
-    using database = new DatabaseSync(join(folder, 'todos.db'));
-    makeDurable(database);
-    const read = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
-    assert.deepEqual(read('journal_mode'), ['wal']);
-    assert.deepEqual(read('synchronous'), [2]);
-    assert.deepEqual(read('fullfsync'), [1]);
-    assert.deepEqual(read('checkpoint_fullfsync'), [1]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using database = new DatabaseSync(newPath());
+  makeDurable(database);
+  const read = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
+  assert.deepEqual(read('journal_mode'), ['wal']);
+  assert.deepEqual(read('synchronous'), [2]);
+  assert.deepEqual(read('fullfsync'), [1]);
+  assert.deepEqual(read('checkpoint_fullfsync'), [1]);
 });
 
 test('a database that cannot keep a write-ahead log is refused', () => {

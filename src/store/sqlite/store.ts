@@ -16,7 +16,7 @@ import { MIGRATIONS } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** The cache has 64 MiB by default. */
-export type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
+type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
 
 /**
  * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
