@@ -63,10 +63,15 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     tell({ event: 'unknown-variable', name, nearest }, { message });
   }
   const stop = signalled(tell);
-  const opened = await Promise.race([openService(config, { tell, output }).catch(printNotStarted), stop]);
+  const opening = openService(config, { tell, output }).catch(printNotStarted);
+  const opened = await Promise.race([opening, stop]);
   if (typeof opened === 'number') return opened;
   if (typeof opened === 'string') {
     tell({ event: 'start-stopped', reason: opened });
+    // It would serve until the end of its process.
+    void opening.then(async (late) => {
+      if (typeof late === 'object') await late[Symbol.asyncDispose]();
+    });
     waitForNothing();
     return 0;
   }
