@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { insertTodos, makeTodos } from '../endurance/make-todos.ts';
 import { temporaryFolder } from '../test/folder.ts';
 import { runProgram } from '../test/start.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
@@ -27,6 +27,9 @@ export interface Kit extends AsyncDisposable {
   prepare(scenario: Scenario): Promise<Prepared>;
 }
 
+/** Values of a todo, in SQL: those of `todoNumber`. */
+const TODO = "'Buy milk for the week ' || i, i % 3 = 0, i % 2 + 1";
+
 export async function openKit(): Promise<Kit> {
   const parts = new AsyncDisposableStack();
   const folder = parts.use(await temporaryFolder()).path;
@@ -37,7 +40,7 @@ export async function openKit(): Promise<Kit> {
 
   async function copySqlite(todos: number): Promise<string> {
     const template = join(folder, `todos-${todos}.db`);
-    await once(databases, template, () => makeSqlite(template, todos));
+    await once(databases, template, () => makeTodos(template, todos, TODO).then(() => template));
     copies += 1;
     const copy = join(folder, `copy-${copies}.db`);
     cpSync(template, copy);
@@ -48,7 +51,7 @@ export async function openKit(): Promise<Kit> {
     const server = parts.use(await PostgresServer.start());
     const database = await server.makeDatabase();
     await runProgram(['migrate', '--database', database]);
-    await server.execute(database, `${fill(todos)}; ANALYZE todos`);
+    await server.execute(database, `${insertTodos(todos, TODO)}; ANALYZE todos`);
     return database;
   }
 
@@ -83,18 +86,4 @@ function once<T>(made: Map<string, Promise<T>>, name: string, make: () => Promis
   const value = made.get(name) ?? make();
   made.set(name, value);
   return value;
-}
-
-async function makeSqlite(path: string, todos: number): Promise<string> {
-  await runProgram(['migrate', '--database', `sqlite:${path}`]);
-  using database = new DatabaseSync(path);
-  database.exec(`${fill(todos)}; PRAGMA wal_checkpoint(TRUNCATE)`);
-  return path;
-}
-
-/** Makes the todos of `todoNumber`, in either database. */
-function fill(todos: number): string {
-  return `INSERT INTO todos (title, done, category_id)
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${todos})
-    SELECT 'Buy milk for the week ' || i, i % 3 = 0, i % 2 + 1 FROM n`;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { temporaryFolder } from '../../test/folder.ts';
 import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
@@ -30,7 +31,7 @@ export interface Figures extends Outcome {
 /** Starts a service in production, attacks it for so many seconds, and looks at its process meanwhile (Linux). */
 export async function attack(scenario: Scenario, seconds: number): Promise<Figures> {
   await using folder = await temporaryFolder();
-  await makeTodos(folder.path, scenario.todos);
+  await makeTodos(join(folder.path, 'todos.db'), scenario.todos);
   // The other client's is one more.
   const env = { TODO_MAX_CONNECTIONS: String(scenario.connections + 10) };
   await using parts = new AsyncDisposableStack();

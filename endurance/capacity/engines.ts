@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/folder.ts';
 import { familySeconds } from '../../test/process-figures.ts';
 import { runProgram } from '../../test/start.ts';
 import { PostgresServer } from '../../test/storage/postgres-server.ts';
-import { makeTodos } from '../make-todos.ts';
+import { insertTodos, makeTodos } from '../make-todos.ts';
 
 /** Where todos are kept while they are measured. */
 export interface Engine {
@@ -30,8 +30,8 @@ export const SQLITE: Engine = {
   serverSeconds: () => 0,
   async fill(todos) {
     const folder = await temporaryFolder();
-    await makeTodos(folder.path, todos);
     const path = join(folder.path, 'todos.db');
+    await makeTodos(path, todos);
     return {
       database: `sqlite:${path}`,
       size: async () => statSync(path).size,
@@ -64,11 +64,7 @@ export async function startPostgres(): Promise<Engine & AsyncDisposable> {
       const database = await server.makeDatabase();
       const bytes = async (sql: string) => Number((await server.execute(database, sql))[0]?.bytes);
       await runProgram(['migrate', '--database', database]);
-      await server.execute(
-        database,
-        `INSERT INTO todos (title, category_id)
-         SELECT upper(substr(md5(i::text), 1, 26)), 1 FROM generate_series(1, ${todos}) AS i`,
-      );
+      await server.execute(database, insertTodos(todos, 'upper(substr(md5(i::text), 1, 26)), false, 1'));
       await server.execute(database, 'VACUUM ANALYZE todos');
       await server.execute(database, 'CHECKPOINT');
       return {
