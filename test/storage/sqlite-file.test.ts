@@ -290,7 +290,7 @@ test('D11 · a fault of the file is told once, however often somebody meets it',
   const path = newPath();
   await using _ = await openSqliteStore(path);
   const { news, tell } = newsOfFile();
-  await using health = new FileHealth(knownFile(path, path), path, tell);
+  await using health = new FileHealth(knownFile(path, path), tell);
   for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
   assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
   assert.equal(health.fault?.message, 'first');

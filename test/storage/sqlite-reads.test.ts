@@ -227,8 +227,7 @@ test('what another program changes while the list is read is asked for again', a
   const path = newPath();
   await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
-  const file = knownFile(path, path);
-  await using health = new FileHealth(file, path, () => {});
+  await using health = new FileHealth(knownFile(path, path), () => {});
   await using list = new SqliteList(health, { ids: new Set(), adds: false });
   await list.current();
   list.forget('all');

@@ -94,6 +94,8 @@ function accessFault(path: string, wanted: number): string | undefined {
 
 /** A database that was opened, and what its names stood for then. It crosses threads. */
 export interface KnownFile {
+  /** The path that the operator gave: a link in it may lead elsewhere one day. */
+  readonly name: string;
   /** Absolute, every link resolved. */
   readonly path: string;
   /** Device and inode by path: of the file, its log, its index of the log and its lock. */
@@ -103,12 +105,10 @@ export interface KnownFile {
 /**
  * What the names of an open database stand for. They are looked at, never opened: closing any descriptor of a
  * database drops the locks of this process (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
- *
- * @param name The path that the operator gave: a link in it may lead elsewhere one day.
  */
 export function knownFile(name: string, path: string): KnownFile {
-  const paths = new Set([name, path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
-  return { path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
+  const paths = new Set([resolve(name), path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
+  return { name, path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
 }
 
 /** What was deleted or replaced since, for people, without its folder; undefined when all is as it was. */

@@ -13,16 +13,13 @@ const POLL_INTERVAL_MS = 1_000;
  */
 export class FileHealth implements AsyncDisposable {
   readonly file: KnownFile;
-  readonly #path: string;
   readonly #tell: Tell;
   readonly #polling: NodeJS.Timeout;
   #examining: Promise<void> | undefined;
   #fault: Failure | undefined;
 
-  /** @param path as people wrote it. */
-  constructor(file: KnownFile, path: string, tell: Tell) {
+  constructor(file: KnownFile, tell: Tell) {
     this.file = file;
-    this.#path = path;
     this.#tell = tell;
     this.#polling = setInterval(() => {
       const change = changeOf(file);
@@ -44,7 +41,7 @@ export class FileHealth implements AsyncDisposable {
   note({ trouble, message }: Failure): void {
     if (trouble === undefined || this.#fault !== undefined) return;
     this.#fault = { failure: 'broken', message };
-    this.#tell({ event: `database-${trouble}`, reason: message, path: this.#path });
+    this.#tell({ event: `database-${trouble}`, reason: message, path: this.file.name });
     if (trouble === 'damaged') this.#examining = this.#examine();
   }
 
@@ -58,6 +55,6 @@ export class FileHealth implements AsyncDisposable {
     await using examiner = new Thread<'examine', boolean>(THREAD, this.file);
     if ((await examiner.ask('examine')) !== true) return;
     this.#fault = undefined;
-    this.#tell({ event: 'database-recovered', path: this.#path });
+    this.#tell({ event: 'database-recovered', path: this.file.name });
   }
 }

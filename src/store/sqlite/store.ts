@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { SETTINGS } from '../../settings.ts';
 import type { ServedDatabase } from '../database.ts';
 import type { ListWish } from '../list/version.ts';
@@ -102,7 +101,7 @@ async function openParts(path: string, options: SqliteOptions) {
     // read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const findRow = prepareFind(reader);
-    const health = parts.use(new FileHealth(knownFile(resolve(path), owned.path), path, tell));
+    const health = parts.use(new FileHealth(knownFile(path, owned.path), tell));
     const writer = parts.use(
       new Writer(health, (changed) => {
         cache.forget(changed);

@@ -6,7 +6,7 @@ import { Thread } from './thread.ts';
 const threadOf = (module: string, onChanged: (() => void) | undefined) =>
   new Thread<string, string>(
     new URL(`data:text/javascript,${encodeURIComponent(module)}`),
-    { path: '', marks: new Map() },
+    { name: '', path: '', marks: new Map() },
     onChanged,
   );
 
