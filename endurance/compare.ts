@@ -94,5 +94,3 @@ try {
 } finally {
   await parts.disposeAsync();
 }
-// The package that starts PostgreSQL sets `exitCode` back to 0.
-process.exit(0);

