@@ -4,7 +4,8 @@ import { temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
 import { AUDIENCE, draft, ISSUER, jwks, SECRET } from './forge.ts';
 import { claimsText } from './hostile/row.ts';
-import { HOSTILE, type Hostile } from './hostile-tokens.ts';
+import { HOSTILE } from './hostile-tokens.ts';
+import { callerOf } from './trust.ts';
 
 const services = new AsyncDisposableStack();
 after(() => services.disposeAsync());
@@ -16,28 +17,25 @@ const [byIssuer, bySecret] = await Promise.all([
   startService({ env: { ...trust, TODO_AUTH_KEYS_FILE } }),
   startService({ auth: { issuer: ISSUER, audience: AUDIENCE, secret: SECRET } }),
 ]);
-const urls = { issuer: services.use(byIssuer).baseUrl, secret: services.use(bySecret).baseUrl };
-
-function ask(keys: Hostile['keys'], method: 'GET' | 'POST', token: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const body = method === 'GET' ? null : '{"title":"Water the plants","categoryId":1}';
-  return fetch(`${urls[keys]}/todos`, { method, headers, body });
-}
+const callers = {
+  issuer: callerOf(services.use(byIssuer).baseUrl),
+  secret: callerOf(services.use(bySecret).baseUrl),
+};
 
 /** Every good token and who is to accept it: that each hostile one is refused for its fault alone. */
 const TWINS = new Map(HOSTILE.map(({ twin, keys }) => [twin, keys]));
 
 test('the twins of the hostile tokens read and write', async () => {
   for (const [twin, keys] of TWINS) {
-    assert.equal((await ask(keys, 'GET', twin)).status, 200, twin);
-    assert.equal((await ask(keys, 'POST', twin)).status, 201, twin);
+    assert.equal((await callers[keys].read(twin)).status, 200, twin);
+    assert.equal((await callers[keys].write(twin)).status, 201, twin);
   }
 });
 
 for (const { rule, what, says, token, keys } of HOSTILE) {
   test(`${rule} · refuses ${what}, on a read and on a write`, async () => {
-    for (const method of ['GET', 'POST'] as const) {
-      const response = await ask(keys, method, token);
+    for (const ask of [callers[keys].read, callers[keys].write]) {
+      const response = await ask(token);
       assert.equal(response.status, 401);
       const challenge = response.headers.get('www-authenticate') ?? '';
       const form = /^Bearer realm="todo-service", error="invalid_token", error_description="([^"\\]+)"$/;
@@ -62,8 +60,8 @@ for (const claims of [
 ]) {
   test(`A10, A11 · lets read and not write: ${claims}`, async () => {
     const token = claimsText(claims, ['role'])(draft());
-    assert.equal((await ask('issuer', 'GET', token)).status, 200);
-    const refused = await ask('issuer', 'POST', token);
+    assert.equal((await callers.issuer.read(token)).status, 200);
+    const refused = await callers.issuer.write(token);
     assert.equal(refused.status, 403);
     const challenge = 'Bearer realm="todo-service", error="insufficient_scope"';
     assert.equal(refused.headers.get('www-authenticate'), challenge);
@@ -73,7 +71,7 @@ for (const claims of [
 test('no refused token has written anything', async () => {
   let written = 0;
   for (const [keys, twin] of new Map([...TWINS].map(([twin, keys]) => [keys, twin]))) {
-    const todos: unknown = await (await ask(keys, 'GET', twin)).json();
+    const todos: unknown = await (await callers[keys].read(twin)).json();
     written += Array.isArray(todos) ? todos.length : 0;
   }
   assert.equal(written, TWINS.size);

@@ -5,7 +5,7 @@ import { examineToken } from '../../src/auth/token/examine.ts';
 import { temporaryFolder } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { forge, jwks, type KeyName, privateKey, signer } from './forge.ts';
-import { issuerKeys, TRUST } from './trust.ts';
+import { callerOf, issuerKeys, TRUST } from './trust.ts';
 
 /** The tokens that a provider's source writes, with names, hosts, times and keys of the test, and what comes of them. */
 interface Fixture {
@@ -113,14 +113,12 @@ for (const { provider, key, header, claims, settings, roles } of FIXTURES) {
     const keysFile = await folder.write('keys.json', JSON.stringify(jwks()));
     const env = { ...settings, TODO_AUTH_KEYS_FILE: keysFile, TODO_AUTH_SECRET_FILE: '' };
     await using list = await startList({ env });
+    const { read, write } = callerOf(list.url);
     for (const [roleClaims, mayWrite, said] of roles) {
       const signed = signer(header.alg, privateKey(key));
       const token = forge({ header, claims: { ...claims, ...roleClaims }, sign: signed });
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      assert.deepEqual(await (await fetch(`${list.url}/me`, { headers })).json(), { name: 'Ada Lovelace' });
-      const body = '{"title":"Water the plants","categoryId":1}';
-      const { status } = await fetch(`${list.url}/todos`, { method: 'POST', headers, body });
-      assert.equal(status, mayWrite ? 201 : 403);
+      assert.deepEqual(await (await read(token, '/me')).json(), { name: 'Ada Lovelace' });
+      assert.equal((await write(token)).status, mayWrite ? 201 : 403);
 
       const [issuer, audience] = [settings.TODO_AUTH_ISSUER, settings.TODO_AUTH_AUDIENCE];
       const trust = { ...TRUST, issuer, audience, keys: issuerKeys(), now: Date.now };

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Provider } from 'oidc-provider';
 import { runProgram, startService } from '../start.ts';
+import { callerOf } from './trust.ts';
 
 const CLIENT = { client_id: 'ada', client_secret: 'a secret between ada and the provider' };
 
@@ -89,18 +90,6 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
 }
 
 const down: RequestListener = (request) => void request.socket.destroy();
-
-function callerOf(baseUrl: string) {
-  return {
-    read: (token: string, path = '/todos') =>
-      fetch(baseUrl + path, { headers: { authorization: `Bearer ${token}` } }),
-    write(token: string) {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = '{"title":"Water the plants","categoryId":1}';
-      return fetch(`${baseUrl}/todos`, { method: 'POST', headers, body });
-    },
-  };
-}
 
 /** Asks again until the answer has this status: what happens by itself happens in its own time. */
 async function until(status: number, ask: () => Promise<Response>): Promise<Response> {

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
+import { callerOf } from './trust.ts';
 
 const folders = new AsyncDisposableStack();
 after(() => folders.disposeAsync());
@@ -36,13 +37,10 @@ test('token create prints a token and nothing else, which a development service 
   const later = await create([...DATA, '--role', 'editor']);
   assert.deepEqual([later.code, later.stderr], [0, '']);
   assert.match(later.stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const { read, write } = callerOf(service.baseUrl);
   for (const token of [TOKEN, later.stdout.trim()]) {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const me = await fetch(`${service.baseUrl}/me`, { headers });
-    assert.deepEqual(await me.json(), { name: 'ada' });
-    const body = '{"title":"Water the plants","categoryId":1}';
-    const { status } = await fetch(`${service.baseUrl}/todos`, { method: 'POST', headers, body });
-    assert.equal(status, 201);
+    assert.deepEqual(await (await read(token, '/me')).json(), { name: 'ada' });
+    assert.equal((await write(token)).status, 201);
   }
 });
 

@@ -30,6 +30,19 @@ export function verdictsWith(keys: Keys): (token: string) => Promise<string> {
   return async (token) => (await authenticate(`Bearer ${token}`)).code;
 }
 
+/** Asks a service with tokens. */
+export function callerOf(baseUrl: string) {
+  return {
+    read: (token: string, path = '/todos') =>
+      fetch(baseUrl + path, { headers: { authorization: `Bearer ${token}` } }),
+    write(token: string) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = '{"title":"Water the plants","categoryId":1}';
+      return fetch(`${baseUrl}/todos`, { method: 'POST', headers, body });
+    },
+  };
+}
+
 /** A line of the log. */
 export interface Line {
   readonly level: number;

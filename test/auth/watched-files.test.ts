@@ -9,7 +9,7 @@ import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
-import { keptLog, TRUST, verdictsWith } from './trust.ts';
+import { callerOf, keptLog, TRUST, verdictsWith } from './trust.ts';
 
 /** Of one length: the size of a file is not what tells that it has changed. */
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
@@ -193,8 +193,8 @@ test('a secret is changed in three steps, under requests, without one 401', asyn
     TODO_AUTH_SECRET_FILE: path,
   };
   await using service = await startService({ env });
-  const statusOf = async (token: string) =>
-    (await fetch(`${service.baseUrl}/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const { read } = callerOf(service.baseUrl);
+  const statusOf = async (token: string) => (await read(token, '/me')).status;
   const created = async () => {
     const { stdout, stderr } = await runProgram(['token', 'create', '--name', 'ada'], { env });
     assert.equal(stderr, '');
