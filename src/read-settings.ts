@@ -31,7 +31,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   }
 
   function given(variable: Variable): string | undefined {
-    const value = flags[flagOf(variable)?.slice('--'.length) ?? ''];
+    const value = flags[flagOf(variable) ?? ''];
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -46,7 +46,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
    * @param received what it is, as it may be shown; else it is shown without what may be a credential.
    */
   function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
-    const name = (given(variable) !== undefined && flagOf(variable)) || variable;
+    const name = given(variable) === undefined ? variable : `--${flagOf(variable)}`;
     faults.push(`${name} ${wanted}, received ${received}`);
   }
 

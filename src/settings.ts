@@ -130,10 +130,10 @@ function isVariable(name: string): name is Variable {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** `--data-dir`; undefined for a variable without a flag. */
+/** `data-dir`, of the flag `--data-dir`; undefined for a variable without a flag. */
 export function flagOf(variable: Variable): string | undefined {
   if (settingOf(variable).flag === undefined) return undefined;
-  return `--${variable.slice('TODO_'.length).toLowerCase().replaceAll('_', '-')}`;
+  return variable.slice('TODO_'.length).toLowerCase().replaceAll('_', '-');
 }
 
 /** What holds when it is not set, in Markdown. */

@@ -52,7 +52,7 @@ export function modulesIn(
 function settingsTable(): string {
   const rows = VARIABLES.map((variable) => {
     const flag = flagOf(variable);
-    const name = flag === undefined ? `\`${variable}\`` : `\`${variable}\`, \`${flag}\``;
+    const name = flag === undefined ? `\`${variable}\`` : `\`${variable}\`, \`--${flag}\``;
     const value = defaultOf(variable).replace(/^none(?:: )?/, '');
     return `| ${[name, value, valuesOf(variable), SETTINGS[variable].about].join(' | ').replace('|  |', '| |')} |\n`;
   });

@@ -31,7 +31,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
 
   function originOf(variable: Variable): string {
     const flag = flagOf(variable);
-    if (flag !== undefined && given[flag.slice('--'.length)] !== undefined) return flag;
+    if (flag !== undefined && given[flag] !== undefined) return `--${flag}`;
     return env[variable] ? 'variable' : 'default';
   }
 

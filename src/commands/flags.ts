@@ -2,7 +2,7 @@ import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from
 
 /** The flags that stand for variables, as `parseArgs` takes them. */
 export function flagsFor(...variables: readonly Variable[]): Record<string, { readonly type: 'string' }> {
-  const flags = variables.flatMap((variable) => flagOf(variable)?.slice('--'.length) ?? []);
+  const flags = variables.flatMap((variable) => flagOf(variable) ?? []);
   return Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }]));
 }
 
@@ -19,7 +19,7 @@ export function settingsHelp(variables: readonly Variable[]): string {
     const { flag, about } = settingOf(variable);
     const told = `default ${defaultOf(variable)}. ${about}`;
     if (flag === undefined) return helpLine(variable, `${valuesOf(variable)}; ${told}`);
-    return helpLine(`${flagOf(variable)} ${flag}`, `${variable}, ${told}`);
+    return helpLine(`--${flagOf(variable)} ${flag}`, `${variable}, ${told}`);
   });
   return lines.join('\n');
 }
