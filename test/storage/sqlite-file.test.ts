@@ -23,6 +23,7 @@ import { FileHealth } from '../../src/store/sqlite/health.ts';
 import { backupSqlite, migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openExport, openRestore } from '../../src/store/sqlite/transfer.ts';
+import { type Changed, Writer } from '../../src/store/sqlite/writer.ts';
 import { todo } from '../todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serveFile } from './served.ts';
@@ -294,6 +295,23 @@ test('D11 · a fault of the file is told once, however often somebody meets it',
   for (const message of ['first', 'second']) health.note({ failure: 'broken', trouble: 'gone', message });
   assert.deepEqual(news, [{ event: 'database-gone', reason: 'first', path }]);
   assert.equal(health.fault?.message, 'first');
+});
+
+test('D11 · a write into a file that is away is told as a change of all: the file may be used again', async () => {
+  const path = newPath();
+  await using store = await openSqliteStore(path);
+  await addedTo(store, 'a');
+  const health = new FileHealth(knownFile(path, path), path, () => {});
+  // Its clock might notice the file before the write does.
+  await health[Symbol.asyncDispose]();
+  const told: Changed[] = [];
+  await using writer = new Writer(health, (changed) => told.push(changed));
+  await writer.probe();
+  told.length = 0;
+  renameSync(path, `${path}.away`);
+  const write = writer.write({ kind: 'remove', id: 1, preconditions: {} });
+  await assert.rejects(write, { name: 'OutcomeUnknown' });
+  assert.deepEqual(told, ['all']);
 });
 
 test('D11 · a link that leads to another file now counts as a replaced file', async () => {

@@ -13,7 +13,10 @@ export interface UnderWay {
   readonly adds: boolean;
 }
 
-/** Which todos were made, replaced or removed. All may have been when another program changed something. */
+/**
+ * Which todos were made, replaced or removed. All may have been when another program changed something, or the outcome of a
+ * batch is unknown.
+ */
 export type Changed = readonly number[] | 'all';
 
 interface Waiting {
@@ -109,7 +112,9 @@ export class Writer implements AsyncDisposable {
     if ('failure' in result) this.#health.note(result);
     const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    if (changed.length > 0) this.#onChanged(changed);
+    // A file that was away for a moment while its fault was examined is used again, with or without the changes.
+    if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
+    else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();
     this.underWay.adds = false;
     // Its writers hear last.
