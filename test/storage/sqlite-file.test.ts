@@ -301,7 +301,7 @@ test('D11 · a write into a file that is away is told as a change of all: the fi
   const path = newPath();
   await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
-  const health = new FileHealth(knownFile(path, path), path, () => {});
+  const health = new FileHealth(knownFile(path, path), () => {});
   // Its clock might notice the file before the write does.
   await health[Symbol.asyncDispose]();
   const told: Changed[] = [];
