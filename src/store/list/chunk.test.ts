@@ -59,12 +59,14 @@ test('the bytes of a list are those of its chunks, and of their copies once it w
   assert.equal(chunks.bytes, 0);
 });
 
-test('a chunk without todos is gone, and the highest number stays', async () => {
+test('a chunk without todos is gone, and the highest number is that of the last chunk with some', async () => {
   const chunks = new ListChunks();
-  chunks.set(7, one(1_792));
-  chunks.set(7, undefined);
-  assert.equal(await textOf(chunks), '[]');
+  assert.equal(chunks.highest, 0);
+  for (const number of [7, 5]) chunks.set(number, one(number * 256));
   assert.equal(chunks.highest, 7);
+  for (const number of [7, 5]) chunks.set(number, undefined);
+  assert.equal(await textOf(chunks), '[]');
+  assert.equal(chunks.highest, 0);
 });
 
 test('of a list that was read anew, nothing else is kept', async () => {

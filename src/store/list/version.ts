@@ -86,14 +86,13 @@ export class ListVersion {
  */
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
-  #highest = 0;
   #version = new ListVersion([]);
   /** Since the version was made. */
   #changed = false;
 
-  /** The highest number of a chunk that there ever was, 0 before the first. */
+  /** The highest number of a chunk, 0 when there is none. */
   get highest(): number {
-    return this.#highest;
+    return this.#chunks.keys().reduce((highest, number) => Math.max(highest, number), 0);
   }
 
   /** Of all chunks, and of their compressed copies. */
@@ -109,12 +108,8 @@ export class ListChunks {
   set(number: number, chunk: Chunk | undefined): void {
     if (this.#chunks.get(number)?.etag === chunk?.etag) return;
     this.#changed = true;
-    if (chunk === undefined) {
-      this.#chunks.delete(number);
-    } else {
-      this.#chunks.set(number, chunk);
-      this.#highest = Math.max(this.#highest, number);
-    }
+    if (chunk === undefined) this.#chunks.delete(number);
+    else this.#chunks.set(number, chunk);
   }
 
   /** Drops every other chunk. */
