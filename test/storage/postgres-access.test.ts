@@ -211,7 +211,7 @@ async function connectWhile(path: string, bare: string, texts: readonly string[]
     return text;
   };
   const cluster = new Cluster({ ...address, config: { ...address.config, password } });
-  const outcome = await cluster.open({ statementMs: 1_000, strict: false, withinMs: 3_000 }).then(
+  const outcome = await cluster.open({ statementMs: 1_000, strict: false, withinMs: 60_000 }).then(
     async (connection) => {
       await connection.leave();
       return 'connected';

@@ -163,7 +163,6 @@ const broken: readonly [what: string, statement: string, faults: readonly (strin
     'ALTER TABLE idempotency_keys SET UNLOGGED; ALTER TABLE todos SET UNLOGGED; ALTER TABLE categories SET UNLOGGED',
     [UNLOGGED],
   ],
-  ['triggers that are off', 'ALTER TABLE todos DISABLE TRIGGER USER', [NOT_ALWAYS]],
   [
     'triggers as "pg_restore --disable-triggers" leaves them',
     'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE todos ENABLE TRIGGER ALL',
