@@ -7,54 +7,43 @@ import { startService } from '../start.ts';
 import { testAuth } from './list.ts';
 import { askBy } from './raw.ts';
 
-/** What became of the requests of one run. */
-export interface BusyStop {
-  readonly answered: number;
-  /** Requests whose connection ended without a complete answer. */
-  readonly lost: number;
-  readonly exitCode: number | null;
-  /** Answers that told the client that the connection closes. */
-  readonly closes: number;
-}
-
 /**
  * 40 clients, each on one keep-alive connection and without a second try, while the service gets `SIGTERM`. A
  * client goes on until it is told that its connection closes, or until nobody listens any more.
+ *
+ * @returns the requests that were answered, those whose connection ended without a complete answer, and the answers that
+ * told the client that the connection closes.
  */
-export async function stopWhileBusy(): Promise<BusyStop> {
+export async function stopWhileBusy() {
   const auth = testAuth();
   const token = signer(auth)({ role: 'editor' });
   await using service = await startService({ auth });
   const counts = { answered: 0, lost: 0, closes: 0 };
-  const clients = Array.from({ length: 40 }, (_, at) => beClient(service.baseUrl, token, at, counts));
+
+  async function beClient(at: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      for (;;) {
+        const reply = await ask(service.baseUrl, token, at, agent);
+        counts.answered += 1;
+        if (header(reply, 'connection') !== 'close') continue;
+        counts.closes += 1;
+        return;
+      }
+    } catch (error) {
+      const nobodyListens = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+      if (!nobodyListens) counts.lost += 1;
+    } finally {
+      agent.destroy();
+    }
+  }
+
+  const clients = Array.from({ length: 40 }, (_, at) => beClient(at));
   while (counts.answered < 100) await pause(10);
   await pause(Math.random() * 100);
   const exitCode = await service.stop('SIGTERM');
   await Promise.all(clients);
   return { ...counts, exitCode };
-}
-
-async function beClient(
-  baseUrl: string,
-  token: string,
-  at: number,
-  counts: { answered: number; lost: number; closes: number },
-): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  try {
-    for (;;) {
-      const reply = await ask(baseUrl, token, at, agent);
-      counts.answered += 1;
-      if (header(reply, 'connection') !== 'close') continue;
-      counts.closes += 1;
-      return;
-    }
-  } catch (error) {
-    const nobodyListens = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-    if (!nobodyListens) counts.lost += 1;
-  } finally {
-    agent.destroy();
-  }
 }
 
 /** Sent a little after its head, in two pieces. */

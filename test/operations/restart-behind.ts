@@ -5,91 +5,71 @@ import type { Todo } from '../../src/store/todo.ts';
 import { freePort, temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
 import { testAuth } from './list.ts';
-import type { ReverseProxy, StartProxy } from './proxies.ts';
+import type { StartProxy } from './proxies.ts';
 import { askBy } from './raw.ts';
 
-/** What became of the requests of one run. */
-export interface Bridged {
-  readonly answers: number;
-  /** By status, or by the code of the error of a connection: whatever is not a success. */
-  readonly failures: Readonly<Record<string, number>>;
-  /** Creates that were answered and are not there once. */
-  readonly notOnce: number;
-}
-
-const CLIENTS = 16;
-
 /**
- * 16 clients, each on one keep-alive connection, read and create through a proxy, while the only instance behind it is
- * stopped and started anew on the same file and port, so many times.
+ * 16 clients, half of them each on one keep-alive connection, the others on a new one for each request, read and create
+ * through a proxy, while the only instance behind it is stopped and started anew on the same file and port, so many times.
+ *
+ * @returns whatever is not a success, by status or by the code of the error of a connection, and how many creates that
+ * were answered are not there once.
  */
-export async function restartBehind(startProxy: StartProxy, restarts: number): Promise<Bridged> {
+export async function restartBehind(startProxy: StartProxy, restarts: number) {
   await using folder = await temporaryFolder();
   const auth = testAuth();
-  const token = signer(auth)({ role: 'editor' });
+  const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
   const port = await freePort();
   const start = () => startService({ auth, dataDir: folder.path, args: ['--port', String(port)] });
   let service = await start();
   await using parts = new AsyncDisposableStack();
   parts.defer(() => service[Symbol.asyncDispose]());
   const proxy = parts.use(await startProxy(port));
-  const counts = { answers: 0, failures: {} as Record<string, number>, created: [] as string[] };
-  const stop = new AbortController();
-  const clients = Array.from({ length: CLIENTS }, (_, client) =>
-    beClient(proxy, token, client, counts, stop.signal),
-  );
+  const failures: Record<string, number> = {};
+  const created: string[] = [];
+  let answers = 0;
+  let stopped = false;
+
+  /** Rejects without a complete answer. */
+  async function ask(agent: Agent, line: object, body?: string): Promise<number> {
+    const { hostname, port } = new URL(proxy.url);
+    const headers = { authorization, 'content-type': 'application/json' };
+    return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
+  }
+
+  async function beClient(client: number): Promise<void> {
+    const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
+    for (let step = 0; !stopped; step += 1) {
+      const title = `${client} ${step}`;
+      const creates = step % 3 === 0;
+      const kind = await (creates
+        ? ask(agent, { method: 'POST', path: '/todos' }, JSON.stringify({ title, categoryId: 1 }))
+        : ask(agent, { method: 'HEAD', path: '/todos?first' })
+      ).catch((error) => error.code ?? 'lost');
+      if (typeof kind === 'number') answers += 1;
+      if (!(kind < 300)) failures[kind] = (failures[kind] ?? 0) + 1;
+      else if (creates) created.push(title);
+      await pause(5);
+    }
+    agent.destroy();
+  }
+
+  async function goOn(): Promise<void> {
+    for (const enough = answers + 300; answers <= enough; ) await pause(10);
+  }
+
+  const clients = Array.from({ length: 16 }, (_, client) => beClient(client));
   for (let restart = 0; restart < restarts; restart += 1) {
-    await moreThan(counts, counts.answers + 300);
+    await goOn();
     await service.stop();
     service = await start();
   }
-  await moreThan(counts, counts.answers + 300);
-  stop.abort();
+  await goOn();
+  stopped = true;
   await Promise.all(clients);
-  const list = await fetch(`${service.baseUrl}/todos`, { headers: { authorization: `Bearer ${token}` } });
+  const list = await fetch(`${service.baseUrl}/todos`, { headers: { authorization } });
   const todos: readonly Todo[] = JSON.parse(await list.text());
   const times = new Map<string, number>();
   for (const { title } of todos) times.set(title, (times.get(title) ?? 0) + 1);
-  const notOnce = counts.created.filter((title) => times.get(title) !== 1).length;
-  return { answers: counts.answers, failures: counts.failures, notOnce };
-}
-
-async function moreThan(counts: { readonly answers: number }, answers: number): Promise<void> {
-  while (counts.answers <= answers) await pause(10);
-}
-
-async function beClient(
-  { url }: ReverseProxy,
-  token: string,
-  client: number,
-  counts: { answers: number; failures: Record<string, number>; created: string[] },
-  stop: AbortSignal,
-): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const fail = (kind: string) => {
-    counts.failures[kind] = (counts.failures[kind] ?? 0) + 1;
-  };
-  for (let step = 0; !stop.aborted; step += 1) {
-    const title = step % 3 === 0 ? `${client} ${step}` : undefined;
-    try {
-      const status = await ask(url, token, title, agent);
-      counts.answers += 1;
-      if (status >= 300) fail(String(status));
-      else if (title !== undefined) counts.created.push(title);
-    } catch (error) {
-      fail(error instanceof Error && 'code' in error ? String(error.code) : 'lost');
-    }
-    await pause(5);
-  }
-  agent.destroy();
-}
-
-/** Creates a todo with a title, else reads the first. Rejects without a complete answer. */
-async function ask(url: string, token: string, title: string | undefined, agent: Agent): Promise<number> {
-  const { hostname, port } = new URL(url);
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const line =
-    title === undefined ? { method: 'HEAD', path: '/todos?first' } : { method: 'POST', path: '/todos' };
-  const body = title === undefined ? undefined : JSON.stringify({ title, categoryId: 1 });
-  return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
+  return { failures, notOnce: created.filter((title) => times.get(title) !== 1).length };
 }
