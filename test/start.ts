@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Trust } from '../conformance/src/sign.ts';
 import { canaries } from './canaries/canaries.ts';
 import { leave } from './clients.ts';
 
@@ -23,7 +24,7 @@ export interface ServeOptions {
   /** Kept afterwards. Without it, a new folder that is removed when the service is disposed of. */
   readonly dataDir?: string;
   /** The issuer, audience and HMAC secret that the service trusts; `sign.ts` makes tokens for them. */
-  readonly auth?: AuthSettings;
+  readonly auth?: Trust;
   /** Runs what `npm run build` made, as users run it; else the source. */
   readonly built?: boolean;
   /** The folder of another checkout, whose source runs instead. */
@@ -32,12 +33,6 @@ export interface ServeOptions {
   readonly args?: readonly string[];
   /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
   readonly env?: Readonly<Record<string, string>>;
-}
-
-export interface AuthSettings {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly secret: Buffer;
 }
 
 /** A program that serves, in a process of its own. Owned: `await using`. */
@@ -164,7 +159,7 @@ function printedBy([command, part]: readonly string[]): 'tokens' | 'titles' | un
 }
 
 /** The variables `TODO_AUTH_*` for one HMAC secret, which is written to a file in `folder`. */
-export async function authVariables(auth: AuthSettings, folder: string): Promise<Record<string, string>> {
+export async function authVariables(auth: Trust, folder: string): Promise<Record<string, string>> {
   const secretFile = join(folder, `secret-${randomBytes(4).toString('hex')}`);
   const secret = auth.secret.toString('base64');
   canaries.keepSecret(secret);

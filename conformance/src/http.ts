@@ -38,7 +38,7 @@ export function json(reply: Reply): unknown {
  */
 export async function exchange(
   baseUrl: URL,
-  bytes: string | Buffer | readonly (string | Buffer)[],
+  bytes: string | Buffer,
   methods: readonly string[] = [],
 ): Promise<Reply[]> {
   const socket = await open(baseUrl);
@@ -57,13 +57,12 @@ export async function exchange(
     if (failure !== undefined && (failure instanceof CutOff || received.length === 0)) reject(failure);
     else resolve(Buffer.concat(received));
   });
-  const pieces = typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes;
-  for (const piece of pieces) socket.write(piece);
+  socket.write(bytes);
   return parseReplies(await promise, methods).filter(({ status }) => status >= 200);
 }
 
 /** A connected socket to the origin of `baseUrl`. It is cut off when nobody has closed it in time. */
-export async function open(baseUrl: URL): Promise<Socket> {
+async function open(baseUrl: URL): Promise<Socket> {
   const secure = baseUrl.protocol === 'https:';
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
   const port = Number(baseUrl.port || (secure ? 443 : 80));

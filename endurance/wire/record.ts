@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type Sign, signer } from '../../conformance/src/sign.ts';
+import { type Sign, signer, type Trust } from '../../conformance/src/sign.ts';
 import { scriptFlags } from '../../test/script-flags.ts';
-import { type AuthSettings, type Running, type ServeOptions, startService } from '../../test/start.ts';
+import { type Running, type ServeOptions, startService } from '../../test/start.ts';
 import { type Difference, differencesOf, type Outcome, readOutcome, statusOf } from './answers.ts';
 import { type Conversation, conversations, isWrite, type Known, LAST } from './requests.ts';
 
@@ -139,7 +139,7 @@ function countIn(counts: Map<string, number>, what: string): void {
 async function openPair(
   options: ServeOptions,
   [before, after]: readonly [string, string],
-  auth: AuthSettings,
+  auth: Trust,
 ): Promise<Pair> {
   await using parts = new AsyncDisposableStack();
   const start = async (checkout: string) => {

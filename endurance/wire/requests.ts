@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bodies } from '../../test/operations/fuzz-requests.ts';
+import { bodies } from '../../test/operations/fuzz.ts';
 import {
   BODIES,
   HOSTS,

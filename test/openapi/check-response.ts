@@ -5,11 +5,6 @@ import type { OpenApi } from '../../conformance/src/open-api.ts';
 import type { Exchange } from '../../conformance/src/target.ts';
 import { valueAt } from './read-document.ts';
 
-/** The parts of an OpenAPI 3.1 document that the check reads. */
-export interface Described {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
-
 interface Response {
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -24,16 +19,13 @@ interface Schema {
 /** Headers that change what a client does next: none may come as a surprise. */
 const MEANINGFUL = ['location', 'etag', 'www-authenticate', 'retry-after', 'cache-control'];
 
-/** Asserts that a reply is one that the document promises for this operation. */
-export type CheckResponse = (method: string, pathTemplate: string, reply: Reply) => void;
-
 /**
- * Checks replies against a document, strictly: the status is listed, headers are there and of their schema, the
+ * Checks replies against an OpenAPI 3.1 document, strictly: the status is listed, headers are there and of their schema, the
  * media type is listed, the body is of its schema and has no member that the schema does not name.
  *
  * `HEAD` is held to what the document says of `GET`, without a body. A 500 may lack its body (contract N3).
  */
-export function responseChecker(document: Described): CheckResponse {
+export function responseChecker(document: object) {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
@@ -59,7 +51,7 @@ export function responseChecker(document: Described): CheckResponse {
     } else assertValid({ ...refer(at), unevaluatedProperties: false }, value, about);
   }
 
-  return (method, pathTemplate, reply) => {
+  return (method: string, pathTemplate: string, reply: Reply): void => {
     const about = `${method} ${pathTemplate}, ${reply.status}`;
     const operation = `/paths/${nameToPointer(pathTemplate)}/${method === 'HEAD' ? 'get' : method.toLowerCase()}`;
     const listed = `${operation}/responses/${reply.status}`;

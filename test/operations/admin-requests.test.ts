@@ -14,7 +14,7 @@ const PATHS = [...KNOWN, '/nope'];
 
 const service = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
 after(() => service[Symbol.asyncDispose]());
-const adminUrl = /"adminUrl":"([^"]*)"/.exec(service.stdout())?.[1] ?? '';
+const { adminUrl } = service;
 
 const target: Target = { ...targetOf(adminUrl), profile: 'error-demo' };
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Reply } from '../../conformance/src/http.ts';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer, type Trust } from '../../conformance/src/sign.ts';
 import { type Request, type SharedList, send } from '../../conformance/src/target.ts';
 import { readConfig } from '../../src/config.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { leave } from '../clients.ts';
-import { type AuthSettings, authVariables } from '../start.ts';
+import { authVariables } from '../start.ts';
 import { targetOf } from './demo.ts';
 
 /** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */
@@ -74,6 +74,6 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
 }
 
 /** An issuer, an audience and a secret that only this test run knows. */
-export function testAuth(): AuthSettings {
+export function testAuth(): Trust {
   return { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
 }

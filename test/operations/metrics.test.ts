@@ -220,8 +220,7 @@ test('what cannot be looked at, because no file can be opened any more, takes no
 }, async () => {
   const env = { TODO_ADMIN_PORT: '0' };
   await using service = await startService({ profile: 'error-demo', environment: 'production', env });
-  const { adminUrl } = JSON.parse(service.stdout().trim().split('\n').at(-1) ?? '');
-  await using connection = await Connection.open(adminUrl);
+  await using connection = await Connection.open(service.adminUrl);
   const get = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${last}\r\n`;
   connection.socket.write(get('/live'));
   await connection.until('"live"');
