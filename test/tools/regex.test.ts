@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../folder.ts';
 import { run } from '../package/program.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../tools/regex/check.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../tools/regex.ts', import.meta.url));
 
 /** What the check makes of a file with these lines; the names of files are left out. */
 async function check(
