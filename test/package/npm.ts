@@ -47,14 +47,10 @@ export async function pack(
   return { tarball: join(folder, tarball.filename), files: tarball.files };
 }
 
-/** Installs a package of the registry into `folder`. */
-export async function install(folder: string, specification: string): Promise<void> {
-  await npm(['install', '--prefix', folder, '--prefer-offline', '--no-audit', specification], folder);
-}
-
-/** Installs a tarball that needs no other package into `folder`, as who has no registry does. */
-export async function installAlone(folder: string, tarball: string): Promise<void> {
-  await npm(['install', '--prefix', folder, '--offline', '--no-audit', tarball], folder);
+/** Installs a package into `folder`. With the flag `--offline` it must need no other, as for who has no registry. */
+export async function install(folder: string, specification: string, ...flags: string[]): Promise<void> {
+  const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', ...flags, specification];
+  await npm(words, folder);
 }
 
 /**
@@ -79,8 +75,7 @@ export async function installPublished(folder: string, tarball: string): Promise
   await once(server, 'listening');
   const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const words = ['install', '--prefix', folder, '--prefer-offline', '--no-audit', '--registry', registry];
-    await npm([...words, name], folder);
+    await install(folder, name, '--registry', registry);
   } finally {
     server.close();
     server.closeAllConnections();

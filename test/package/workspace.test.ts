@@ -8,7 +8,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { temporaryFolder } from '../folder.ts';
 import { authVariables, startService } from '../start.ts';
-import { installAlone, installNode, pack, programsOf, project } from './npm.ts';
+import { install, installNode, pack, programsOf, project } from './npm.ts';
 import { run } from './program.ts';
 
 const parts = new AsyncDisposableStack();
@@ -35,7 +35,7 @@ test('the package todo-service-client brings its types, and calls the service fr
   assert.deepEqual(files.map(({ path }) => path).sort(), [
     ...['LICENSE', 'README.md', 'dist/client.d.ts', 'dist/client.js', 'package.json'],
   ]);
-  await installAlone(cwd, tarball);
+  await install(cwd, tarball, '--offline');
   await writeFile(join(cwd, 'use.mts'), USE);
   const tsc = join(project, 'node_modules', '.bin', 'tsc');
   const flags = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', ''];
@@ -66,7 +66,7 @@ test('the package todo-conformance holds the service to both profiles, alone in 
     files.filter(({ path }) => !/^(?:package\.json|README\.md|LICENSE|dist\/.+\.js)$/.test(path)),
     [],
   );
-  await installAlone(cwd, tarball);
+  await install(cwd, tarball, '--offline');
   const program = join('node_modules', '.bin', 'todo-conformance');
   const help = await run(program, ['--help'], { cwd, env: programsOf(pinned) });
   assert.deepEqual([help.code, help.stderr], [0, '']);
