@@ -136,7 +136,7 @@ async function openCandidate(
     await checkAnswers(server, running.port, prepared);
     await drive(WARM_UP_SECONDS);
   } catch (error) {
-    await running.stop();
+    await running[Symbol.asyncDispose]();
     throw error;
   }
   return {
@@ -159,7 +159,7 @@ async function openCandidate(
       };
     },
     async end() {
-      await running.stop();
+      await running[Symbol.asyncDispose]();
       if (scenario.kind === 'create') findCreated(running.database, todos);
     },
   };

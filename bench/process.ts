@@ -13,14 +13,14 @@ import { programOf, type Server } from './servers.ts';
 /** Milliseconds. Longer than any start on a slow machine. */
 const PATIENCE_MS = 120_000;
 
-export interface Running {
+/** A server under way. Owned: `await using`. */
+export interface Running extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   /** Path of its SQLite file, or a connection string. */
   readonly database: string;
   /** Milliseconds from the start of the process to the first byte of its first answer. */
   readonly startMs: number;
-  stop(): Promise<void>;
 }
 
 const children = new Set<ChildProcess>();
@@ -65,7 +65,7 @@ export async function startServer(
     pid: child.pid ?? 0,
     database: told.database,
     startMs: performance.now() - began,
-    stop: () => stop(child).finally(() => rmSync(output, { force: true })),
+    [Symbol.asyncDispose]: () => stop(child).finally(() => rmSync(output, { force: true })),
   };
 }
 

@@ -3,15 +3,14 @@ import type { Kit, Prepared } from './kit.ts';
 import { LOAD_CORE, SERVER_CORE } from './machine.ts';
 import { startServer } from './process.ts';
 import type { Scenario } from './scenarios.ts';
-import { type Server, serverNamed } from './servers.ts';
+import type { Server } from './servers.ts';
 
 /** Seconds of load on a machine that is busy with something else, before its silence is a failure. */
 const MAX_WAIT_SECONDS = 60;
 
 /**
- * Every server answers each scenario correctly, and a moment of load finds no failure. Nothing is timed. A server
- * is started once for the scenarios that agree in what it is told, and each core has one at a time. The result is
- * the exit code.
+ * Every server answers each scenario correctly, and a moment of load finds no failure of it. Nothing is timed; each core
+ * has one server at a time. The result is the exit code.
  */
 export async function smoke(
   scenarios: readonly Scenario[],
@@ -19,46 +18,29 @@ export async function smoke(
   kit: Kit,
 ): Promise<number> {
   const pairs = scenarios.flatMap((scenario) =>
-    servers.filter(({ name }) => scenario.servers.includes(name)).map(({ name }) => ({ scenario, name })),
+    servers.filter(({ name }) => scenario.servers.includes(name)).map((server) => ({ scenario, server })),
   );
-  const groups = Map.groupBy(pairs, ({ name, scenario: { algorithm, database, todos, synced } }) =>
-    [name, algorithm, database, todos, ...(synced ? [] : ['unsynced'])].join(' '),
-  );
-  const left = groups.entries();
-  const loaded = new Set<string>();
+  const left = pairs.values();
+  const loaded = new Set<Server>();
   let failed = 0;
-
-  async function smokeGroup(name: string, group: readonly Scenario[], core: number | undefined) {
-    const [first] = group;
-    if (first === undefined) return;
-    const server = serverNamed(name);
-    const running = await startServer(server, await kit.prepare(first), core);
-    try {
-      for (const scenario of group) {
-        const prepared = await kit.prepare(scenario);
-        await checkAnswers(server, running.port, prepared);
-        if (!loaded.has(name)) await loadBriefly(prepared, running.port);
-        loaded.add(name);
-      }
-    } finally {
-      await running.stop();
-    }
-  }
-
   const work = async (core: number | undefined) => {
-    for (const [title, group] of left) {
-      const all = group.map(({ scenario }) => scenario);
+    for (const { scenario, server } of left) {
       try {
-        await smokeGroup(group[0]?.name ?? '', all, core);
-        process.stdout.write(`ok    ${title}: ${all.map(({ name }) => name).join(', ')}\n`);
+        const prepared = await kit.prepare(scenario);
+        await using running = await startServer(server, prepared, core);
+        await checkAnswers(server, running.port, prepared);
+        if (!loaded.has(server)) await loadBriefly(prepared, running.port);
+        loaded.add(server);
+        process.stdout.write(`ok    ${scenario.name} ${server.name}\n`);
       } catch (error) {
         failed += 1;
-        process.stdout.write(`FAIL  ${title}: ${error instanceof Error ? error.message : error}\n`);
+        const reason = error instanceof Error ? error.message : error;
+        process.stdout.write(`FAIL  ${scenario.name} ${server.name}: ${reason}\n`);
       }
     }
   };
   await Promise.all([SERVER_CORE, LOAD_CORE].map(work));
-  process.stdout.write(`${groups.size - failed} passed, ${failed} failed\n`);
+  process.stdout.write(`${pairs.length - failed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 }
 
