@@ -43,7 +43,7 @@ test('the validator is there soon after, without a body that asks for it', async
   const validator = await outputOf(`
     await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
     const find = () => loaded().find((name) => name.endsWith('/ajv/dist/2020.js'));
-    for (let tries = 0; find() === undefined && tries < 300; tries += 1) await pause(50);
+    for (let tries = 0; find() === undefined && tries < 2_400; tries += 1) await pause(50);
     await listeners.drain(0);
     console.log(JSON.stringify(find() ?? null));`);
   assert.match(String(validator), /2020\.js$/);
