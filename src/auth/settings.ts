@@ -12,7 +12,7 @@ import {
 } from './development.ts';
 import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.ts';
 import { parseTrustedAddress } from './keys/discovery.ts';
-import { readKeysFile, readSecretFile } from './keys/files.ts';
+import { type FileSource, readFileSource } from './keys/files.ts';
 import type { KeySource } from './keys/source.ts';
 
 /** The variables that name a source of keys other than the issuer. */
@@ -132,9 +132,11 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
     return undefined;
   }
   const kind = variable === 'TODO_AUTH_KEYS_FILE' ? 'keys-file' : 'secret-file';
-  const fault = kind === 'keys-file' ? await keysFileFault(value, environment) : await secretFileFault(value);
+  const source = await readFileSource(kind, value).catch(asNotUsable);
+  const fault =
+    kind === 'keys-file' ? keysFileFault(source, value, environment) : secretFileFault(source, value);
   if (fault !== undefined) settings.fault(fault);
-  return { kind, path: value };
+  return source instanceof NotUsable ? undefined : source;
 }
 
 function chooseDiscovery(settings: Settings): KeySource | undefined {
@@ -150,21 +152,23 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   return undefined;
 }
 
-async function secretFileFault(path: string): Promise<string | undefined> {
-  const file = await readSecretFile(path).catch(asNotUsable);
+function secretFileFault(file: FileSource | NotUsable, path: string): string | undefined {
   if (!(file instanceof NotUsable)) return undefined;
   // What is no file may be the secret itself.
   const received = `received ${existsSync(path) ? JSON.stringify(path) : 'a name'}`;
   return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.message}`;
 }
 
-async function keysFileFault(path: string, environment: Environment): Promise<string | undefined> {
-  const file = await readKeysFile(path).catch(asNotUsable);
+function keysFileFault(
+  file: FileSource | NotUsable,
+  path: string,
+  environment: Environment,
+): string | undefined {
   const received = `received ${JSON.stringify(path)}`;
   if (file instanceof NotUsable) {
     return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.message}`;
   }
-  const development = file.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
+  const development = file.loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   return environment === 'production' && development
     ? `TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`
     : undefined;

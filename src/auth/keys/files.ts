@@ -15,10 +15,22 @@ import {
 import { recognizeKey } from './recognize.ts';
 import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
-/** A file that is read again when it changes. */
-export interface FileSource {
-  readonly kind: 'secret-file' | 'keys-file';
-  readonly path: string;
+const READERS = {
+  'keys-file': readKeysFile,
+  /** The secrets themselves are not kept. */
+  async 'secret-file'(path: string) {
+    const { secrets: _, ...loaded } = await readSecretFile(path);
+    return loaded;
+  },
+};
+
+/** A file with keys or secrets, and what it had when it was found sound. */
+export type FileSource = Awaited<ReturnType<typeof readFileSource>>;
+
+/** @throws {NotUsable} when the file has no usable key. */
+export async function readFileSource(kind: keyof typeof READERS, path: string) {
+  const seen = await fingerprintOf(path);
+  return { kind, path, seen, loaded: await READERS[kind](path) };
 }
 
 /** A key or a secret that was taken out is trusted for less than a second. */
@@ -27,31 +39,24 @@ const INTERVAL_MS = 500;
 /**
  * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
  * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
- *
- * @throws {NotUsable} when the file has no usable key now; later faults leave the known keys in force.
+ * Faults leave the known keys in force.
  */
-export async function openWatchedKeys({ kind, path }: FileSource, options: KeysOptions): Promise<Keys> {
-  const read = kind === 'keys-file' ? readKeysFile : readSecretFile;
+export function openWatchedKeys({ kind, path, ...first }: FileSource, options: KeysOptions): Keys {
   const { current, update } = currentKeys(`the file ${path}`, options);
-  let seen = await fingerprintOf(path);
-  const first = await read(path).catch((error) => {
-    const what = kind === 'keys-file' ? 'keys' : 'secret';
-    throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
-  });
-  if (first.readableByOthers) options.tell({ event: 'secret-file-readable', path });
-  let { contents } = first;
-  update(first);
+  let { seen, loaded } = first;
+  if (loaded.readableByOthers) options.tell({ event: 'secret-file-readable', path });
+  update(loaded);
   let running: Promise<void> | undefined;
 
   async function reread(): Promise<void> {
     const now = await fingerprintOf(path);
     if (now === seen) return;
-    const loaded = await read(path).catch(asNotUsable);
+    const read = await READERS[kind](path).catch(asNotUsable);
     // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
     if ((await fingerprintOf(path)) !== now) return;
     seen = now;
-    update(loaded);
-    if (!(loaded instanceof NotUsable)) contents = loaded.contents;
+    update(read);
+    if (!(read instanceof NotUsable)) loaded = read;
   }
 
   function poll(): Promise<void> {
@@ -66,7 +71,7 @@ export async function openWatchedKeys({ kind, path }: FileSource, options: KeysO
     current,
     refresh: poll,
     retryAfter: () => 1,
-    describe: () => contents,
+    describe: () => loaded.contents,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;

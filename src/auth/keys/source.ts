@@ -11,8 +11,7 @@ export type KeySource = { readonly kind: 'development'; readonly path: string } 
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
- * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the
- * development key cannot be made.
+ * @throws {NotUsable} when the development key cannot be made.
  */
 export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
   const { source } = settings;
