@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +35,7 @@ export function noNginx(): string | false {
   return !found && 'there is no nginx with njs: on Debian "apt-get install nginx-light libnginx-mod-http-js"';
 }
 
-/** The example of the documents, with other ports and nothing else. */
+/** The example of the documents, with other ports, and patience for a slow machine. */
 export const startHaproxy: StartProxy = async (port) => {
   const folder = await temporaryFolder();
   const own = await freePort();
@@ -54,7 +54,7 @@ export async function haproxyFaults(): Promise<string> {
   return spawnSync('haproxy', ['-c', '-f', file], { env, encoding: 'utf8' }).stderr;
 }
 
-/** The example of the documents, with other ports and folders and nothing else. */
+/** The example of the documents, with other ports and folders, and patience for a slow machine. */
 export const startNginx: StartProxy = (port) => startNginxOf(port, (example) => example);
 
 /** The same, with the lines for TLS in place of the one without. */
@@ -85,15 +85,23 @@ async function startNginxOf(port: number, change: (example: string) => string): 
     .replace('/etc/nginx/', `${folder.path}/`)
     .replace('http {', `http {\n${places}`);
   await writeFile(file, `pid ${folder.path}/pid;\ndaemon off;\nuser root;\n${config}`);
-  await copyFile(join(examples, 'bridge.js'), join(folder.path, 'bridge.js'));
+  await writeFile(
+    join(folder.path, 'bridge.js'),
+    patient(await readFile(join(examples, 'bridge.js'), 'utf8')),
+  );
   const child = spawn('nginx', ['-e', join(folder.path, 'error.log'), '-c', file], { env, stdio: 'inherit' });
   return started(child, own, folder);
 }
 
 function withPorts(example: string, port: number, own: number): string {
-  return example
+  return patient(example)
     .replaceAll('127.0.0.1:5080', `127.0.0.1:${port}`)
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${own}`);
+}
+
+/** What bridges 10 s bridges 100: a service that is stopped and started on a slow machine may take longer than the first. */
+function patient(example: string): string {
+  return example.replace('retries 40', 'retries 400').replace('PATIENCE_MS = 10000', 'PATIENCE_MS = 100000');
 }
 
 async function started(child: ChildProcess, port: number, folder: AsyncDisposable): Promise<ReverseProxy> {
