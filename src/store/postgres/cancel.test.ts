@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { createServer } from 'node:tls';
 import { Client } from 'pg';
+import { temporaryFolder } from '../../../test/folder.ts';
 import { addressOf } from './address.ts';
 import { cancel } from './cancel.ts';
 
@@ -34,7 +37,7 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
       socket.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const { config } = addressOf(
     `postgres://todo@localhost:${port}/todos?sslnegotiation=direct&sslrootcert=${pathOf(root)}&sslcert=${certificate}&sslkey=${key}`,
@@ -66,4 +69,41 @@ test('a request to cancel shows the certificate that the connection shows', asyn
 
 test('a server that cannot show whose it is gets no request', async () => {
   assert.deepEqual(await cancelWith('wrong-root.pem'), ['unanswered', 'localhost']);
+});
+
+/** Takes connections without TLS, and notes what comes over them. */
+async function listenPlainly(where: object, answer: (socket: Socket) => void) {
+  const received: string[] = [];
+  const server = createTcpServer((socket) => {
+    socket.once('data', (request) => {
+      received.push(request.toString('hex'));
+      answer(socket);
+    });
+  });
+  await once(server.listen(where), 'listening');
+  return { server, received };
+}
+
+const PROCESS = { processID: 1, secretKey: 2, negotiation: 'postgres' } as const;
+
+test('a request to cancel goes over a Unix socket, too', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, '.s.PGSQL.5432');
+  const { server, received } = await listenPlainly({ path }, (socket) => socket.end());
+  const process = { ...PROCESS, portOrPath: path, host: folder.path, tls: false } as const;
+  assert.equal(await cancel(process), 'delivered');
+  assert.deepEqual(received, ['0000001004d2162e0000000100000002']);
+  server.close();
+  assert.equal(await cancel(process), 'unreachable');
+});
+
+test('a server that speaks no TLS gets no request over a connection that asks for it', async () => {
+  const { server, received } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
+    socket.write('N'),
+  );
+  const { port } = server.address() as AddressInfo;
+  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', tls: {} };
+  assert.equal(await cancel(process), 'unanswered');
+  assert.deepEqual(received, ['0000000804d2162f']);
+  server.close();
 });
