@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { openListeners } from '../../src/http/transport/listeners.ts';
+import { openPipeline } from '../../src/pipeline.ts';
 import { beginDrain, type Demo, get, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
 
@@ -56,6 +59,25 @@ describe('Draining', { concurrency: true }, () => {
     await connection.closed();
     await drained;
     assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
+  });
+
+  test('no connection ends before the listener of every address does', async () => {
+    const listeners = openListeners();
+    const receive = openPipeline({ routes: [get('/', () => ({ status: 204 }))], tell: () => {}, listeners });
+    const address = { host: '127.0.0.1', port: 0 };
+    const first = await listeners.listen(receive, address);
+    const second = await listeners.listen(receive, address);
+    await using closing = new AsyncDisposableStack();
+    const { port } = second.address() as AddressInfo;
+    const connecting = Array.from({ length: 20 }, () => Connection.open(`http://127.0.0.1:${port}`));
+    // The kernel completes them at once, and the event loop accepts one a turn.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const drained = listeners.drain(60_000);
+    while (!listeners.draining) await setImmediate();
+    const listening = [first.listening, second.listening];
+    for (const connected of connecting) closing.use(await connected);
+    await drained;
+    assert.deepEqual(listening, [false, false]);
   });
 
   for (const [path, status] of [
