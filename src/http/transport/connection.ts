@@ -54,7 +54,6 @@ export class HttpConnection {
     socket.on('data', this.#take);
     socket.off('data', parse as () => void).off('end', parseEnd as () => void);
     socket.on('end', () => this.#end());
-    socket.on('drain', this.#pump);
   }
 
   /** The answer to the latest request, due or given. */
@@ -180,10 +179,8 @@ export class HttpConnection {
     });
   }
 
-  /** While an answer waits for its client, Node.js pauses the socket by itself, and its parser must not be given anything. */
   #mayParse(): boolean {
-    const { writable, writableNeedDrain } = this.#socket;
-    if (this.#turnLeft === 0 || !writable || writableNeedDrain) return false;
+    if (this.#turnLeft === 0 || !this.#socket.writable) return false;
     const { req } = this.#latest ?? {};
     return this.#isAnswered() || (req?.complete === false && isWanted(req));
   }
