@@ -7,7 +7,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { signer } from '../../conformance/src/sign.ts';
@@ -41,10 +41,11 @@ async function configOf(env: Readonly<Record<string, string>>): Promise<Config> 
   return config;
 }
 
-async function answersOf(paths: readonly string[]): Promise<readonly number[]> {
-  await using service = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
-  return await Promise.all(paths.map(async (path) => (await fetch(service.adminUrl + path)).status));
-}
+const demo = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
+after(() => demo[Symbol.asyncDispose]());
+
+const answersOf = (paths: readonly string[]) =>
+  Promise.all(paths.map(async (path) => (await fetch(demo.adminUrl + path)).status));
 
 describe('docs/kubernetes.yaml', () => {
   const text = read('docs/kubernetes.yaml');
