@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FileSource, openWatchedKeys, readFileSource } from '../../src/auth/keys/files.ts';
+import { openKeys } from '../../src/auth/keys/source.ts';
+import { readAuth } from '../../src/auth/settings.ts';
+import { readSettings } from '../../src/read-settings.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
@@ -26,6 +29,8 @@ function contentOf(...secrets: readonly Buffer[]): string {
 function tokenOf(secret: Buffer): string {
   return forge(draft('secret'), { sign: mac('sha256', secret) });
 }
+
+const ISSUER = { TODO_AUTH_ISSUER: TRUST.issuer, TODO_AUTH_AUDIENCE: TRUST.audience };
 
 // A file is looked at when a test says so.
 mock.timers.enable({ apis: ['setInterval'] });
@@ -176,15 +181,23 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
 });
 
+test('a secret that was taken out while a start waited for its database is never trusted', async () => {
+  await using folder = await temporaryFolder();
+  const path = await folder.write('secret', contentOf(OLD));
+  const env = { ...ISSUER, TODO_AUTH_SECRET_FILE: path };
+  const settings = await readAuth(readSettings(env, {}), 'production');
+  assert.ok(settings);
+  await folder.write('secret', contentOf(NEW));
+  await using keys = await openKeys(settings, { tell: () => {} });
+  const codeOf = verdictsWith(keys);
+  assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
+});
+
 test('a secret is changed in three steps, under requests, without one 401', async () => {
   await using folder = await temporaryFolder();
   for (const secret of [OLD, NEW]) canaries.keepSecret(secret.toString('base64'));
   const path = await folder.write('secret', contentOf(OLD));
-  const env = {
-    TODO_AUTH_ISSUER: TRUST.issuer,
-    TODO_AUTH_AUDIENCE: TRUST.audience,
-    TODO_AUTH_SECRET_FILE: path,
-  };
+  const env = { ...ISSUER, TODO_AUTH_SECRET_FILE: path };
   await using service = await startService({ env });
   const { read } = callerOf(service.baseUrl);
   const statusOf = async (token: string) => (await read(token, '/me')).status;

@@ -21,8 +21,12 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }
     case 'secret-file':
-    case 'keys-file':
-      return openWatchedKeys(source, options);
+    case 'keys-file': {
+      const keys = openWatchedKeys(source, options);
+      // It was read before the start waited for its database.
+      await keys.refresh();
+      return keys;
+    }
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {
