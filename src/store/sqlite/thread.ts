@@ -111,18 +111,16 @@ export function serveThread<Order, Answer>(
 ): void {
   const port = parentPort;
   if (port === null) return;
-  const post = (message: Message<Answer>, transfer: Transferable[] = []): void =>
-    port.postMessage(message, transfer);
   const file: KnownFile = workerData;
   const database = openKnown(file, busyTimeoutMs);
-  const serve = prepare(database, file, () => post('changed'));
+  const serve = prepare(database, file, () => port.postMessage('changed' satisfies Message<Answer>));
   port.on('message', (order: Order | 'close') => {
     if (order === 'close') {
       database.close();
       port.close();
       return;
     }
-    const { answer, transfer } = serve(order);
-    post({ answer }, transfer);
+    const { answer, transfer = [] } = serve(order);
+    port.postMessage({ answer } satisfies Message<Answer>, transfer);
   });
 }
