@@ -12,7 +12,7 @@ import {
 } from './development.ts';
 import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.ts';
 import { parseTrustedAddress } from './keys/discovery.ts';
-import { type FileSource, readFileSource } from './keys/files.ts';
+import { readFileSource } from './keys/files.ts';
 import type { KeySource } from './keys/source.ts';
 
 /** The variables that name a source of keys other than the issuer. */
@@ -133,10 +133,17 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   }
   const kind = variable === 'TODO_AUTH_KEYS_FILE' ? 'keys-file' : 'secret-file';
   const source = await readFileSource(kind, value).catch(asNotUsable);
-  const fault =
-    kind === 'keys-file' ? keysFileFault(source, value, environment) : secretFileFault(source, value);
-  if (fault !== undefined) settings.fault(fault);
-  return source instanceof NotUsable ? undefined : source;
+  if (source instanceof NotUsable) {
+    const wanted = kind === 'keys-file' ? 'a PEM public key, a JWK or a JWKS' : 'a file with HMAC secrets';
+    // What is no file may be the secret itself.
+    const named = kind === 'keys-file' || existsSync(value) ? JSON.stringify(value) : 'a name';
+    settings.refuse(variable, `must name ${wanted}`, `${named}: ${source.message}`);
+    return undefined;
+  }
+  const isDevelopment = source.loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
+  if (environment === 'production' && isDevelopment)
+    settings.refuse(variable, 'must not hold a development key in production', JSON.stringify(value));
+  return source;
 }
 
 function chooseDiscovery(settings: Settings): KeySource | undefined {
@@ -150,28 +157,6 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
     settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
   }
   return undefined;
-}
-
-function secretFileFault(file: FileSource | NotUsable, path: string): string | undefined {
-  if (!(file instanceof NotUsable)) return undefined;
-  // What is no file may be the secret itself.
-  const received = `received ${existsSync(path) ? JSON.stringify(path) : 'a name'}`;
-  return `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, ${received}: ${file.message}`;
-}
-
-function keysFileFault(
-  file: FileSource | NotUsable,
-  path: string,
-  environment: Environment,
-): string | undefined {
-  const received = `received ${JSON.stringify(path)}`;
-  if (file instanceof NotUsable) {
-    return `TODO_AUTH_KEYS_FILE must name a PEM public key, a JWK or a JWKS, ${received}: ${file.message}`;
-  }
-  const development = file.loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
-  return environment === 'production' && development
-    ? `TODO_AUTH_KEYS_FILE must not hold a development key in production, ${received}`
-    : undefined;
 }
 
 function readClaim(
