@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { signer } from '../../conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { stopWhileBusy } from './busy-stop.ts';
+import { testAuth } from './list.ts';
 import { Connection } from './raw.ts';
 
 const HALF = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{';
@@ -55,6 +57,24 @@ describe('Stopping', { concurrency: 2 }, () => {
     await pause(1_100);
     assert.equal(await service.stop('SIGTERM'), 143);
     assert.deepEqual(events(service), ['started', 'stopping', 'stopped-at-once']);
+  });
+
+  test('what has not closed after 5 s is left behind, with exit code 1', async () => {
+    const hang = `import { parentPort } from 'node:worker_threads';
+      if (parentPort) parentPort.close = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
+    const NODE_OPTIONS = `--import=data:text/javascript;base64,${Buffer.from(hang).toString('base64')}`;
+    const env = { NODE_OPTIONS, TODO_SHUTDOWN_SECONDS: '0' };
+    const auth = testAuth();
+    await using service = await startService({ auth, environment: 'production', env });
+    const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    const body = '{"title":"Milk","categoryId":1}';
+    // The thread that writes begins with a write at the latest.
+    const created = await fetch(`${service.baseUrl}/todos`, { method: 'POST', headers, body });
+    assert.equal(created.status, 201);
+    assert.equal(await service.stop(), 1);
+    assert.deepEqual(events(service).slice(-2), ['stopping', 'stop-failed']);
+    assert.match(service.stdout(), /"level":"error".*"event":"stop-failed","milliseconds":5000/);
   });
 
   test('after TODO_SHUTDOWN_SECONDS what is under way is cut off, and the exit code is 0', async () => {
