@@ -49,8 +49,7 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
     portOrPath: port,
     address: '127.0.0.1',
     host: 'localhost',
-    tls: config.ssl,
-    negotiation: config.sslnegotiation,
+    config,
     processID: 1,
     secretKey: 2,
   });
@@ -84,13 +83,14 @@ async function listenPlainly(where: object, answer: (socket: Socket) => void) {
   return { server, received };
 }
 
-const PROCESS = { processID: 1, secretKey: 2, negotiation: 'postgres' } as const;
+const PROCESS = { processID: 1, secretKey: 2 };
 
 test('a request to cancel goes over a Unix socket, too', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, '.s.PGSQL.5432');
   const { server, received } = await listenPlainly({ path }, (socket) => socket.end());
-  const process = { ...PROCESS, portOrPath: path, host: folder.path, tls: false } as const;
+  const config = { ssl: false, sslnegotiation: 'postgres' } as const;
+  const process = { ...PROCESS, portOrPath: path, host: folder.path, config };
   assert.equal(await cancel(process), 'delivered');
   assert.deepEqual(received, ['0000001004d2162e0000000100000002']);
   server.close();
@@ -102,7 +102,8 @@ test('a server that speaks no TLS gets no request over a connection that asks fo
     socket.write('N'),
   );
   const { port } = server.address() as AddressInfo;
-  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', tls: {} };
+  const config = { ssl: {}, sslnegotiation: 'postgres' } as const;
+  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', config };
   assert.equal(await cancel(process), 'unanswered');
   assert.deepEqual(received, ['0000000804d2162f']);
   server.close();

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import { Client } from 'pg';
+import type { Address } from './address.ts';
 
 declare module 'pg' {
   /** What the driver's types leave out. */
@@ -20,8 +20,7 @@ export interface ServerProcess {
   readonly address?: string;
   /** What the certificate must be for. */
   readonly host: string;
-  readonly tls: false | ConnectionOptions;
-  readonly negotiation: 'postgres' | 'direct';
+  readonly config: Pick<Address['config'], 'ssl' | 'sslnegotiation'>;
 }
 
 /** Milliseconds for one request: the server reads it, sends a signal, and closes the connection. */
@@ -35,11 +34,11 @@ const CANCEL_WAIT_MS = 2_000;
  * `unanswered`: there is a connection, and the server does not react.
  */
 export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachable' | 'unanswered'> {
-  const { host, tls, negotiation } = process;
+  const { host, config } = process;
   const name = isIP(host) === 0 ? { servername: host } : {};
   // The driver hides the key from a copy.
-  const ssl = tls && { ...tls, key: tls.key, host, ...name };
-  const { connection } = new Client({ ssl, sslnegotiation: negotiation });
+  const ssl = config.ssl && { ...config.ssl, key: config.ssl.key, host, ...name };
+  const { connection } = new Client({ ...config, ssl });
   return new Promise((resolve) => {
     let outcome: 'delivered' | 'unreachable' | 'unanswered' = 'unreachable';
     const timer = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
@@ -53,7 +52,7 @@ export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachab
     connection.once('connect', () => {
       outcome = 'unanswered';
       if (ssl === false) send();
-      else if (negotiation === 'postgres') connection.requestSsl();
+      else if (config.sslnegotiation === 'postgres') connection.requestSsl();
     });
     connection.once('sslconnect', () => connection.stream.once('secureConnect', send));
     connection.on('error', () => connection.stream.destroy());

@@ -67,7 +67,7 @@ export class ServerConnection {
     const { connection } = client;
     connection.once('backendKeyData', (key: Pick<ServerProcess, 'processID' | 'secretKey'>) => {
       const { stream } = connection;
-      const server = { ...key, host: host.host, tls: config.ssl, negotiation: config.sslnegotiation };
+      const server = { ...key, host: host.host, config };
       // The address that was reached: a name may lead elsewhere by the time of a request to cancel.
       if (host.host.startsWith('/')) {
         this.#process = { ...server, portOrPath: `${host.host}/.s.PGSQL.${host.port}` };
