@@ -3,7 +3,7 @@ import { processorSeconds } from '../test/process-figures.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { quantile } from '../test/steadily.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
-import { type Clients, clientsOf, drive, startLoaded } from './load.ts';
+import { clientsOf, drive, startLoaded } from './load.ts';
 
 const HELP = `Usage: node endurance/compare.ts [flags]
 
@@ -30,16 +30,13 @@ const { before, clients, rounds, seconds, todos, postgresql, synced } = scriptFl
   ['before'],
 );
 
-const KINDS: Readonly<Record<string, (of: Clients) => Promise<void>>> = {
-  'one todo': (of) => of.readOne(),
-  replace: (of) => of.replace(),
-  'list after a replace': async (of) => {
-    await of.replace();
-    await of.list();
-  },
-  create: (of) => of.create(),
-  'create with a key': (of) => of.createOnce(),
-};
+const KINDS = {
+  'one todo': 'readOne',
+  replace: 'replace',
+  'list after a replace': 'replaceAndList',
+  create: 'create',
+  'create with a key': 'createOnce',
+} as const;
 
 process.setMaxListeners(0);
 const parts = new AsyncDisposableStack();
@@ -56,10 +53,10 @@ async function start(checkout?: string) {
   });
   const own = clientsOf(ask, todos);
   for (let made = 0; made < todos; made += 1) await own.create();
-  return async (kind: (of: Clients) => Promise<void>) => {
+  return async (kind: (typeof KINDS)[keyof typeof KINDS]) => {
     const began = performance.now();
     const used = processorSeconds(service.pid);
-    const done = await drive(clients, seconds * 1_000, () => kind(own));
+    const done = await drive(clients, seconds * 1_000, own[kind]);
     if (own.unavailable() > 0) throw new Error(`${own.unavailable()} answers were 503`);
     return {
       microseconds: ((processorSeconds(service.pid) - used) * 1e6) / done,

@@ -68,7 +68,7 @@ export function clientsOf(ask: Ask, todos: number) {
   };
   const one = () => `/todos/${1 + Math.floor(Math.random() * todos)}`;
   const todo = () => ({ title: `Todo ${Math.random().toFixed(18)}`, categoryId: 1 });
-  return {
+  const clients = {
     /** How many answers were 503. */
     unavailable: () => unavailable,
     readOne: () => send(200, 'GET', one()),
@@ -77,7 +77,12 @@ export function clientsOf(ask: Ask, todos: number) {
     replace: () => send(204, 'PUT', one(), todo()),
     create: () => send(201, 'POST', '/todos', todo()),
     createOnce: () => send(201, 'POST', '/todos', todo(), { 'idempotency-key': crypto.randomUUID() }),
+    async replaceAndList() {
+      await clients.replace();
+      await clients.list();
+    },
   };
+  return clients;
 }
 
 /** So many at the same time do this again and again until the time is over, each at least once. Gives how often. */

@@ -61,13 +61,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   replace: { clients: 16, run: (clients) => clients.replace() },
   'replace, one client': { clients: 1, run: (clients) => clients.replace() },
   'create with a key': { clients: 16, run: (clients) => clients.createOnce() },
-  'replace, then list': {
-    clients: 1,
-    async run(clients) {
-      await clients.replace();
-      await clients.list();
-    },
-  },
+  'replace, then list': { clients: 1, run: (clients) => clients.replaceAndList() },
 };
 
 /** A service with so many todos, whose turn to be measured comes again and again. */
