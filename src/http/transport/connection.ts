@@ -49,8 +49,8 @@ export class HttpConnection {
       throw new Error('Cannot take over: the HTTP server does not listen');
     }
     this.#socket = socket;
-    this.#parse = (slice) => parse.call(socket, slice);
-    this.#parseEnd = () => parseEnd.call(socket);
+    this.#parse = parse.bind(socket);
+    this.#parseEnd = parseEnd.bind(socket);
     socket.on('data', this.#take);
     socket.off('data', parse as () => void).off('end', parseEnd as () => void);
     socket.on('end', () => this.#end());
