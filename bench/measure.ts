@@ -127,7 +127,7 @@ async function openCandidate(
     const { port } = running;
     const result = scenario.busy
       ? await readBusily(port, scenario.connections, seconds, prepared, oneLoad)
-      : await prepared.load.run(port, scenario.connections, seconds);
+      : await prepared.load(port, scenario.connections, seconds);
     if (result.requests === 0) throw new Error('it answered nothing');
     todos += result.requests - result.failed;
     return result;
@@ -174,8 +174,8 @@ async function readBusily(
   oneLoad: Load,
 ): Promise<LoadResult> {
   const [lists, ones, creates] = await Promise.all([
-    load.run(port, connections, seconds),
-    oneLoad.run(port, READERS, seconds),
+    load(port, connections, seconds),
+    oneLoad(port, READERS, seconds),
     steadily(CREATES_PER_SECOND, seconds, (nth) => ask(port, create(nth, editor))),
   ]);
   const refused = creates.filter(({ status }) => status !== 201).length;

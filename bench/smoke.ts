@@ -46,7 +46,7 @@ export async function smoke(
 
 async function loadBriefly({ load }: Prepared, port: number): Promise<void> {
   for (let seconds = 1; seconds < MAX_WAIT_SECONDS; seconds *= 2) {
-    const { requests, failed } = await load.run(port, 8, seconds);
+    const { requests, failed } = await load(port, 8, seconds);
     if (failed > 0) throw new Error(`${failed} of ${requests} requests failed`);
     if (requests > 0) return;
   }

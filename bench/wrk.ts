@@ -14,10 +14,8 @@ export const wrkVersion = /^wrk (\S+)/.exec(
   spawnSync('wrk', ['--version'], { encoding: 'utf8' }).stdout ?? '',
 )?.[1];
 
-export interface Load {
-  /** Sends requests over `connections` for so many seconds, the next one on each as soon as one is answered. */
-  run(port: number, connections: number, seconds: number): Promise<LoadResult>;
-}
+/** Sends requests over `connections` for so many seconds, the next one on each as soon as one is answered. */
+export type Load = (port: number, connections: number, seconds: number) => Promise<LoadResult>;
 
 export interface LoadResult {
   /** Answered, whatever the answer. */
@@ -44,18 +42,16 @@ export function openLoad(requests: readonly TodoRequest[], folder: string): Load
   // Where all must be refused in the same way, another answer is the failure.
   const expected = status >= 400 && others.length === 0 ? { BENCH_STATUS: String(status) } : {};
   const env = { ...process.env, BENCH_REQUESTS: file, ...expected };
-  return {
-    async run(port, connections, seconds) {
-      const [command, ...words] = onCore(LOAD_CORE, [
-        ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT],
-        `http://127.0.0.1:${port}/`,
-      ]);
-      const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'], env });
-      const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-      if (code !== 0) throw new Error(`Cannot measure: wrk ended with ${code}\n${output}`);
-      const { refused, unanswered, ...answered } = JSON.parse(output.slice(output.indexOf('{')));
-      const failed = Object.values<number>(unanswered).reduce((sum, count) => sum + count, refused);
-      return { failed, ...answered };
-    },
+  return async (port, connections, seconds) => {
+    const [command, ...words] = onCore(LOAD_CORE, [
+      ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT],
+      `http://127.0.0.1:${port}/`,
+    ]);
+    const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    if (code !== 0) throw new Error(`Cannot measure: wrk ended with ${code}\n${output}`);
+    const { refused, unanswered, ...answered } = JSON.parse(output.slice(output.indexOf('{')));
+    const failed = Object.values<number>(unanswered).reduce((sum, count) => sum + count, refused);
+    return { failed, ...answered };
   };
 }
