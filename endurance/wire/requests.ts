@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bodies } from '../../test/operations/fuzz.ts';
+import { bodies, seldom } from '../../test/operations/fuzz.ts';
 import {
   BODIES,
   HOSTS,
@@ -34,11 +34,6 @@ export interface Known {
 
 /** The last request of a conversation that nobody ends: whether it is answered shows that the connection was kept. */
 export const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-
-/** Seldom, so that most requests come further than to a refusal of this kind. */
-function seldom<T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>, usually = 9): fc.Arbitrary<T> {
-  return fc.oneof({ weight: usually, arbitrary: usual }, { weight: 1, arbitrary: odd });
-}
 
 const ids = fc.integer({ min: 1, max: 30 });
 

@@ -168,22 +168,4 @@ describe('Draining', { concurrency: true }, () => {
     await drained;
     assertRefused(connection.answers(), 408);
   });
-
-  test('what is not answered by the deadline is cut off', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    await using demo = await startDemo({
-      routes: [
-        get('/never', () => {
-          resolve();
-          return new Promise(() => {});
-        }),
-      ],
-    });
-    await using connection = await Connection.open(demo.url);
-    connection.socket.write(GET.replace('/todos/1', '/never'));
-    await promise;
-    await demo.listeners.drain(100);
-    await connection.closed();
-    assert.equal(connection.received(), '');
-  });
 });
