@@ -43,13 +43,16 @@ export function openRecords(
             spans.mark(step);
           };
     const { response } = call;
-    response.on('close', () => {
+    const end = (): void => {
       const status = response.writableFinished ? response.statusCode : undefined;
       const ended = { call, from, until: performance.now(), status };
       metrics?.ended(ended);
       spans?.ended(ended);
       if (status !== undefined) tell?.(eventOf(ended, environment));
-    });
+    };
+    // A client may leave while its request waits until the listener has closed.
+    if (response.destroyed) end();
+    else response.on('close', end);
   };
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { openListeners } from '../../src/http/transport/listeners.ts';
+import type { Ended } from '../../src/observe/record.ts';
 import { openPipeline } from '../../src/pipeline.ts';
 import { beginDrain, type Demo, get, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
@@ -49,6 +50,33 @@ describe('Draining', { concurrency: true }, () => {
     connection.socket.write(GET);
     await connection.closed();
     assert.deepEqual(connection.ends(), ['204 keep-alive', '200 close']);
+  });
+
+  test('a client that leaves while the listener closes is recorded as one that left', async () => {
+    const statuses: unknown[] = [];
+    let underWay = 0;
+    const metrics = {
+      begun() {
+        underWay += 1;
+      },
+      mark() {},
+      ended({ status }: Ended) {
+        underWay -= 1;
+        statuses.push(status);
+      },
+    };
+    const routes = [get('/never', () => new Promise(() => {}))];
+    await using demo = await startDemo({ routes, recorders: { metrics } });
+    await using connection = await openIdle(demo);
+    connection.socket.end(GET.replace('/todos/1', '/never'));
+    // The listener closes when they are accepted.
+    const port = Number(new URL(demo.url).port);
+    const others = Array.from({ length: 20 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    const drained = demo.listeners.drain(60_000);
+    await connection.closed();
+    for (const other of others) other.destroy();
+    await drained;
+    assert.deepEqual({ underWay, statuses }, { underWay: 0, statuses: [200, undefined] });
   });
 
   test('what is asked while the listener closes is answered behind it: its client might come again, and be reset', async () => {
