@@ -1,5 +1,5 @@
 // How much memory, disk and processor a service takes: npm run capacity -- --help
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runFacts } from '../bench/machine.ts';
@@ -39,7 +39,10 @@ function makeFolder(): void {
   // A server that root starts runs as another user, who must be able to enter.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  process.once('exit', () => {
+    // Again: it gives up, without an error, where the server that ends removes a file at the same moment.
+    while (existsSync(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
 }
 
 async function measure(): Promise<string> {

@@ -203,7 +203,8 @@ function launch(
     ...user,
   });
   const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
+  // Before what was registered earlier: a folder goes when nobody writes into it any more.
+  process.prependOnceListener('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   return child;
 }
