@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import {
   appendFile,
   chmod,
@@ -42,12 +42,13 @@ const OTHERS = 'FROM pg_stat_activity WHERE datname = current_database() AND pid
 
 type Row = Record<string, unknown>;
 
-/** The servers that end with this process. */
-const running = new Set<ChildProcess>();
+/** The servers that end with this process, and their folders, which may be in memory. */
+const undisposed = new Set<PostgresServer>();
 process.once('exit', () => {
-  for (const server of running) server.kill('SIGQUIT');
+  for (const server of undisposed) server.abandon();
 });
-for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+// Each time: a second signal must not end that before its time.
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
 /** A PostgreSQL server of this test's own. */
 export class PostgresServer implements AsyncDisposable {
@@ -69,6 +70,7 @@ export class PostgresServer implements AsyncDisposable {
     this.port = port;
     this.#programs = programs;
     this.#settings = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', ...settings];
+    undisposed.add(this);
   }
 
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
@@ -259,8 +261,6 @@ export class PostgresServer implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = server;
-    running.add(server);
-    server.once('exit', () => running.delete(server));
     let said = '';
     await new Promise<void>((resolve, reject) => {
       server.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -295,6 +295,14 @@ export class PostgresServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await rm(this.#folder, { recursive: true, force: true });
+    undisposed.delete(this);
+  }
+
+  /** Ends the server, and removes its folder, without a wait. */
+  abandon(): void {
+    this.#process?.kill('SIGQUIT');
+    // A file that the server removes meanwhile ends a removal early, without an error.
+    while (existsSync(this.#folder)) rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
