@@ -32,7 +32,7 @@ export class ServiceNotOpened extends Error {
  *
  * @param output counts the lines that the log dropped.
  * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port or traces cannot,
- * {NotUsable} when the development key cannot.
+ * {NotUsable} when a key file cannot.
  */
 export async function openService(
   config: Config,

@@ -181,18 +181,55 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
 });
 
+/** Settings whose file was found sound, as a start has them while it waits for its database. */
+async function settingsWith(variable: 'TODO_AUTH_KEYS_FILE' | 'TODO_AUTH_SECRET_FILE', path: string) {
+  const settings = await readAuth(readSettings({ ...ISSUER, [variable]: path }, {}), 'production');
+  assert.ok(settings);
+  return settings;
+}
+
 test('a secret that was taken out while a start waited for its database is never trusted', async () => {
   await using folder = await temporaryFolder();
   const path = await folder.write('secret', contentOf(OLD));
-  const env = { ...ISSUER, TODO_AUTH_SECRET_FILE: path };
-  const settings = await readAuth(readSettings(env, {}), 'production');
-  assert.ok(settings);
-  // Longer: two changes within some milliseconds have one time with older kernels.
-  await folder.write('secret', contentOf(NEW, LONG));
-  await using keys = await openKeys(settings, { tell: () => {} });
+  const settings = await settingsWith('TODO_AUTH_SECRET_FILE', path);
+  await folder.write('secret', contentOf(NEW));
+  await chmod(path, 0o644);
+  const { tell, lines } = keptLog();
+  await using keys = await openKeys(settings, { tell });
   const codeOf = verdictsWith(keys);
   assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
+  assert.deepEqual(
+    lines.map(({ event, level }) => [event, level]),
+    [
+      ['secret-file-readable', 40],
+      ['keys-loaded', 20],
+    ],
+    'the log says what is so now, as of a file that nobody has changed',
+  );
 });
+
+for (const [variable, name, content] of [
+  ['TODO_AUTH_KEYS_FILE', 'keys file', only('p256')],
+  ['TODO_AUTH_SECRET_FILE', 'secret file', contentOf(OLD)],
+] as const) {
+  for (const [what, damage, reason] of [
+    ['gone', rm, 'there is no such file'],
+    [
+      'larger than it may be',
+      (path: string) => writeFile(path, 'x'.repeat(65_537)),
+      'it is larger than 64 KiB',
+    ],
+  ] as const) {
+    test(`a ${name} that is ${what} after a start has waited ends the start: what it held is not trusted`, async () => {
+      await using folder = await temporaryFolder();
+      const path = await folder.write('file', content);
+      const settings = await settingsWith(variable, path);
+      await damage(path);
+      const message = `The ${name} "${path}" has changed: ${reason}`;
+      await assert.rejects(openKeys(settings, { tell: () => {} }), { name: 'NotUsable', message });
+    });
+  }
+}
 
 test('a secret is changed in three steps, under requests, without one 401', async () => {
   await using folder = await temporaryFolder();

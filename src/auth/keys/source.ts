@@ -1,6 +1,7 @@
+import { asNotUsable, NotUsable } from '../../files.ts';
 import { openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
-import { type FileSource, openWatchedKeys } from './files.ts';
+import { type FileSource, openWatchedKeys, readFileSource } from './files.ts';
 import { fixedKeys, type Keys, type KeysOptions } from './keys.ts';
 import { openRemoteKeys, type RemoteSource } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
@@ -11,7 +12,7 @@ export type KeySource = { readonly kind: 'development'; readonly path: string } 
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
- * @throws {NotUsable} when the development key cannot be made.
+ * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
  */
 export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
   const { source } = settings;
@@ -22,10 +23,13 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
     }
     case 'secret-file':
     case 'keys-file': {
-      const keys = openWatchedKeys(source, options);
-      // It was read before the start waited for its database.
-      await keys.refresh();
-      return keys;
+      const { kind, path } = source;
+      // Again, as it is now: a start waits for its database after it was found sound.
+      const now = await readFileSource(kind, path).catch((error) => {
+        const what = kind === 'keys-file' ? 'keys' : 'secret';
+        throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
+      });
+      return openWatchedKeys(now, options);
     }
     case 'jwks-url':
     case 'discovery':
