@@ -97,6 +97,18 @@ test('a request to cancel goes over a Unix socket, too', async () => {
   assert.equal(await cancel(process), 'unreachable');
 });
 
+test('what a server answers to a request to cancel is left alone, whatever it is', async () => {
+  // A description of -1 columns would be too much for the driver.
+  const { server } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
+    socket.end(Buffer.from('5400000006ffff', 'hex')),
+  );
+  const { port } = server.address() as AddressInfo;
+  const config = { ssl: false, sslnegotiation: 'postgres' } as const;
+  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', config };
+  assert.equal(await cancel(process), 'delivered');
+  server.close();
+});
+
 test('a server that speaks no TLS gets no request over a connection that asks for it', async () => {
   const { server, received } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
     socket.write('N'),

@@ -8,6 +8,8 @@ declare module 'pg' {
     connect(portOrPath: number | string, address?: string): void;
     requestSsl(): void;
     cancel(processID: number, secretKey: number): void;
+    /** Reads what the server says, as soon as it is no longer about TLS. */
+    attachListeners(stream: Connection['stream']): void;
   }
 }
 
@@ -39,6 +41,8 @@ export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachab
   // The driver hides the key from a copy.
   const ssl = config.ssl && { ...config.ssl, key: config.ssl.key, host, ...name };
   const { connection } = new Client({ ...config, ssl });
+  // It has nothing to say: the driver would throw at what it does not understand.
+  connection.attachListeners = (stream) => void stream.resume();
   return new Promise((resolve) => {
     let outcome: 'delivered' | 'unreachable' | 'unanswered' = 'unreachable';
     const timer = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
