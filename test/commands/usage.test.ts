@@ -128,6 +128,7 @@ for (const args of [
   ['serve', '--port'],
   ['migrate', 'now'],
   ['categories', 'list', 'all'],
+  ['token', 'create', 'ada'],
 ]) {
   test(`todo-service ${args.join(' ')} is wrong usage: 2, without a stack`, async () => {
     const { code, stdout, stderr } = await runProgram(args);
