@@ -27,8 +27,7 @@ const flags = scriptFlags(HELP, { cycles: 200, seed: Date.now() % 1_000_000 }, [
   ...(['power-cut', 'repeats', 'postgresql'] as const),
 ]);
 
-// Not `process.exitCode`: the package that starts PostgreSQL sets it back to 0.
-process.exit(await main());
+process.exitCode = await main();
 
 async function main(): Promise<number> {
   await using folder = await temporaryFolder();
