@@ -46,10 +46,10 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
   // The driver changes what it is given.
   new Client(config);
   const outcome = await cancel({
-    portOrPath: port,
-    address: '127.0.0.1',
+    target: { host: '127.0.0.1', port },
     host: 'localhost',
-    config,
+    tls: config.ssl,
+    negotiation: config.sslnegotiation,
     processID: 1,
     secretKey: 2,
   });
@@ -83,14 +83,13 @@ async function listenPlainly(where: object, answer: (socket: Socket) => void) {
   return { server, received };
 }
 
-const PROCESS = { processID: 1, secretKey: 2 };
+const PROCESS = { processID: 1, secretKey: 2, negotiation: 'postgres' } as const;
 
 test('a request to cancel goes over a Unix socket, too', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, '.s.PGSQL.5432');
   const { server, received } = await listenPlainly({ path }, (socket) => socket.end());
-  const config = { ssl: false, sslnegotiation: 'postgres' } as const;
-  const process = { ...PROCESS, portOrPath: path, host: folder.path, config };
+  const process = { ...PROCESS, target: { path }, host: folder.path, tls: false } as const;
   assert.equal(await cancel(process), 'delivered');
   assert.deepEqual(received, ['0000001004d2162e0000000100000002']);
   server.close();
@@ -98,13 +97,11 @@ test('a request to cancel goes over a Unix socket, too', async () => {
 });
 
 test('what a server answers to a request to cancel is left alone, whatever it is', async () => {
-  // A description of -1 columns would be too much for the driver.
   const { server } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
     socket.end(Buffer.from('5400000006ffff', 'hex')),
   );
   const { port } = server.address() as AddressInfo;
-  const config = { ssl: false, sslnegotiation: 'postgres' } as const;
-  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', config };
+  const process = { ...PROCESS, target: { host: '127.0.0.1', port }, host: 'localhost', tls: false } as const;
   assert.equal(await cancel(process), 'delivered');
   server.close();
 });
@@ -114,8 +111,7 @@ test('a server that speaks no TLS gets no request over a connection that asks fo
     socket.write('N'),
   );
   const { port } = server.address() as AddressInfo;
-  const config = { ssl: {}, sslnegotiation: 'postgres' } as const;
-  const process = { ...PROCESS, portOrPath: port, address: '127.0.0.1', host: 'localhost', config };
+  const process = { ...PROCESS, target: { host: '127.0.0.1', port }, host: 'localhost', tls: {} } as const;
   assert.equal(await cancel(process), 'unanswered');
   assert.deepEqual(received, ['0000000804d2162f']);
   server.close();

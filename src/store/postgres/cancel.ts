@@ -1,69 +1,80 @@
-import { isIP } from 'node:net';
-import { Client } from 'pg';
-import type { Address } from './address.ts';
-
-declare module 'pg' {
-  /** What the driver's types leave out. */
-  interface Connection {
-    connect(portOrPath: number | string, address?: string): void;
-    requestSsl(): void;
-    cancel(processID: number, secretKey: number): void;
-    /** Reads what the server says, as soon as it is no longer about TLS. */
-    attachListeners(stream: Connection['stream']): void;
-  }
-}
+import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** A server process, what it must be told to give up what it does, and how it is reached. */
 export interface ServerProcess {
   readonly processID: number;
   readonly secretKey: number;
-  /** Of its socket; or the port at `address`, that which the connection itself reached: a name may mean another server by now. */
-  readonly portOrPath: number | string;
-  readonly address?: string;
+  /** The address that the connection itself reached: a name may mean another server by now. */
+  readonly target: NetConnectOpts;
   /** What the certificate must be for. */
   readonly host: string;
-  readonly config: Pick<Address['config'], 'ssl' | 'sslnegotiation'>;
+  readonly tls: false | ConnectionOptions;
+  readonly negotiation: 'postgres' | 'direct';
 }
 
 /** Milliseconds for one request: the server reads it, sends a signal, and closes the connection. */
 const CANCEL_WAIT_MS = 2_000;
 
+// https://www.postgresql.org/docs/current/protocol-message-formats.html
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const CANCEL_REQUEST_CODE = 80_877_102;
+
 /**
  * Asks a server to give up what one of its processes does, over a connection of its own, encrypted where the first is.
- * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  *
  * @returns `delivered`: the server has read it, and its signal is sent. `unreachable`: no connection could be made.
  * `unanswered`: there is a connection, and the server does not react.
  */
 export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachable' | 'unanswered'> {
-  const { host, config } = process;
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  // The driver hides the key from a copy.
-  const ssl = config.ssl && { ...config.ssl, key: config.ssl.key, host, ...name };
-  const { connection } = new Client({ ...config, ssl });
-  // It has nothing to say: the driver would throw at what it does not understand.
-  connection.attachListeners = (stream) => void stream.resume();
   return new Promise((resolve) => {
-    let outcome: 'delivered' | 'unreachable' | 'unanswered' = 'unreachable';
-    const timer = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
-    const send = (): void => {
+    let reached = false;
+    let delivered = false;
+    const socket = connectTcp(process.target);
+    const timer = setTimeout(() => socket.destroy(), CANCEL_WAIT_MS);
+    const send = (stream: Socket): void => {
       // The server says nothing: it closes the connection when its signal is sent.
-      connection.stream.once('end', () => {
-        outcome = 'delivered';
-      });
-      connection.cancel(process.processID, process.secretKey);
+      stream
+        .on('error', () => {})
+        .once('end', () => {
+          delivered = true;
+        });
+      stream.resume().write(requestOf(process));
     };
-    connection.once('connect', () => {
-      outcome = 'unanswered';
-      if (ssl === false) send();
-      else if (config.sslnegotiation === 'postgres') connection.requestSsl();
+    const encrypt = (tls: ConnectionOptions): void => {
+      const { host, negotiation } = process;
+      const name = isIP(host) === 0 ? { servername: host } : {};
+      const alpn = negotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {};
+      // The driver hides the key from a copy.
+      const stream = connectTls({ ...tls, key: tls.key, ...name, ...alpn, host, socket }, () => send(stream));
+      stream.on('error', () => socket.destroy());
+    };
+    socket.once('connect', () => {
+      reached = true;
+      const { tls } = process;
+      if (tls === false) return send(socket);
+      if (process.negotiation === 'direct') return encrypt(tls);
+      // Whatever is not "S" is no TLS, and a key is never sent in the clear.
+      socket.once('data', (answer) => {
+        if (answer.toString('latin1') === 'S') encrypt(tls);
+        else socket.destroy();
+      });
+      socket.write(SSL_REQUEST);
     });
-    connection.once('sslconnect', () => connection.stream.once('secureConnect', send));
-    connection.on('error', () => connection.stream.destroy());
-    connection.once('end', () => {
+    socket.on('error', () => {});
+    socket.once('close', () => {
       clearTimeout(timer);
-      resolve(outcome);
+      if (delivered) resolve('delivered');
+      else resolve(reached ? 'unanswered' : 'unreachable');
     });
-    connection.connect(process.portOrPath, process.address);
   });
+}
+
+function requestOf({ processID, secretKey }: ServerProcess): Buffer {
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(CANCEL_REQUEST_CODE, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  return request;
 }

@@ -67,12 +67,12 @@ export class ServerConnection {
     const { connection } = client;
     connection.once('backendKeyData', (key: Pick<ServerProcess, 'processID' | 'secretKey'>) => {
       const { stream } = connection;
-      const server = { ...key, host: host.host, config };
+      const server = { ...key, host: host.host, tls: config.ssl, negotiation: config.sslnegotiation };
       // The address that was reached: a name may lead elsewhere by the time of a request to cancel.
       if (host.host.startsWith('/')) {
-        this.#process = { ...server, portOrPath: `${host.host}/.s.PGSQL.${host.port}` };
+        this.#process = { ...server, target: { path: `${host.host}/.s.PGSQL.${host.port}` } };
       } else if (stream instanceof Socket && stream.remoteAddress !== undefined) {
-        this.#process = { ...server, portOrPath: host.port, address: stream.remoteAddress };
+        this.#process = { ...server, target: { host: stream.remoteAddress, port: host.port } };
       }
     });
     // Before the driver's own listener, which may send the next statement at once.
