@@ -143,7 +143,7 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   const isDevelopment = source.loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   if (environment === 'production' && isDevelopment)
     settings.refuse(variable, 'must not hold a development key in production', JSON.stringify(value));
-  return source;
+  return { kind, path: value };
 }
 
 function chooseDiscovery(settings: Settings): KeySource | undefined {

@@ -7,7 +7,10 @@ import { openRemoteKeys, type RemoteSource } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */
-export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
+export type KeySource =
+  | { readonly kind: 'development'; readonly path: string }
+  | Pick<FileSource, 'kind' | 'path'>
+  | RemoteSource;
 
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
