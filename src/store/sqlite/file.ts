@@ -23,10 +23,7 @@ export function resolvePath(path: string): string {
 /** Throws an Error for people when a file that is there is not to be opened. */
 export function checkFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined)
-    throw new Error(
-      'there is no such file: name it by --database or --data-dir, or start "todo-service serve", which makes it',
-    );
+  if (stats === undefined) throw new Error('there is no such file, "todo-service serve" makes it');
   if (!stats.isFile()) throw new Error('it must be a file');
   if (stats.size === 0) {
     throw new Error(
