@@ -4,53 +4,38 @@ import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 
 const ROOM = 2 ** 20;
-const noBatch = () => ({ ids: new Set<number>(), adds: false });
+const noBatch = () => ({ ids: new Set<number>() });
 
 const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
 
 test('what was read is known', () => {
   const cache = new TodoCache(ROOM, noBatch());
   assert.equal(cache.get(1), undefined);
-  cache.set(1, todo(1));
+  cache.set(todo(1));
   assert.deepEqual(cache.get(1), todo(1));
-  cache.set(2, 'missing');
-  assert.equal(cache.get(2), 'missing');
 });
 
 test('while a change of a todo is under way, it is neither known nor remembered', () => {
   const underWay = noBatch();
   const cache = new TodoCache(ROOM, underWay);
-  cache.set(1, todo(1));
-  cache.set(2, todo(2));
+  cache.set(todo(1));
+  cache.set(todo(2));
   underWay.ids.add(1);
   assert.equal(cache.get(1), undefined);
-  cache.set(1, todo(1));
+  cache.set(todo(1));
   assert.equal(cache.get(1), undefined);
   assert.deepEqual(cache.get(2), todo(2));
   cache.forget([1]);
   underWay.ids.clear();
   assert.equal(cache.get(1), undefined);
-  cache.set(1, 'missing');
-  assert.equal(cache.get(1), 'missing');
-});
-
-test('while a todo is being added, no id is known to be missing, and its own is not afterwards', () => {
-  const underWay = noBatch();
-  const cache = new TodoCache(ROOM, underWay);
-  for (const id of [8, 9]) cache.set(id, 'missing');
-  underWay.adds = true;
-  assert.deepEqual([cache.get(8), cache.get(9)], [undefined, undefined]);
-  cache.set(8, 'missing');
-  assert.equal(cache.get(8), undefined);
-  cache.forget([8]);
-  underWay.adds = false;
-  assert.deepEqual([cache.get(8), cache.get(9)], [undefined, 'missing']);
+  cache.set(todo(1));
+  assert.deepEqual(cache.get(1), todo(1));
 });
 
 test('a todo that a batch did not change is known again when the batch is done', () => {
   const underWay = noBatch();
   const cache = new TodoCache(ROOM, underWay);
-  cache.set(1, todo(1));
+  cache.set(todo(1));
   underWay.ids.add(1);
   underWay.ids.clear();
   assert.deepEqual(cache.get(1), todo(1));
@@ -58,20 +43,20 @@ test('a todo that a batch did not change is known again when the batch is done',
 
 test('when another program changes the file, nothing is known any more', () => {
   const cache = new TodoCache(ROOM, noBatch());
-  cache.set(1, todo(1));
+  cache.set(todo(1));
   cache.forget('all');
   assert.equal(cache.get(1), undefined);
 });
 
 test('a limit of 0 bytes knows nothing', () => {
   const cache = new TodoCache(0, noBatch());
-  cache.set(1, todo(1));
+  cache.set(todo(1));
   assert.equal(cache.get(1), undefined);
 });
 
 test('what weighs more than the limit is forgotten', () => {
   const cache = new TodoCache(10_000, noBatch());
-  for (let id = 1; id <= 1_000; id += 1) cache.set(id, todo(id));
+  for (let id = 1; id <= 1_000; id += 1) cache.set(todo(id));
   const known = Array.from({ length: 1_000 }, (_, index) => cache.get(index + 1)).filter(
     (each) => each !== undefined,
   );

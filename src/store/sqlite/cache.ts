@@ -2,28 +2,25 @@ import { RecentCache } from '../../recent-cache.ts';
 import type { TodoRepresentation } from '../todo.ts';
 import type { Changed, UnderWay } from './writer.ts';
 
-/** What is known of a todo. */
-type Known = TodoRepresentation | 'missing';
-
 /** Bytes that an entry costs beside its text: its objects, its tag, its place in the map. Rounded up. */
 const OVERHEAD = 256;
 
 /** A JavaScript string takes at most two bytes for a UTF-16 unit. */
-const weigh = (_id: number, known: Known): number =>
-  OVERHEAD + (known === 'missing' ? 0 : 2 * known.json.length);
+const weigh = (_id: number, { json }: TodoRepresentation): number => OVERHEAD + 2 * json.length;
 
 /**
  * Todos that were read and that this process may trust without asking SQLite, because the writer tells of every change, of
  * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it
- * nobody reads soon, and keeping it costs as much. From the moment a batch is sent until it is done, its changes may be
- * visible to some and not to others: what it may change is asked of SQLite meanwhile.
+ * nobody reads soon, and keeping it costs as much. Of ids without a todo nothing is kept: whoever asks for many would push
+ * out the todos. From the moment a batch is sent until it is done, its changes may be visible to some and not to others:
+ * what it may change is asked of SQLite meanwhile.
  */
 export class TodoCache {
-  readonly #todos: RecentCache<number, Known>;
-  readonly #underWay: UnderWay;
+  readonly #todos: RecentCache<number, TodoRepresentation>;
+  readonly #underWay: Pick<UnderWay, 'ids'>;
 
   /** @param limit Bytes; 0 switches the cache off. */
-  constructor(limit: number, underWay: UnderWay) {
+  constructor(limit: number, underWay: Pick<UnderWay, 'ids'>) {
     this.#underWay = underWay;
     this.#todos = new RecentCache(limit, weigh);
   }
@@ -34,16 +31,13 @@ export class TodoCache {
   }
 
   /** Undefined when SQLite has to be asked. */
-  get(id: number): Known | undefined {
-    const { ids, adds } = this.#underWay;
-    if (ids.has(id)) return undefined;
-    const known = this.#todos.get(id);
-    return known === 'missing' && adds ? undefined : known;
+  get(id: number): TodoRepresentation | undefined {
+    return this.#underWay.ids.has(id) ? undefined : this.#todos.get(id);
   }
 
-  /** What SQLite said of a todo. What a batch changes meanwhile is forgotten at its end. */
-  set(id: number, known: Known): void {
-    this.#todos.set(id, known);
+  /** What SQLite said. What a batch changes meanwhile is forgotten at its end. */
+  set(todo: TodoRepresentation): void {
+    this.#todos.set(todo.id, todo);
   }
 
   forget(changed: Changed): void {

@@ -38,10 +38,11 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   }
 
   function readRow(id: number) {
-    const todo = findRow(id);
-    const known = todo === undefined ? 'missing' : represent(todo);
-    cache.set(id, known);
-    return known;
+    const row = findRow(id);
+    if (row === undefined) return undefined;
+    const todo = represent(row);
+    cache.set(todo);
+    return todo;
   }
 
   return {
@@ -53,8 +54,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 
     find(id) {
       health.assertUsable();
-      const known = cache.get(id) ?? read(() => readRow(id));
-      return known === 'missing' ? undefined : known;
+      return cache.get(id) ?? read(() => readRow(id));
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
