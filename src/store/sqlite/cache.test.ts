@@ -4,7 +4,7 @@ import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 
 const ROOM = 2 ** 20;
-const noBatch = () => ({ ids: new Set<number>() });
+const noBatch = () => new Set<number>();
 
 const todo = (id: number, title = 'a') => represent({ id, title, done: false, categoryId: 1 });
 
@@ -20,13 +20,13 @@ test('while a change of a todo is under way, it is neither known nor remembered'
   const cache = new TodoCache(ROOM, underWay);
   cache.set(todo(1));
   cache.set(todo(2));
-  underWay.ids.add(1);
+  underWay.add(1);
   assert.equal(cache.get(1), undefined);
   cache.set(todo(1));
   assert.equal(cache.get(1), undefined);
   assert.deepEqual(cache.get(2), todo(2));
   cache.forget([1]);
-  underWay.ids.clear();
+  underWay.clear();
   assert.equal(cache.get(1), undefined);
   cache.set(todo(1));
   assert.deepEqual(cache.get(1), todo(1));
@@ -36,8 +36,8 @@ test('a todo that a batch did not change is known again when the batch is done',
   const underWay = noBatch();
   const cache = new TodoCache(ROOM, underWay);
   cache.set(todo(1));
-  underWay.ids.add(1);
-  underWay.ids.clear();
+  underWay.add(1);
+  underWay.clear();
   assert.deepEqual(cache.get(1), todo(1));
 });
 

@@ -17,10 +17,10 @@ const weigh = (_id: number, { json }: TodoRepresentation): number => OVERHEAD + 
  */
 export class TodoCache {
   readonly #todos: RecentCache<number, TodoRepresentation>;
-  readonly #underWay: Pick<UnderWay, 'ids'>;
+  readonly #underWay: UnderWay['ids'];
 
-  /** @param limit Bytes; 0 switches the cache off. */
-  constructor(limit: number, underWay: Pick<UnderWay, 'ids'>) {
+  /** @param limit Bytes; 0 switches the cache off. @param underWay of the todos that a batch may change now. */
+  constructor(limit: number, underWay: UnderWay['ids']) {
     this.#underWay = underWay;
     this.#todos = new RecentCache(limit, weigh);
   }
@@ -32,7 +32,7 @@ export class TodoCache {
 
   /** Undefined when SQLite has to be asked. */
   get(id: number): TodoRepresentation | undefined {
-    return this.#underWay.ids.has(id) ? undefined : this.#todos.get(id);
+    return this.#underWay.has(id) ? undefined : this.#todos.get(id);
   }
 
   /** What SQLite said. What a batch changes meanwhile is forgotten at its end. */

@@ -108,7 +108,7 @@ async function openParts(path: string, options: SqliteOptions) {
         list.forget(changed);
       }),
     );
-    const cache = new TodoCache(cacheBytes, writer.underWay);
+    const cache = new TodoCache(cacheBytes, writer.underWay.ids);
     const list = parts.use(new SqliteList(health, writer.underWay));
     return { findRow, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
