@@ -132,18 +132,19 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
     return undefined;
   }
   const kind = variable === 'TODO_AUTH_KEYS_FILE' ? 'keys-file' : 'secret-file';
-  const source = await readFileSource(kind, value).catch(asNotUsable);
-  if (source instanceof NotUsable) {
+  const source = { kind, path: value } as const;
+  const loaded = await readFileSource(source).catch(asNotUsable);
+  if (loaded instanceof NotUsable) {
     const wanted = kind === 'keys-file' ? 'a PEM public key, a JWK or a JWKS' : 'a file with HMAC secrets';
     // What is no file may be the secret itself.
     const named = kind === 'keys-file' || existsSync(value) ? JSON.stringify(value) : 'a name';
-    settings.refuse(variable, `must name ${wanted}`, `${named}: ${source.message}`);
+    settings.refuse(variable, `must name ${wanted}`, `${named}: ${loaded.message}`);
     return undefined;
   }
-  const isDevelopment = source.loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
+  const isDevelopment = loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   if (environment === 'production' && isDevelopment)
     settings.refuse(variable, 'must not hold a development key in production', JSON.stringify(value));
-  return { kind, path: value };
+  return source;
 }
 
 function chooseDiscovery(settings: Settings): KeySource | undefined {

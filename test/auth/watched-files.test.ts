@@ -4,7 +4,7 @@ import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileSource, openWatchedKeys, readFileSource } from '../../src/auth/keys/files.ts';
+import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/read-settings.ts';
@@ -40,7 +40,7 @@ async function watch(kind: FileSource['kind'], content: string) {
   const folder = await temporaryFolder();
   const path = await folder.write('file', content);
   const { tell, lines } = keptLog();
-  const keys = openWatchedKeys(await readFileSource(kind, path), { tell });
+  const keys = await openWatchedKeys({ kind, path }, { tell });
   return {
     path,
     keys,
@@ -153,7 +153,7 @@ test('a secret file that every user of the machine may read gets a line in the l
   ] as const) {
     await chmod(file.path, mode);
     const { tell, lines } = keptLog();
-    await using _keys = openWatchedKeys(await readFileSource('secret-file', file.path), { tell });
+    await using _keys = await openWatchedKeys({ kind: 'secret-file', path: file.path }, { tell });
     const told = lines.filter(({ event }) => event === 'secret-file-readable');
     assert.equal(told.length, times, mode.toString(8));
   }
@@ -171,8 +171,8 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   }
   await symlink('..1', at('..data'));
   await symlink('..data/secret', at('secret'));
-  const source = await readFileSource('secret-file', at('secret'));
-  await using keys = openWatchedKeys(source, { tell: () => {} });
+  const source = { kind: 'secret-file', path: at('secret') } as const;
+  await using keys = await openWatchedKeys(source, { tell: () => {} });
   const codeOf = verdictsWith(keys);
   await symlink('..2', at('..data_tmp'));
   await rename(at('..data_tmp'), at('..data'));

@@ -15,22 +15,21 @@ import {
 import { recognizeKey } from './recognize.ts';
 import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
-const READERS = {
-  'keys-file': readKeysFile,
-  /** The secrets themselves are not kept. */
-  async 'secret-file'(path: string) {
-    const { secrets: _, ...loaded } = await readSecretFile(path);
-    return loaded;
-  },
-};
+/** A file that is read again when it changes. */
+export interface FileSource {
+  readonly kind: 'secret-file' | 'keys-file';
+  readonly path: string;
+}
 
-/** A file with keys or secrets, and what it had when it was found sound. */
-export type FileSource = Awaited<ReturnType<typeof readFileSource>>;
-
-/** @throws {NotUsable} when the file has no usable key. */
-export async function readFileSource(kind: keyof typeof READERS, path: string) {
-  const seen = await fingerprintOf(path);
-  return { kind, path, seen, loaded: await READERS[kind](path) };
+/**
+ * The keys of the file. The secrets themselves are not kept.
+ *
+ * @throws {NotUsable} when it has no usable key.
+ */
+export async function readFileSource({ kind, path }: FileSource) {
+  if (kind === 'keys-file') return readKeysFile(path);
+  const { secrets: _, ...loaded } = await readSecretFile(path);
+  return loaded;
 }
 
 /** A key or a secret that was taken out is trusted for less than a second. */
@@ -39,11 +38,18 @@ const INTERVAL_MS = 500;
 /**
  * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
  * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
- * Faults leave the known keys in force.
+ *
+ * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer; later faults leave the known keys in
+ * force.
  */
-export function openWatchedKeys({ kind, path, ...first }: FileSource, options: KeysOptions): Keys {
+export async function openWatchedKeys(source: FileSource, options: KeysOptions): Promise<Keys> {
+  const { kind, path } = source;
   const { current, update } = currentKeys(`the file ${path}`, options);
-  let { seen, loaded } = first;
+  let seen = await fingerprintOf(path);
+  let loaded = await readFileSource(source).catch((error) => {
+    const what = kind === 'keys-file' ? 'keys' : 'secret';
+    throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
+  });
   if (loaded.readableByOthers) options.tell({ event: 'secret-file-readable', path });
   update(loaded);
   let running: Promise<void> | undefined;
@@ -51,7 +57,7 @@ export function openWatchedKeys({ kind, path, ...first }: FileSource, options: K
   async function reread(): Promise<void> {
     const now = await fingerprintOf(path);
     if (now === seen) return;
-    const read = await READERS[kind](path).catch(asNotUsable);
+    const read = await readFileSource(source).catch(asNotUsable);
     // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
     if ((await fingerprintOf(path)) !== now) return;
     seen = now;

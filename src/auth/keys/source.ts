@@ -1,16 +1,12 @@
-import { asNotUsable, NotUsable } from '../../files.ts';
 import { openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
-import { type FileSource, openWatchedKeys, readFileSource } from './files.ts';
+import { type FileSource, openWatchedKeys } from './files.ts';
 import { fixedKeys, type Keys, type KeysOptions } from './keys.ts';
 import { openRemoteKeys, type RemoteSource } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
 
 /** Where keys come from: exactly one of these. */
-export type KeySource =
-  | { readonly kind: 'development'; readonly path: string }
-  | Pick<FileSource, 'kind' | 'path'>
-  | RemoteSource;
+export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
 
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
@@ -25,15 +21,8 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
       return fixedKeys([fromSecret(secret, keyId, 'HS256')], `development key ${keyId} in ${source.path}`);
     }
     case 'secret-file':
-    case 'keys-file': {
-      const { kind, path } = source;
-      // Again, as it is now: a start waits for its database after it was found sound.
-      const now = await readFileSource(kind, path).catch((error) => {
-        const what = kind === 'keys-file' ? 'keys' : 'secret';
-        throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
-      });
-      return openWatchedKeys(now, options);
-    }
+    case 'keys-file':
+      return openWatchedKeys(source, options);
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {
