@@ -46,7 +46,7 @@ describe('Draining', { concurrency: true }, () => {
     await using connection = await Connection.open(demo.url);
     connection.socket.write(GET.replace('/todos/1', '/stop'));
     await connection.until('204 No Content');
-    while (demo.server.listening) await setImmediate();
+    await beginDrain(demo);
     connection.socket.write(GET);
     await connection.closed();
     assert.deepEqual(connection.ends(), ['204 keep-alive', '200 close']);
