@@ -1,11 +1,13 @@
-// For nginx's njs: holds requests that found nobody listening until somebody does, at most 10 s.
+// For nginx's njs: sends a request again that found nobody listening, or may be repeated, as soon as somebody listens.
 const INTERVAL_MS = 100;
 const PATIENCE_MS = 10000;
+const MAX_PASSES = 4;
 
 async function wait(r) {
-  // "-": no connection was made, so that nothing was sent. Anything else may have been a change, and is not repeated.
-  const tries = r.variables.upstream_connect_time.split(/[,:] */);
-  if (tries[tries.length - 1].trim() !== '-') {
+  // An entry for each connection, " : " between passes. "-": none was made, so that nothing was sent.
+  const passes = r.variables.upstream_connect_time.split(' : ');
+  const nothingSent = passes[passes.length - 1].endsWith('-');
+  if (passes.length === MAX_PASSES || !(nothingSent || mayBeRepeated(r))) {
     r.return(502);
     return;
   }
@@ -18,6 +20,12 @@ async function wait(r) {
     await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
   }
   r.return(502);
+}
+
+/** Reads, and creates with an Idempotency-Key. */
+function mayBeRepeated(r) {
+  const reads = r.method === 'GET' || r.method === 'HEAD';
+  return reads || (r.method === 'POST' && r.headersIn['Idempotency-Key'] !== undefined);
 }
 
 async function listens(url) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
@@ -10,7 +11,8 @@ import { askBy } from './raw.ts';
 
 /**
  * 16 clients, half of them each on one keep-alive connection, the others on a new one for each request, read and create
- * through a proxy, while the only instance behind it is stopped and started anew on the same file and port, so many times.
+ * with an `Idempotency-Key` through a proxy, while the only instance behind it is stopped and started anew on the same file
+ * and port, so many times.
  *
  * @returns whatever is not a success, by status or by the code of the error of a connection, and how many creates that
  * were answered are not there once.
@@ -33,7 +35,8 @@ export async function restartBehind(startProxy: StartProxy, restarts: number) {
   /** Rejects without a complete answer. */
   async function ask(agent: Agent, line: object, body?: string): Promise<number> {
     const { hostname, port } = new URL(proxy.url);
-    const headers = { authorization, 'content-type': 'application/json' };
+    const key = body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+    const headers = { authorization, ...key };
     return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
   }
 
