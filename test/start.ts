@@ -145,7 +145,8 @@ export async function runProgram(
 ): Promise<Finished> {
   const child = launch(sourceOf(options.checkout), args, options.env ?? {}, options.user);
   const output = collect(child);
-  child.stdin?.end(options.input ?? '');
+  // A program may end before it has read its input, and before it is written.
+  child.stdin?.on('error', () => {}).end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
   canaries.searchOutput(output.stdout, printedBy(args));
   canaries.searchOutput(output.stderr);
