@@ -16,6 +16,7 @@ describeTodoStore('PostgreSQL', {
     return openPostgresStore(current);
   },
   openAgain: () => openPostgresStore(current),
+  severalInstances: true,
   execute: async (sql) => {
     await server.execute(current, sql);
   },

@@ -298,8 +298,11 @@ test('I2 · a key that no standby knows of is not given back as made', async () 
 test('I2 · of keys whose time is over, those that somebody else is removing keep no other from going', async () => {
   const url = await server.makeMigrated();
   await using store = await openPostgresStore(url);
-  for (const key of ['first', 'second', 'third']) await store.add(MILK, once(key));
-  await server.execute(url, "UPDATE idempotency_keys SET at = at - interval '24 hours'");
+  await server.execute(
+    url,
+    `INSERT INTO idempotency_keys SELECT key, 'milk', 1, now() - interval '25 hours'
+      FROM unnest(ARRAY['first', 'second', 'third']) AS key`,
+  );
   await using _other = await server.lock(url, "DELETE FROM idempotency_keys WHERE key = 'first'");
   await store.add(MILK, once('a'));
   await sweepEnds(url, ['a', 'first']);

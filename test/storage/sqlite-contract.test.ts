@@ -10,6 +10,8 @@ describeTodoStore('SQLite', {
     current = newPath();
     return openSqliteStore(current);
   },
+  openAgain: () => openSqliteStore(current),
+  severalInstances: false,
   execute: async (sql) => execute(current, sql),
   ageKeys: 'UPDATE idempotency_keys SET at = at - 86400',
   countKeys: async () => {
