@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { test as register } from 'node:test';
-import { inspect } from 'node:util';
+import { inspect, stripVTControlCharacters } from 'node:util';
 import { holdsToContract } from './problem.ts';
 import { type Exchange, lastExchange } from './target.ts';
 
@@ -61,7 +61,7 @@ function failure(error: unknown, asked: Exchange | undefined): Error {
 
 /** The first lines; node:assert shows the values below them, which have lines of their own here. */
 function plain(message: string): string {
-  return (message.split(/\n\n|\n[+-] (?:actual|expected)/)[0] ?? '').trim();
+  return (stripVTControlCharacters(message).split(/\n\n|\n[+-] (?:actual|expected)/)[0] ?? '').trim();
 }
 
 function shown(value: unknown): string {
