@@ -13,9 +13,9 @@ import { run } from './program.ts';
 /** The root of the project. */
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The caller's environment without what changes this service or makes a child report as a test. */
+/** The caller's environment without what changes this service, makes a child report as a test, or gives its text colours. */
 export const plainEnvironment: Readonly<Record<string, string | undefined>> = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$|FORCE_COLOR$)/.test(name)),
 );
 
 /** An environment of nothing but programs, those of `folder` first. */

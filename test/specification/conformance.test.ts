@@ -2,18 +2,22 @@ import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readCommandLine } from '../../conformance/src/command-line.ts';
 import { exchange, json } from '../../conformance/src/http.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
+import { plainEnvironment, project } from '../package/npm.ts';
+import { run } from '../package/program.ts';
 import { startService } from '../start.ts';
 import { type Fault, startAnother } from './another-implementation.ts';
 import { auth, sharedListOf } from './target-of.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../conformance/src/main.ts', import.meta.url));
+const SURROUNDINGS = { cwd: project, env: plainEnvironment };
 
 const ours = await startService({ environment: 'development', auth });
 after(() => ours[Symbol.asyncDispose]());
@@ -23,6 +27,32 @@ const TOKENS = ['--editor-token', editor, '--reader-token', reader];
 
 async function todos(): Promise<unknown> {
   return json(await send(target, 'GET /todos', { token: reader }));
+}
+
+/** Runs the suite, interrupts it before it hears of its first todo, and gives its exit code. */
+async function interrupted(
+  interrupt: (suite: ChildProcessByStdio<null, Readable, Readable>) => void,
+): Promise<number | null> {
+  let made = false;
+  using between = await startListener((socket) => {
+    const service = connect(Number(new URL(ours.baseUrl).port), '127.0.0.1');
+    socket.pipe(service);
+    service
+      .on('error', () => {})
+      .on('data', (answer) => {
+        if (!made && answer.toString('latin1').startsWith('HTTP/1.1 201')) {
+          made = true;
+          interrupt(suite);
+        }
+        socket.write(answer);
+      });
+    service.once('close', () => socket.end());
+    socket.once('close', () => service.destroy());
+  });
+  const words = [PROGRAM, '--base-url', between.url.href, ...TOKENS];
+  const suite = spawn(process.execPath, words, { ...SURROUNDINGS, stdio: ['ignore', 'pipe', 'pipe'] });
+  await once(suite, 'close');
+  return suite.exitCode;
 }
 
 // One after the other: each looks at all todos of this service.
@@ -37,20 +67,12 @@ describe('The conformance suite, and a service of ours', () => {
   });
 
   test('todos are deleted also when a signal ends it', async () => {
-    const child = start('--base-url', ours.baseUrl, ...TOKENS);
-    while (Object(await todos()).length === 0) await pause(5);
-    child.kill('SIGINT');
-    await once(child, 'close');
-    assert.equal(child.exitCode, 130);
+    assert.equal(await interrupted((suite) => suite.kill('SIGINT')), 130);
     assert.deepEqual(await todos(), []);
   });
 
   test('todos are deleted also when nobody reads the report to its end', async () => {
-    const child = start('--base-url', ours.baseUrl, ...TOKENS);
-    await once(child.stdout, 'data');
-    child.stdout.destroy();
-    await once(child, 'close');
-    assert.equal(child.exitCode, 74);
+    assert.equal(await interrupted(({ stdout }) => stdout.destroy()), 74);
     assert.deepEqual(await todos(), []);
   });
 
@@ -125,7 +147,7 @@ test('--help and -h explain it', async () => {
 });
 
 test('a service that answers everything with 200 does not conform', async () => {
-  using broken = await startBroken((socket) => {
+  using broken = await startListener((socket) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]');
   });
   const run = await conformance('--base-url', broken.url.href, '--profile', 'error-demo');
@@ -193,8 +215,8 @@ describe('The conformance suite, and another implementation', { concurrency: 2 }
   });
 });
 
-/** A service that does this with each connection, and where it is. */
-async function startBroken(serve: (socket: Socket) => void) {
+/** Does this with each connection, until it is disposed of; and where it is. */
+async function startListener(serve: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy()).resume();
     serve(socket);
@@ -209,7 +231,7 @@ async function startBroken(serve: (socket: Socket) => void) {
 
 test('an answer whose chunks have no size is a failure, and not waited for', async () => {
   for (const size of ['zz', '-4', '', '0x1', '4 ;'.repeat(9).concat('z'), '123456789']) {
-    using broken = await startBroken((socket) =>
+    using broken = await startListener((socket) =>
       socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\n{}\r\n`),
     );
     await assert.rejects(exchange(broken.url, 'GET / HTTP/1.1\r\n\r\n'), /chunk/, size);
@@ -217,7 +239,7 @@ test('an answer whose chunks have no size is a failure, and not waited for', asy
 });
 
 test('an answer without an end is cut off by its length', async () => {
-  using broken = await startBroken((socket) => {
+  using broken = await startListener((socket) => {
     const more = () => {
       while (socket.write(Buffer.alloc(1024 * 1024)));
     };
@@ -230,7 +252,7 @@ test('an answer without an end is cut off by its length', async () => {
 test('an answer without an end is cut off by time, however often a byte of it comes', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { promise: asked, resolve } = Promise.withResolvers<void>();
-  using broken = await startBroken((socket) => {
+  using broken = await startListener((socket) => {
     const trickle = setInterval(() => socket.write('x'), 1);
     socket.once('close', () => clearInterval(trickle)).once('data', () => resolve());
   });
@@ -240,9 +262,18 @@ test('an answer without an end is cut off by time, however often a byte of it co
   await assert.rejects(exchanged, /no answer within 20000 ms/);
 });
 
+test('in colours a failure says what was compared in words of its own', async () => {
+  await using another = await startAnother('shared-list', 'todo without done');
+  const flags = ['--base-url', another.url, ...TOKEN_COMMAND, '--only', 'spec'];
+  const env = { ...plainEnvironment, FORCE_COLOR: '1' };
+  const { stdout } = await run(process.execPath, [PROGRAM, ...flags], { ...SURROUNDINGS, env });
+  assert.match(stdout, /✖ Resources, TodoResponse/);
+  assert.doesNotMatch(stdout, /\ufffd|actual/);
+});
+
 test('what a service sends reaches a report without control characters', async () => {
   let first = true;
-  using broken = await startBroken((socket) => {
+  using broken = await startListener((socket) => {
     const body = '{"id":1,"title":"x","done":false}';
     const good = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
     socket.end(first ? good : '\u001b[31m\0\u009b no HTTP\r\n\r\n');
@@ -255,21 +286,7 @@ test('what a service sends reaches a report without control characters', async (
   assert.doesNotMatch(output, /[^\n\t\P{C}]/u);
 });
 
-function start(...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
-  const program = fileURLToPath(new URL('../../conformance/src/main.ts', import.meta.url));
-  // With it, the program would report to this test's runner instead of to a person.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
 async function conformance(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const child = start(...args);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  await once(child, 'close');
-  return { code: child.exitCode, output };
+  const { code, stdout, stderr } = await run(process.execPath, [PROGRAM, ...args], SURROUNDINGS);
+  return { code, output: stdout + stderr };
 }
