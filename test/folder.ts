@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,25 +26,43 @@ export async function temporaryFolder(): Promise<Folder> {
   };
 }
 
-let portsTried = 0;
+/** So many ports belong to a process of the tests that listens on the one before them. */
+const SHARE = 15;
+const ports: number[] = [];
+let sharesTried = process.pid;
 
 /**
- * A port of 127.0.0.1 of this test's own: below those that systems give out by themselves, and another one in each process
- * of the tests. Nobody takes it before somebody listens, nor while nobody does for a moment.
+ * A port of 127.0.0.1 of this test's own: below those that systems give out by themselves. No other process of the tests
+ * gets it before this one has ended, also while nobody listens there.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + ((16 * process.pid + portsTried) % 12_000);
-    portsTried += 1;
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
+    const port = ports.shift();
+    if (port === undefined) {
+      await takeShare();
+      continue;
+    }
+    const server = await listenOn(port);
+    if (server === undefined) continue;
     await once(server.close(), 'close');
     return port;
   }
+}
+
+async function takeShare(): Promise<void> {
+  const first = 20_000 + ((sharesTried * (1 + SHARE)) % 12_000);
+  sharesTried += 1;
+  const taken = (await listenOn(first))?.unref();
+  if (taken !== undefined) ports.push(...Array.from({ length: SHARE }, (_, index) => first + 1 + index));
+}
+
+/** Undefined where somebody else listens. */
+async function listenOn(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  );
 }
 
 /** Why a test that mounts a disk is left out, or false. */
