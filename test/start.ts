@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Trust } from '../conformance/src/sign.ts';
 import { canaries } from './canaries/canaries.ts';
 import { leave } from './clients.ts';
 
-const source = fileURLToPath(new URL('../src/start.js', import.meta.url));
+/** `todo-service` of this checkout. */
+export const PROGRAM = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 
 /** Characters of an output to keep: a program that runs for an hour says more than anybody reads. */
@@ -57,6 +60,9 @@ export interface Running extends Serving {
   readonly adminUrl: string;
 }
 
+/** A program whose output is read. */
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+
 /** What a program that ran to its end left behind. */
 export interface Finished {
   /** Null when a signal ended it. */
@@ -102,7 +108,7 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
  * @throws Error with everything the program wrote, when it ends or stays silent instead.
  */
 export async function untilServing(
-  child: ChildProcess,
+  child: Child,
   kill: (signal: NodeJS.Signals) => void = (signal) => child.kill(signal),
 ): Promise<Serving> {
   const output = collect(child);
@@ -145,12 +151,27 @@ export async function runProgram(
 ): Promise<Finished> {
   const child = launch(sourceOf(options.checkout), args, options.env ?? {}, options.user);
   const output = collect(child);
-  // A program may end before it has read its input, and before it is written.
-  child.stdin?.on('error', () => {}).end(options.input ?? '');
+  child.stdin.end(options.input ?? '');
   const code = await within(exitOf(child), 'the program did not end', child, output);
   canaries.searchOutput(output.stdout, printedBy(args));
   canaries.searchOutput(output.stderr);
   return { code, ...output };
+}
+
+/** Starts `todo-service` for a test that feeds it, leaves it or ends it. */
+export function start(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
+  return launch(PROGRAM, words, variables);
+}
+
+/** The variable by which a program runs this code before its own. */
+export function preloading(code: string) {
+  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
+}
+
+/** How a program ends that was just started, by its exit code or a signal, and what it says on standard error. */
+export async function endOf(child: ChildProcessWithoutNullStreams) {
+  const [said, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { end: code ?? signal, said };
 }
 
 /** What a command prints because it is asked for it. */
@@ -173,7 +194,7 @@ export async function authVariables(auth: Trust, folder: string): Promise<Record
 }
 
 function sourceOf(checkout: string | undefined): string {
-  return checkout === undefined ? source : resolve(checkout, 'src/start.js');
+  return checkout === undefined ? PROGRAM : resolve(checkout, 'src/start.js');
 }
 
 function serveArguments(options: ServeOptions, dataDir: string): string[] {
@@ -194,15 +215,16 @@ function launch(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   user: { readonly uid?: number; readonly gid?: number } = {},
-): ChildProcess {
+): ChildProcessWithoutNullStreams {
   // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
   keepPasswords([...args, ...Object.values(env)]);
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
     ...user,
   });
+  // It may end before it has read its input, and before that is written.
+  child.stdin.on('error', () => {});
   const kill = () => child.kill('SIGKILL');
   // Before what was registered earlier: a folder goes when nobody writes into it any more.
   process.prependOnceListener('exit', kill);
@@ -217,24 +239,24 @@ function keepPasswords(words: readonly string[]): void {
   }
 }
 
-function collect(child: ChildProcess): { stdout: string; stderr: string } {
+function collect(child: Child): { stdout: string; stderr: string } {
   const output = { stdout: '', stderr: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (output.stdout.length < MAX_KEPT) output.stdout += text;
   });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text;
   });
   return output;
 }
 
-async function exitOf(child: ChildProcess): Promise<number | null> {
+async function exitOf(child: Child): Promise<number | null> {
   await once(child, 'close');
   return child.exitCode;
 }
 
 async function printedUrl(
-  child: ChildProcess,
+  child: Child,
   output: { readonly stdout: string },
   exited: Promise<number | null>,
 ): Promise<string> {
@@ -242,7 +264,6 @@ async function printedUrl(
     throw new Error(`the process ended with code ${code} before it printed its URL`);
   });
   ended.catch(() => undefined);
-  if (child.stdout === null) throw new Error('the process has no standard output');
   for (;;) {
     const port = /http:\/\/(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\D/.exec(output.stdout)?.[1];
     if (port !== undefined) return `http://127.0.0.1:${port}`;
@@ -253,7 +274,7 @@ async function printedUrl(
 async function within<T>(
   result: Promise<T>,
   complaint: string,
-  child: ChildProcess,
+  child: Child,
   output: { readonly stdout: string; readonly stderr: string },
 ): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();

@@ -5,9 +5,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../folder.ts';
-import { runProgram, startService } from '../start.ts';
+import { PROGRAM, runProgram, startService } from '../start.ts';
 import { callerOf } from './trust.ts';
 
 const folders = new AsyncDisposableStack();
@@ -182,8 +181,7 @@ test('token verify says 503 when the issuer cannot be reached', async () => {
 });
 
 test('token verify refuses an input without an end', async () => {
-  const program = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-  const args = [program, 'token', 'verify', '--environment', 'development', '-'];
+  const args = [PROGRAM, 'token', 'verify', '--environment', 'development', '-'];
   await using input = await open('/dev/zero');
   const child = spawn(process.execPath, args, { stdio: [input.fd, 'pipe', 'inherit'] });
   assert.ok(child.stdout);

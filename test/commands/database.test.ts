@@ -7,12 +7,11 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { endOf, runProgram, start } from '../start.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PASSWORD } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
 import { type Engine, engines, printed, refused, run, server } from './engines.ts';
-import { endOf, start } from './program.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 

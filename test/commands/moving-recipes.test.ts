@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
 import { temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { PROGRAM, runProgram } from '../start.ts';
 import { execute, newDatabase } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const PAGE = await page('moving-data.md');
 

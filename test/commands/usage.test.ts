@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { runProgram } from '../start.ts';
+import { endOf, preloading, runProgram, start } from '../start.ts';
 import { newPath } from '../storage/new-files.ts';
-import { endOf, start } from './program.ts';
 
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
 const COMMANDS = ['migrate', 'check', 'backup', 'export', 'import', ...CATEGORIES];
@@ -22,9 +21,10 @@ for (const command of ALL) {
 test('what standard output does not take is one line and 74, and the work is done', async () => {
   const database = `sqlite:${newPath()}`;
   for (const words of [['--help'], ['openapi'], ['migrate', '--database', database]]) {
-    const child = start(words);
-    // Before it has anything to say.
+    // It begins when its input has ended.
+    const child = start(words, preloading("import { readFileSync } from 'node:fs'; readFileSync(0);"));
     child.stdout.destroy();
+    child.stdin.end();
     assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot print: write EPIPE\n' });
   }
   const { code } = await runProgram(['check', '--database', database]);

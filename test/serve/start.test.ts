@@ -7,16 +7,10 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { endOf, start } from '../commands/program.ts';
 import { temporaryFolder } from '../folder.ts';
-import { type Running, runProgram, startService } from '../start.ts';
+import { endOf, preloading, type Running, runProgram, start, startService } from '../start.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
-
-/** The variable by which a program runs this code before its own. */
-function preloading(code: string) {
-  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
-}
 
 test('A12 · all faults of a configuration, which is of production unless told otherwise, are reported together, with exit code 78', async () => {
   const { code, stdout, stderr } = await runProgram(['serve', '--port', 'http'], {
