@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Sign, signer } from '../../conformance/src/sign.ts';
+import { freePort } from '../folder.ts';
 import { startReceiver } from '../operations/receiver.ts';
 import type { Finished, Serving } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
@@ -75,10 +76,10 @@ export function servesAsInstalled(way: () => Way): void {
   });
 
   test('tells by "healthcheck" whether it can answer', async () => {
-    const demo = { TODO_PROFILE: 'error-demo', TODO_ADMIN_PORT: '0' };
-    await using service = await way().serve(demo);
-    const port = /"adminUrl":"[^"]*:(\d+)"/.exec(service.stdout())?.[1] ?? '';
-    const healthcheck = () => way().run(['healthcheck'], { TODO_ADMIN_PORT: port });
+    // One that nobody else is given when the service has stopped.
+    const admin = { TODO_ADMIN_PORT: String(await freePort()) };
+    await using service = await way().serve({ TODO_PROFILE: 'error-demo', ...admin });
+    const healthcheck = () => way().run(['healthcheck'], admin);
     const ready = await healthcheck();
     assert.equal(ready.code, 0, ready.stderr);
     await service.stop();
