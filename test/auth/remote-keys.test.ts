@@ -67,7 +67,8 @@ const NEVER = 1e9;
 
 function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
   const { tell, lines } = keptLog();
-  const keys = openRemoteKeys(source, { tell, cooldownMs: NEVER, refreshMs: NEVER, ...parts });
+  const times = { cooldownMs: NEVER, refreshMs: NEVER, timeoutMs: NEVER };
+  const keys = openRemoteKeys(source, { tell, ...times, ...parts });
   return {
     keys,
     lines,
@@ -317,7 +318,8 @@ test('the time until the next attempt grows with every failure, up to the cooldo
 
 test('an issuer that does not answer in time brings no keys', async () => {
   const unended: RequestListener = (_request, response) => response.write('{"keys":[');
-  await using remote = await discover({ answers: [['/jwks', unended]] }, { timeoutMs: 50 });
+  await using issuer = await startIssuer({ answers: [['/jwks', unended]] });
+  await using remote = open({ kind: 'jwks-url', url: new URL(`${issuer.url}/jwks`) }, { timeoutMs: 50 });
   assert.match(await remote.firstFailure(), /did not answer: it took too long$/);
 });
 
