@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { createServer } from 'node:tls';
 import { Client } from 'pg';
 import { temporaryFolder } from '../../../test/folder.ts';
 import { addressOf } from './address.ts';
 import { cancel } from './cancel.ts';
+
+// No request here is given up because a machine is slow.
+mock.timers.enable({ apis: ['setTimeout'] });
 
 const pathOf = (name: string): string =>
   new URL(`../../../test/storage/tls/${name}`, import.meta.url).pathname;
