@@ -146,8 +146,6 @@ async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: nu
   const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
   let waitMs = Math.min(IDLE_MS, deadlineMs);
   while (await within(waitMs, isOpen, true)) {
-    // After a stall the timer comes before the requests that have arrived meanwhile.
-    await setImmediate();
     for (const connection of connections.values()) connection.closeIdle();
     waitMs = IDLE_INTERVAL_MS;
   }
