@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertProblem } from '../../conformance/src/problem.ts';
-import { send } from '../../conformance/src/target.ts';
+import { makeTodo, send } from '../../conformance/src/target.ts';
 import { adminRoutes, databaseAnswers } from '../../src/admin/routes.ts';
 import { startService } from '../start.ts';
 import { startDemo, targetOf } from './demo.ts';
@@ -15,6 +15,8 @@ import { startList } from './list.ts';
 
 const list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
 after(() => list[Symbol.asyncDispose]());
+// The thread that writes may take longer to start than /ready waits.
+await makeTodo(list.target);
 
 describe('Admin listener', { concurrency: true }, () => {
   for (const [path, body] of [
