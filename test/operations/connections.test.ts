@@ -12,7 +12,7 @@ import type { Answer } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
-import { beginDrain, type DemoOptions, get, startDemo } from './demo.ts';
+import { beginDrain, type DemoOptions, get, HURRIED, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
 const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -25,7 +25,7 @@ const EDITOR: Authentication = {
   identity: { name: null, roles: ['editor'], caller: null },
 };
 
-/** A demo with an endpoint that answers when the gate is opened, and a connection to it. */
+/** A demo with an endpoint that answers when the gate is opened, and a connection to it; nobody is slow as yet. */
 async function startGated({ routes = [], ...options }: DemoOptions = {}) {
   const gate = Promise.withResolvers<Answer>();
   let underWay = 0;
@@ -36,6 +36,7 @@ async function startGated({ routes = [], ...options }: DemoOptions = {}) {
   });
   const parts = new AsyncDisposableStack();
   const demo = parts.use(await startDemo({ ...options, routes: [wait, ...routes] }));
+  setClocks(demo);
   demo.server.prependListener('request', () => {
     parsed += 1;
   });
@@ -55,7 +56,7 @@ async function startGated({ routes = [], ...options }: DemoOptions = {}) {
   };
 }
 
-/** A demo with a route for editors, and a connection on which the verdict about a token is awaited. */
+/** A demo with a route for editors, and a connection on which the verdict about a token is awaited; nobody is slow as yet. */
 async function startVerifying(limits: Partial<Limits> = {}) {
   const verdict = Promise.withResolvers<Authentication>();
   const asked = Promise.withResolvers<void>();
@@ -71,6 +72,7 @@ async function startVerifying(limits: Partial<Limits> = {}) {
   );
   const parts = new AsyncDisposableStack();
   const demo = parts.use(await startDemo({ limits, authenticate, routes: [write] }));
+  setClocks(demo);
   return {
     demo,
     connection: parts.use(await Connection.to(demo.server)),
@@ -172,12 +174,11 @@ describe('The budget of a connection', { concurrency: true }, () => {
   }
 
   test('a head cut in two behind an answer that takes its time gets its own time when it is parsed', async () => {
-    const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
-    await using gated = await startGated({ limits });
-    const { connection } = gated;
+    await using gated = await startGated({ limits: HURRIED });
+    const { demo, connection } = gated;
     const post = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
-    connection.socket.write(`${WAIT}${post.slice(0, 20)}`);
-    await settled(gated.underWay);
+    await gated.ask(`${WAIT}${post.slice(0, 20)}`);
+    setClocks(demo, HURRIED);
     await pause(1_000);
     assert.equal(connection.received(), '');
     gated.open();
@@ -187,10 +188,11 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('a client is not slow while its token is verified, however long that takes', async () => {
-    const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
-    await using verifying = await startVerifying(limits);
-    const { connection, verdict } = verifying;
+    await using verifying = await startVerifying(HURRIED);
+    const { demo, connection, verdict, asked } = verifying;
     connection.socket.write(`${POST}Content-Length: 2\r\n\r\n`);
+    await asked;
+    setClocks(demo, HURRIED);
     await pause(1_000);
     assert.equal(connection.received(), '');
     verdict.resolve(EDITOR);
@@ -215,14 +217,15 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('nothing is left of a connection that ends while its body is not wanted, although Node.js called it slow', async () => {
-    const limits = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
-    await using verifying = await startVerifying(limits);
-    const { demo, verdict } = verifying;
+    await using verifying = await startVerifying(HURRIED);
+    const { demo, verdict, asked } = verifying;
     await verifying.connection[Symbol.asyncDispose]();
     // Here nobody has the server's end of it.
     const connection = await Connection.open(demo.url);
     const calledSlow = once(demo.server, 'clientError').then(([, socket]) => new WeakRef(socket));
     connection.socket.write(`${POST}Content-Length: 2\r\n\r\n{`);
+    await asked;
+    setClocks(demo, HURRIED);
     const socket = await calledSlow;
     await connection[Symbol.asyncDispose]();
     verdict.resolve(EDITOR);

@@ -9,6 +9,7 @@ import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
+import { LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openRecords, type Recorders } from '../../src/observe/record.ts';
 import { openPipeline } from '../../src/pipeline.ts';
@@ -60,6 +61,16 @@ export async function startDemo({
     log,
     [Symbol.asyncDispose]: () => listeners.drain(0),
   };
+}
+
+/** Milliseconds. Short, so that a cut-off does not take the seconds that production grants. */
+export const HURRIED = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
+
+type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
+
+/** When Node.js calls a client slow from now on, whatever the limits: a test that is held up is a slow client, too. */
+export function setClocks({ server }: Demo, { headersTimeout, requestTimeout }: Clocks = LIMITS): void {
+  Object.assign(server, { headersTimeout, requestTimeout });
 }
 
 /** Drains, with a deadline that no test gets to, and is there when nobody listens any more. */

@@ -141,13 +141,16 @@ describe('Draining', { concurrency: true }, () => {
 
   test('who connected before is answered, accepted yet or not', async () => {
     await using demo = await startDemo();
-    const connecting = Array.from({ length: 20 }, () => Connection.open(demo.url));
+    const asking = Array.from({ length: 20 }, async () => {
+      const connection = await Connection.open(demo.url);
+      connection.socket.write(GET);
+      return connection;
+    });
     // The kernel completes them at once, and the event loop accepts one a turn.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const { drained } = await beginDrain(demo);
-    for (const connected of connecting) {
-      await using connection = await connected;
-      connection.socket.write(GET);
+    for (const asked of asking) {
+      await using connection = await asked;
       await connection.closed();
       assert.deepEqual(connection.ends(), ['200 close']);
     }
@@ -163,7 +166,7 @@ describe('Draining', { concurrency: true }, () => {
   });
 
   test('connections that say nothing do not hold it up', async () => {
-    await using demo = await startDemo();
+    await using demo = await startDemo({ limits: { headersTimeout: 60_000, requestTimeout: 60_000 } });
     await using silent = await Connection.open(demo.url);
     await using idle = await openIdle(demo);
     await demo.listeners.drain(60_000);

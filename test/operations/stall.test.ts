@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { beginDrain, type Demo, startDemo } from './demo.ts';
+import { beginDrain, type Demo, HURRIED, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
 
-/** Milliseconds. What a test does before it stands still must take less. */
-const limits = { headersTimeout: 1_000, requestTimeout: 1_100, connectionsCheckingInterval: 50 };
+const limits = { connectionsCheckingInterval: 50 };
 
 function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
@@ -17,11 +16,14 @@ function standStill(milliseconds: number): void {
 
 /** Stands still until these must have called their silent connections slow, and lets them look again. */
 async function standStillTooLong(...demos: readonly Demo[]): Promise<void> {
-  const calledSlow = demos.map(({ server }) => once(server, 'clientError'));
-  standStill(1_200);
-  for (const [{ code }] of await Promise.all(calledSlow)) {
+  const calledSlow = demos.map(async (demo) => {
+    setClocks(demo, { headersTimeout: 1, requestTimeout: 1 });
+    const [{ code }] = await once(demo.server, 'clientError');
+    setClocks(demo);
     assert.equal(code, 'ERR_HTTP_REQUEST_TIMEOUT');
-  }
+  });
+  standStill(2 * limits.connectionsCheckingInterval);
+  await Promise.all(calledSlow);
   await turn();
 }
 
@@ -46,7 +48,7 @@ test('nobody is called slow for the time in which the process stood still', asyn
 });
 
 test('a body that is on its way after a stall gets its time anew', async () => {
-  await using demo = await startDemo({ limits: { ...limits, requestTimeout: 60_000 } });
+  await using demo = await startDemo({ limits });
   await using connection = await Connection.to(demo.server);
   connection.socket.write(`${POST}{`);
   await standStillTooLong(demo);
@@ -82,7 +84,11 @@ const IN_A_STALL: readonly (readonly [before: string, meanwhile: string, request
 test('the connection of a request that came in a stall serves the next', async () => {
   await using parts = new AsyncDisposableStack();
   const demos: Demo[] = [];
-  for (const _ of IN_A_STALL) demos.push(parts.use(await startDemo({ limits })));
+  for (const _ of IN_A_STALL) {
+    const demo = parts.use(await startDemo({ limits: HURRIED }));
+    setClocks(demo);
+    demos.push(demo);
+  }
   const opened = await Promise.all(
     demos.map(async ({ server }, index) => {
       const [before, meanwhile, requests] = IN_A_STALL[index] ?? ['', '', 0];
@@ -95,7 +101,7 @@ test('the connection of a request that came in a stall serves the next', async (
   for (const { connection, meanwhile } of opened) connection.socket.write(meanwhile);
   await standStillTooLong(...demos);
   for (const { connection } of opened) await connection.until('"done":true}');
-  await pause(2 * limits.requestTimeout);
+  await pause(2 * HURRIED.requestTimeout);
   for (const { connection, requests } of opened) {
     connection.socket.write(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     await connection.closed();

@@ -3,7 +3,8 @@ import { after, describe, test } from 'node:test';
 import { startDemo } from './demo.ts';
 import { assertRefused, Connection, converse, statusesOf } from './raw.ts';
 
-const demo = await startDemo();
+/** Some tests open a hundred connections at once: none is slow. */
+const demo = await startDemo({ limits: { headersTimeout: 60_000, requestTimeout: 60_000 } });
 after(() => demo[Symbol.asyncDispose]());
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n';
