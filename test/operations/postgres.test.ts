@@ -22,7 +22,7 @@ function startOn(database: string, env: Readonly<Record<string, string>> = {}): 
   return startList({ env: { TODO_ADMIN_PORT: '0', TODO_DATABASE: database, ...env } });
 }
 
-/** The sentence that says why a list is not ready, as soon as it is not; but for a busy machine, which may be late. */
+/** The sentence that says why a list is not ready, as soon as it is not. A busy machine may be late, which is none. */
 async function notReady({ adminUrl }: List): Promise<string> {
   for (;;) {
     const reply = await fetch(`${adminUrl}/ready`);
