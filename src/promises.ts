@@ -3,12 +3,36 @@ export function andThen<A, B>(value: A | Promise<A>, next: (value: A) => B | Pro
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/**
- * What a promise resolves with within so many milliseconds, else `late`. After a stall of the process the timer comes
- * before what has arrived meanwhile, which is let in first.
- */
+/** What a promise resolves with within so many milliseconds, as `timeLimit` has them, else `late`. */
 export function within<T, Late>(milliseconds: number, promise: Promise<T>, late: Late): Promise<T | Late> {
   const { promise: tooLate, resolve } = Promise.withResolvers<Late>();
-  const timer = setTimeout(() => setImmediate(() => resolve(late)), milliseconds);
-  return Promise.race([promise, tooLate]).finally(() => clearTimeout(timer));
+  const limit = timeLimit(milliseconds, () => resolve(late));
+  return Promise.race([promise, tooLate]).finally(() => limit.clear());
+}
+
+/** A time limit that can be begun anew, or ended. */
+interface TimeLimit {
+  refresh(): void;
+  clear(): void;
+}
+
+/**
+ * Calls back when so many milliseconds are over, but not before what has arrived by then was read: after a stall of this
+ * process, Node.js runs its timers first.
+ */
+export function timeLimit(milliseconds: number, onOver: () => void): TimeLimit {
+  let reading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    reading = setImmediate(onOver);
+  }, milliseconds);
+  return {
+    refresh() {
+      clearImmediate(reading);
+      timer.refresh();
+    },
+    clear() {
+      clearImmediate(reading);
+      clearTimeout(timer);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { Tell } from '../../events.ts';
 import { messageOf } from '../../files.ts';
+import { timeLimit } from '../../promises.ts';
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import type { Cluster } from './cluster.ts';
@@ -22,7 +23,7 @@ export interface Limits {
   readonly idleMs: number;
 }
 
-/** Milliseconds to connect, log in and inspect. Who waits for a connection may give up before. */
+/** Milliseconds to connect, log in and inspect, unless somebody waits longer for it. Who waits may give up before. */
 const OPEN_MS = 3_000;
 
 /** Milliseconds between two rounds that close idle connections whose time is over. */
@@ -97,13 +98,13 @@ export class ConnectionPool implements AsyncDisposable {
   #wait(onConnection: OnConnection): void {
     const { connectionMs } = this.limits;
     const waiting: OnConnection = (failure, connection) => {
-      clearTimeout(timer);
+      limit.clear();
       this.#waiting.delete(waiting);
       onConnection(failure, connection);
     };
-    const timer = setTimeout(() => {
+    const limit = timeLimit(connectionMs, () => {
       waiting(this.#failure ?? noConnection(`none was free in ${connectionMs} ms`));
-    }, connectionMs);
+    });
     this.#waiting.add(waiting);
     this.#grow();
   }
@@ -146,7 +147,8 @@ export class ConnectionPool implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.#opening += 1;
-    const requirements = { statementMs: this.limits.statementMs, strict: true, withinMs: OPEN_MS };
+    const { statementMs, connectionMs } = this.limits;
+    const requirements = { statementMs, strict: true, withinMs: Math.max(OPEN_MS, connectionMs) };
     try {
       const connection = await this.cluster.open(requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;

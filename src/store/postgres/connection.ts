@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
+import { timeLimit } from '../../promises.ts';
 import { OutcomeUnknown } from '../store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ServerProcess } from './cancel.ts';
@@ -127,19 +128,16 @@ export class ServerConnection {
     const settle = (error: unknown, rows: readonly Row[] = []): void => {
       if (heard) return;
       heard = true;
-      clearTimeout(timer);
-      if (parts) stream.off('data', refresh);
+      limit.clear();
+      if (parts) stream.off('data', limit.refresh);
       onRows(error, rows);
     };
     const lose = (why: string, cause?: unknown): void => {
       this.#lost ??= new Error(why, { cause });
       settle(this.#lost);
     };
-    const timer = setTimeout(() => lose(`no answer in ${withinMs} ms`), withinMs);
-    const refresh = (): void => {
-      timer.refresh();
-    };
-    if (parts) stream.on('data', refresh);
+    const limit = timeLimit(withinMs, () => lose(`no answer in ${withinMs} ms`));
+    if (parts) stream.on('data', limit.refresh);
     this.#working = true;
     this.#replicated = true;
     this.#client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {

@@ -18,6 +18,7 @@ import { addingOnce } from './add-once.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
+import type { Limits } from './connection-pool.ts';
 import { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
 import { SchemaHealth } from './health.ts';
@@ -47,7 +48,7 @@ const FOR_ONE_TODO = {
   idleMs: 10_000,
 };
 
-const FOR_THE_LIST = { ...FOR_ONE_TODO, connections: 1, statementMs: 60_000 };
+const FOR_THE_LIST = { connections: 1, statementMs: 60_000 };
 
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
 const START_PATIENCE_MS = 7_000;
@@ -56,6 +57,8 @@ const START_PATIENCE_MS = 7_000;
 interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'>> {
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
+  /** In place of those that are right for one todo. */
+  readonly limits?: Partial<Limits>;
   /** Nobody is told by default. */
   readonly tell?: Tell;
 }
@@ -71,7 +74,8 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<TodoStore> {
   const { tell = () => {}, patienceMs = START_PATIENCE_MS } = options;
-  const { statementMs, answerMs } = FOR_ONE_TODO;
+  const limits = { ...FOR_ONE_TODO, ...options.limits };
+  const { statementMs, answerMs } = limits;
   const cluster = new Cluster(addressOf(connectionString), options.prepare);
   const connection = await connect(
     cluster,
@@ -83,8 +87,8 @@ export async function openPostgresStore(
   await connection.leave();
   await using parts = new AsyncDisposableStack();
   const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
-  const database = parts.use(new Database(cluster, { ...FOR_ONE_TODO, connections }, tell));
-  const patient = parts.use(new Database(cluster, FOR_THE_LIST, tell));
+  const database = parts.use(new Database(cluster, { ...limits, connections }, tell));
+  const patient = parts.use(new Database(cluster, { ...limits, ...FOR_THE_LIST }, tell));
   const list = parts.use(new PostgresList(database, patient));
   const health = parts.use(new SchemaHealth(database, tell));
   const opened = parts.move();

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { timeLimit, within } from './promises.ts';
+
+/** Two ends of a connection. */
+async function connected() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [[far]] = await Promise.all([once(server, 'connection'), once(near, 'connect')]);
+  return {
+    near,
+    far: far as Socket,
+    [Symbol.dispose]() {
+      near.destroy();
+      server.close();
+    },
+  };
+}
+
+/** Sends a byte that arrives while this process stands still, longer than the limits of these tests. */
+function arrive(from: Socket): void {
+  from.write('a');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+}
+
+test('after a stall, what has arrived is read before a time limit is over', async () => {
+  using ends = await connected();
+  const answered = once(ends.near, 'data').then(() => 'answered');
+  const answer = within(50, answered, 'late');
+  arrive(ends.far);
+  assert.equal(await answer, 'answered');
+});
+
+test('after a stall, what has arrived begins a time limit anew', async () => {
+  using ends = await connected();
+  let over = false;
+  const limit = timeLimit(50, () => {
+    over = true;
+  });
+  ends.near.on('data', limit.refresh);
+  arrive(ends.far);
+  await once(ends.near, 'data');
+  await new Promise(setImmediate);
+  assert.equal(over, false);
+  limit.clear();
+});
+
+test('a time limit is over when nothing has arrived', async () => {
+  assert.equal(await within(1, new Promise(() => {}), 'late'), 'late');
+});
