@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openPatient } from '../storage/postgres-pool.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { addedTo, listed } from '../storage/todos.ts';
 
@@ -36,7 +36,7 @@ test('D12 · the recipe of a switch-over by logical replication gives out no id 
     while ((await run(server, url, [`SELECT (${condition}) AS done`])).done !== true) await sleep(20);
   };
   const [publish, subscribe, ask, finish] = await recipe();
-  const store = await openPostgresStore(from);
+  const store = await openPatient(from);
   for (const title of ['a', 'b', 'deleted before']) await addedTo(store, title);
   await store.remove(3, undefined);
 
@@ -63,7 +63,7 @@ test('D12 · the recipe of a switch-over by logical replication gives out no id 
   await migratePostgres(to);
   await using operator = await openPostgresOperator(to);
   assert.deepEqual((await operator.inspect()).faults, []);
-  await using moved = await openPostgresStore(to, { migrate: false });
+  await using moved = await openPatient(to, { migrate: false });
   assert.deepEqual(await listed(moved), before);
   assert.equal((await addedTo(moved, 'after')).id, 4);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import * as postgres from '../../src/store/postgres/transfer.ts';
 import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -11,6 +10,7 @@ import type { ExportSource, ImportTarget } from '../../src/store/transfer/conten
 import { exportParts } from '../../src/store/transfer/lines.ts';
 import { readExport } from '../../src/store/transfer/read.ts';
 import { todo } from '../todo.ts';
+import { openPatient } from './postgres-pool.ts';
 import { randomFrom } from './random.ts';
 import { listed, newTodo, replacement } from './todos.ts';
 
@@ -85,7 +85,7 @@ export async function moveThereAndBack(seed: number, path: string, url: string):
   assert.equal(second, first, `seed ${seed}`);
   const answers = await answersOf(await openSqliteStore(path), keys);
   assert.deepEqual(
-    await answersOf(await openPostgresStore(url, { connections: 1 }), keys),
+    await answersOf(await openPatient(url, { connections: 1 }), keys),
     answers,
     `seed ${seed}`,
   );

@@ -10,8 +10,8 @@ import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
-import { openPool } from './postgres-pool.ts';
-import { PostgresServer, stall } from './postgres-server.ts';
+import { openPatient, openPool } from './postgres-pool.ts';
+import { PostgresServer, signal, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, newTodo } from './todos.ts';
 
@@ -76,7 +76,7 @@ test('a statement that the server cannot make, whatever the connection, is refus
 test('a role whose idle sessions are ended keeps those of the service', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.execute(server.url, `ALTER ROLE ${owner} SET idle_session_timeout = '50ms'`);
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   await addedTo(store, 'a');
   await store.list();
   const before = await server.backends(url);
@@ -90,16 +90,12 @@ async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   await pool.read({ text: "SET idle_session_timeout = '50ms'" });
   // Nothing is heard while this waits.
-  while (isRunning(pid)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  while (signal(pid, 0)) standStill();
   return send();
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+function standStill(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
 }
 
 test('a write that meets the end of an idle session (57P05) was not made, and is made on another connection', async () => {
@@ -108,6 +104,15 @@ test('a write that meets the end of an idle session (57P05) was not made, and is
   await using pool = openPool(url);
   await meetingTheEnd(pool, () => pool.write({ text: 'INSERT INTO made VALUES (now())' }));
   assert.deepEqual(await server.execute(url, 'SELECT count(*)::int FROM made'), [{ count: 1 }]);
+});
+
+test('D9 · an answer that arrives in time is taken, however long this process then stands still', async () => {
+  await using pool = openPool(server.url, { answerMs: 1_000 });
+  const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
+  const writing = pool.write({ text: "SET idle_session_timeout = '1500ms'" });
+  // The server ends the session some time after its answer.
+  while (signal(pid, 0)) standStill();
+  await writing;
 });
 
 test('a read that meets the end of an idle session (57P05) is repeated, alone and in a transaction', async () => {
@@ -129,7 +134,7 @@ for (const [name, value] of [
     await server.execute(server.url, `ALTER ROLE ${owner} SET ${name} = '${value}'`);
     const other = url.replace(owner, 'postgres');
     const migrating = await server.lock(other, TAKE_LOCK);
-    const opening = openPostgresStore(url);
+    const opening = openPatient(url);
     await server.somebodyWaits(other);
     await sleep(400);
     await migrating[Symbol.asyncDispose]();

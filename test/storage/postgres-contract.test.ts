@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { piecesOf } from '../../src/http/message/answer.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { describeTodoStore } from './contract.ts';
+import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { bytesOf, replacement } from './todos.ts';
 
@@ -13,9 +13,9 @@ let current = '';
 describeTodoStore('PostgreSQL', {
   open: async () => {
     current = await server.makeMigrated();
-    return openPostgresStore(current);
+    return openPatient(current);
   },
-  openAgain: () => openPostgresStore(current),
+  openAgain: () => openPatient(current),
   severalInstances: true,
   execute: async (sql) => {
     await server.execute(current, sql);
@@ -30,7 +30,7 @@ describeTodoStore('PostgreSQL', {
 
 test('versions of a long list share what did not change', async () => {
   const url = await server.makeDatabase();
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   await server.execute(
     url,
     "INSERT INTO todos (title, category_id) SELECT lpad('', 100, 'a'), 1 FROM generate_series(1, 2000)",

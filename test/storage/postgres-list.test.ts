@@ -9,10 +9,9 @@ import type { Ask } from '../../src/store/postgres/connection.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { PostgresList } from '../../src/store/postgres/list.ts';
 import { migratePostgres } from '../../src/store/postgres/operator.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { todoJson } from '../../src/store/todo.ts';
 import { cases } from '../cases.ts';
-import { PATIENT } from './postgres-pool.ts';
+import { openPatient, PATIENT } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, bytesOf, listed } from './todos.ts';
@@ -289,7 +288,7 @@ test('an instance that starts purges', async () => {
   await list.execute(
     "DELETE FROM todos WHERE id = 3; UPDATE todo_tombstones SET at = at - interval '25 hours'",
   );
-  await using _store = await openPostgresStore(list.url);
+  await using _store = await openPatient(list.url);
   assert.deepEqual(await list.execute('SELECT id FROM todo_tombstones'), []);
 });
 
@@ -346,7 +345,7 @@ const stops: Readonly<Record<string, (url: string) => Promise<void>>> = {
 for (const [what, stop] of Object.entries(stops)) {
   test(`when ${what}, no list is stale: ids of transactions may come again`, async () => {
     await using list = await openList(10);
-    await using store = await openPostgresStore(list.url);
+    await using store = await openPatient(list.url);
     for (let round = 1; round <= 4; round += 1) {
       // It takes an id, and nothing of it is on disk.
       await assert.rejects(list.execute("INSERT INTO todos (title, category_id) VALUES ('refused', 9)"));
@@ -366,7 +365,7 @@ test('after a promotion that lost changes, the list is what the new primary has'
   await using primary = await PostgresServer.start();
   const lost = await primary.makeDatabase();
   await using proxy = await startTcpProxy(primary.port);
-  await using store = await openPostgresStore(proxy.through(lost));
+  await using store = await openPatient(proxy.through(lost));
   await addedTo(store, 'replicated');
   await using standby = await primary.startStandby();
   const url = atPort(lost, standby.port);

@@ -2,6 +2,8 @@ import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
 import type { Limits } from '../../src/store/postgres/connection-pool.ts';
 import { Database } from '../../src/store/postgres/database.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import type { TodoStore } from '../../src/store/store.ts';
 
 /** Longer than any test takes, in milliseconds. */
 const FOR_EVER = 600_000;
@@ -18,6 +20,14 @@ export const PATIENT: Limits = {
 
 interface Wanted extends Partial<Limits> {
   readonly prepare?: boolean;
+}
+
+/** A store that gives nothing up, however slow the machine is, for tests of what is answered. */
+export function openPatient(
+  url: string,
+  options?: Parameters<typeof openPostgresStore>[1],
+): Promise<TodoStore> {
+  return openPostgresStore(url, { limits: PATIENT, ...options });
 }
 
 /** A pool that is as `PATIENT` says, except where a test wants it otherwise. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import type { TodoStore } from '../../src/store/store.ts';
+import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, listenToSchema, newTodo, replacement } from './todos.ts';
 
@@ -25,7 +25,7 @@ async function serve(): Promise<Served> {
   const { role, url: own } = await server.makeRole(url);
   await server.execute(url, rightsOf(role));
   const { told, tell } = listenToSchema();
-  const store = await openPostgresStore(own, { migrate: false, tell });
+  const store = await openPatient(own, { migrate: false, tell });
   await addedTo(store, 'a');
   return { url, role, store, told, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
@@ -183,7 +183,7 @@ describe('without a restart', { concurrency: true }, () => {
   test('D12 · rows that are copied under the service: not ready, a create is refused, and migrate mends it', async () => {
     const url = await filled('');
     const { told, tell } = listenToSchema();
-    await using store = await openPostgresStore(url, { tell });
+    await using store = await openPatient(url, { tell });
     await server.execute(url, COPIED);
     const reason = 'ids that were given out before come again: run "todo-service migrate"';
     const refused = isRefusedAs(reason);
@@ -198,7 +198,7 @@ describe('without a restart', { concurrency: true }, () => {
 
   test('D12 · a look that is asked for 5 s after the last one finds a sequence behind the rows, before any create', async () => {
     const url = await filled('');
-    await using store = await openPostgresStore(url);
+    await using store = await openPatient(url);
     await server.execute(url, COPIED);
     await sleep(5_000);
     await assert.rejects(
@@ -226,7 +226,7 @@ for (const { name, reason, spoil } of faults.filter(({ code }) => code !== '4250
     const url = await server.makeMigrated();
     const { role, url: own } = await server.makeRole(url);
     await server.execute(url, `${rightsOf(role)}; ${spoil(role)}`);
-    await assert.rejects(openPostgresStore(own, { migrate: false, patienceMs: 0 }), ({ message }: Error) => {
+    await assert.rejects(openPatient(own, { migrate: false, patienceMs: 0 }), ({ message }: Error) => {
       const [, fault = ''] = /^Cannot open the database ".*?": (.*)$/.exec(message) ?? [];
       // Without its schema a role finds nothing of it.
       assert.match(fault, fault.includes('received 0') ? /: run "todo-service migrate" first$/ : reason);
@@ -277,7 +277,7 @@ for (const [name, sql, table, next, highest] of behind) {
     const url = await filled(sql);
     const fault = `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`;
     assert.deepEqual(await server.faults(url), [fault]);
-    await assert.rejects(openPostgresStore(url, { migrate: false }), ({ name: error, message }: Error) => {
+    await assert.rejects(openPatient(url, { migrate: false }), ({ name: error, message }: Error) => {
       return error === 'StoreNotOpened' && message.endsWith(`: ${fault}`);
     });
     await migratePostgres(url);
@@ -287,7 +287,7 @@ for (const [name, sql, table, next, highest] of behind) {
 }
 
 test('D12 · a start that migrates puts the sequence above, and the first create is made', async () => {
-  await using store = await openPostgresStore(await filled(COPIED));
+  await using store = await openPatient(await filled(COPIED));
   assert.equal((await addedTo(store, 'a')).id, 41);
 });
 
@@ -308,7 +308,7 @@ test('D12 · ids up to 2147483647 are taken: afterwards none is given out', asyn
   const url = await filled(
     "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (2147483647, 'last', 1)",
   );
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   await assert.rejects(store.add(newTodo('a', 1)), { name: 'IdsExhausted' });
 });
 
@@ -319,7 +319,7 @@ test('D12 · a sequence of another name, in a schema that needs quotes, is put a
   await server.execute(url, sql);
   await migratePostgres(url);
   await server.execute(url, `ALTER SEQUENCE todos_id_seq RENAME TO "Ids of todos"; ${COPIED}`);
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   assert.equal((await addedTo(store, 'a')).id, 41);
 });
 
@@ -327,9 +327,7 @@ test('D12 · of migrations at once, and with instances that start, no id is give
   const url = await filled(COPIED);
   const migrating = Array.from({ length: 4 }, () => migratePostgres(url));
   await using stores = new AsyncDisposableStack();
-  const opened = await Promise.all(
-    Array.from({ length: 4 }, () => openPostgresStore(url, { connections: 2 })),
-  );
+  const opened = await Promise.all(Array.from({ length: 4 }, () => openPatient(url, { connections: 2 })));
   for (const store of opened) stores.use(store);
   const added = opened.flatMap((store) => Array.from({ length: 10 }, () => addedTo(store, 'a')));
   const ids = (await Promise.all(added)).map(({ id }) => id);
@@ -382,7 +380,7 @@ async function makeWriter(url: string): Promise<string> {
 
 test('D12 · a role that may not put sequences above is told who may', async () => {
   const own = await makeWriter(await filled(COPIED));
-  await assert.rejects(openPostgresStore(own), {
+  await assert.rejects(openPatient(own), {
     message: /are taken: run "todo-service migrate", as the owner of the tables$/,
   });
 });
@@ -392,7 +390,7 @@ test('D12 · a role that may not put sequences above starts when their owner doe
   const own = await makeWriter(url);
   const locking = 'LOCK TABLE todos IN SHARE ROW EXCLUSIVE MODE';
   await using first = await server.session(url, `BEGIN; ${locking}`);
-  const opening = openPostgresStore(own);
+  const opening = openPatient(own);
   await server.somebodyWaits(url);
   const raised = server.execute(url, `BEGIN; ${locking}; SELECT setval('todos_id_seq', 40); COMMIT`);
   await server.somebodyWaits(url, 2);
@@ -409,7 +407,7 @@ test('D12 · who may not look at the sequences is told what to grant', async () 
   const message = new RegExp(
     `its role lacks rights: GRANT SELECT ON SEQUENCE todos_id_seq TO ${role}; GRANT SELECT ON SEQUENCE categories_id_seq TO ${role}$`,
   );
-  await assert.rejects(openPostgresStore(own), { message });
+  await assert.rejects(openPatient(own), { message });
   await using operator = await openPostgresOperator(own);
   await assert.rejects(operator.inspect(), { name: 'StoreUnavailable', message });
 });
@@ -425,9 +423,7 @@ test('D12 · a category whose id is taken is not added, and the operator is told
 test('a role whose transactions are serializable by default migrates as well', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.execute(url, `ALTER ROLE ${owner} SET default_transaction_isolation = 'serializable'`);
-  const opened = await Promise.all(
-    Array.from({ length: 4 }, () => openPostgresStore(url, { connections: 1 })),
-  );
+  const opened = await Promise.all(Array.from({ length: 4 }, () => openPatient(url, { connections: 1 })));
   for (const store of opened) await store[Symbol.asyncDispose]();
 });
 
@@ -436,6 +432,6 @@ test('a server that was built without XML will do', async () => {
   const database = new URL(url).pathname;
   const { href } = Object.assign(new URL(server.url), { pathname: database });
   await server.execute(href, 'REVOKE EXECUTE ON FUNCTION query_to_xml FROM PUBLIC');
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   await addedTo(store, 'a');
 });

@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
+import { errorCode } from '../../src/files.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { freePort } from '../folder.ts';
@@ -38,7 +39,9 @@ function programsOfNpm(): string {
 /** Of the superuser; no answer and no output of the service may show it. */
 export const PASSWORD = 'canary-password-8d3f';
 
-const OTHERS = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+/** The server's own processes, which vacuum a database now and then, are not among them. */
+const OTHERS = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND backend_type = 'client backend'`;
 
 type Row = Record<string, unknown>;
 
@@ -381,12 +384,22 @@ export function bothHosts(url: string, primary: PostgresServer, standby: Postgre
 
 /** Stops processes of a server until it is disposed, as a machine does that is out of memory or paused. */
 export function stall(pids: readonly number[]): Disposable {
-  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  const stalled = pids.filter((pid) => signal(pid, 'SIGSTOP'));
   return {
     [Symbol.dispose]: () => {
-      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      for (const pid of stalled) signal(pid, 'SIGCONT');
     },
   };
+}
+
+/** Whether there is a process of this number, which gets the signal; 0 is none. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 /** The name of the database. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operator } from '../../src/store/operator.ts';
 import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openPatient } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
 
@@ -11,7 +11,7 @@ const server = await PostgresServer.startForAll('fsync=on');
 
 /** The one line with which a start is refused. */
 async function faultOf(url: string, options = {}): Promise<string> {
-  const refused = await openPostgresStore(url, { patienceMs: 0, ...options }).then(
+  const refused = await openPatient(url, { patienceMs: 0, ...options }).then(
     () => assert.fail('must be refused'),
     (error: Error) => error,
   );
@@ -23,7 +23,7 @@ async function faultOf(url: string, options = {}): Promise<string> {
 test('D7 · twenty instances that start together all serve, and make the categories Work (1) and Life (2) once', async () => {
   const url = await server.makeDatabase();
   await using stores = new AsyncDisposableStack();
-  const all = await Promise.all(Array.from({ length: 20 }, () => openPostgresStore(url, { connections: 1 })));
+  const all = await Promise.all(Array.from({ length: 20 }, () => openPatient(url, { connections: 1 })));
   for (const store of all) stores.use(store);
   for (const [index, store] of all.entries()) await addedTo(store, `todo ${index}`, 1 + (index % 2));
   for (const store of all) assert.equal((await listed(store)).length, 20);
@@ -50,7 +50,7 @@ test('a server without a connection to spare is waited for', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.limitConnections(owner, 0);
   assert.match(await faultOf(url), /too many connections for role "role_\d+"$/);
-  const opening = openPostgresStore(url, { patienceMs: 60_000 });
+  const opening = openPatient(url, { patienceMs: 60_000 });
   await sleep(100);
   await server.limitConnections(owner, -1);
   await using store = await opening;
@@ -73,7 +73,7 @@ test('a role that may not make the schema is told what to grant, and that --no-m
     /; else run "todo-service migrate" as the owner of the schema, and serve with --no-migrate, which needs less: GRANT /,
   );
   await server.execute(database, `GRANT CREATE ON SCHEMA public TO ${role}`);
-  await using store = await openPostgresStore(url);
+  await using store = await openPatient(url);
   assert.deepEqual(await listed(store), []);
 });
 
@@ -105,7 +105,7 @@ test('what a role lacks to serve is granted by the line that refuses the start, 
   );
   // No right to create: a schema that is up to date needs none.
   for (const migrate of [false, true]) {
-    await using store = await openPostgresStore(url, { migrate });
+    await using store = await openPatient(url, { migrate });
     const { id } = await addedTo(store, 'a');
     assert.ok((await listed(store)).some((todo) => todo.id === id));
     assert.equal(await store.remove(id), 'removed');
@@ -188,7 +188,7 @@ for (const [what, statement, wanted] of broken) {
       await server.execute(url, fault.slice(fault.indexOf('ALTER TABLE')));
     }
     assert.deepEqual(await server.faults(url), []);
-    await using store = await openPostgresStore(url);
+    await using store = await openPatient(url);
     await addedTo(store, 'a');
   });
 }
