@@ -156,9 +156,13 @@ test('the line of a start has the database and the source of keys as fields, wit
   );
 });
 
-/** A start that waits for the file of another service, and that a signal has ended: what it has said, and its end. */
-async function endWaiting({ dataDir }: Running, env = {}) {
-  const child = start(['serve', '--environment', 'development', '--port', '0', '--data-dir', dataDir], env);
+/**
+ * A start that waits for the file of another service, however long, and that a signal has ended: what it has said, and
+ * its end.
+ */
+async function endWaiting({ dataDir }: Running, code = '') {
+  const words = ['serve', '--environment', 'development', '--port', '0', '--data-dir', dataDir];
+  const child = start(words, preloading(`performance.now = () => 0; ${code}`));
   const ended = endOf(child);
   let said = '';
   child.stdout.on('data', (chunk) => {
@@ -187,7 +191,7 @@ test('a start that a signal has ended does not serve, also when it could go on j
   // It ends by itself, not because its last 250 ms are over.
   const lasting = `const { setTimeout } = globalThis;
     globalThis.setTimeout = (call, ms, ...rest) => setTimeout(call, ms === 250 ? 1e9 : ms, ...rest);`;
-  const { child, ended } = await endWaiting(first, preloading(lasting));
+  const { child, ended } = await endWaiting(first, lasting);
   signal.addEventListener('abort', () => child.kill('SIGKILL'));
   await first.stop();
   assert.equal((await ended).end, 0);
