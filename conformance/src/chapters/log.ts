@@ -10,7 +10,8 @@ export function log(target: Target, read: () => string): void {
   const { fails } = expecting(target);
   /** The entries about a request, once there are any: a line each, with the stack of an error below it. */
   async function entriesOf(traceId: string): Promise<readonly string[]> {
-    for (let attempts = 0; attempts < 500; attempts += 1) {
+    // A minute: longer than any machine holds a line back that was written.
+    for (let attempts = 0; attempts < 6_000; attempts += 1) {
       const entries = read().split(/\n(?=\{|\d\d:\d\d:\d\d)/);
       const found = entries.filter((entry) => entry.includes(traceId));
       if (found.length > 0) return found;
