@@ -174,7 +174,7 @@ test('a reader that leaves ends an export with 74 and one line, and the export o
 });
 
 test('full disks: an import leaves what was there, an export leaves no file', {
-  skip: noMounts,
+  skip: noMounts(),
 }, async () => {
   const small = newPath('small');
   using _mounted = mountDisk(small, '1m');
@@ -199,7 +199,7 @@ test('full disks: an import leaves what was there, an export leaves no file', {
   assert.deepEqual(readdirSync(small).sort(), ['todos.db', 'todos.db-owner']);
 });
 
-test('a backup on a read-only disk is exported', { skip: noMounts }, async () => {
+test('a backup on a read-only disk is exported', { skip: noMounts() }, async () => {
   const disk = newPath('disk');
   using _mounted = mountDisk(disk, '32m');
   const database = `sqlite:${newPath()}`;

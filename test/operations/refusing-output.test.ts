@@ -117,7 +117,7 @@ const HANGS_MS = 300_000;
 
 describe('A log that cannot be written', { concurrency: 2, timeout: HANGS_MS }, () => {
   test('on a full file system changes no answer, is counted, and says so when there is room again', {
-    skip: noMounts,
+    skip: noMounts(),
   }, async () => {
     await using folder = await temporaryFolder();
     const disk = join(folder.path, 'disk');

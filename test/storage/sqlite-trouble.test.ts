@@ -351,7 +351,7 @@ function mountSmallDisk() {
   };
 }
 
-describe('on a full file system', { skip: noMounts }, () => {
+describe('on a full file system', { skip: noMounts() }, () => {
   test('D9 · a write is a 503 with Retry-After, reads go on, /ready says why, and room is enough', async () => {
     using disk = mountSmallDisk();
     await using served = await serveFile(disk.path);
