@@ -31,7 +31,8 @@ test('a first start that is killed at any moment leaves nothing that the next on
 test('of twenty processes that start together on no file, one serves and the others name it', async () => {
   const path = newPath();
   await using starters = new AsyncDisposableStack();
-  const all = Array.from({ length: 20 }, () => starters.use(start(path, 500)));
+  // Longer than a slow disk takes until the name of the first can be read.
+  const all = Array.from({ length: 20 }, () => starters.use(start(path, 5_000)));
   const said = await Promise.all(all.map((each) => each.said));
   const serving = all.filter((_, index) => said[index]?.outcome === 'open');
   assert.equal(serving.length, 1);

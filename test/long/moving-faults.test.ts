@@ -96,9 +96,10 @@ async function isImporting(database: string): Promise<boolean> {
 test('E5 · an import whose connection is lost changes nothing: 69 and one line', async () => {
   const database = await server.makeDatabase();
   const child = await half(database, () => isImporting(database));
+  const ended = endOf(child);
   await server.terminate(database);
   child.stdin.end(WHOLE.slice(WHOLE.length / 2));
-  const { end, said } = await endOf(child);
+  const { end, said } = await ended;
   assert.equal(end, 69);
   assert.match(said, /^Cannot import: [^\n]+\n$/);
   await importWhole(database);

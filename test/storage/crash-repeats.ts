@@ -49,7 +49,8 @@ export async function crashRepeats(options: RepeatedCrashes): Promise<RepeatFigu
     const clients = Array.from({ length: CLIENTS }, (_, number) =>
       createUntil(stop.signal, nth(number), `${cycle}-${number}`, answered),
     );
-    while (answered.size === before) await sleep(5);
+    const gone = Promise.all(clients).then(() => true);
+    while (answered.size === before && !(await Promise.race([gone, sleep(5)])));
     await sleep(random() * 300);
     await nth(victim).stop('SIGKILL');
     stop.abort();

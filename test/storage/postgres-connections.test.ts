@@ -79,10 +79,12 @@ test('a role whose idle sessions are ended keeps those of the service', async ()
   await using store = await openPatient(url);
   await addedTo(store, 'a');
   await store.list();
-  const before = await server.backends(url);
+  // The session of who looks on is not to be ended.
+  const watched = url.replace(owner, 'postgres');
+  const before = await server.backends(watched);
   await sleep(300);
   assert.equal((await found(store, 1))?.title, 'a');
-  assert.deepEqual(await server.backends(url), before);
+  assert.deepEqual(await server.backends(watched), before);
 });
 
 /** Sends a statement to a session that the server has ended, because it was idle for too long, and that is not heard yet. */
@@ -273,11 +275,13 @@ test('a commit that waits for a standby is cancelled when its connection is lost
   await nobodyIsThere(url);
 });
 
-test('a connection whose statement was given up serves nobody until cancel and answer are both over', async () => {
+test('a connection whose statement was given up serves nobody until cancel and answer are both over', async (t) => {
   const url = await server.makeMigrated();
   await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(url), { answerMs: 1_000 });
   await pool.read({ text: 'SELECT 1' });
+  // By the clock of the test, nobody gives up the request to cancel.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: cancelled, resolve: cancelArrived } = Promise.withResolvers<void>();
   proxy.gate = (first) => {
@@ -285,11 +289,15 @@ test('a connection whose statement was given up serves nobody until cancel and a
     cancelArrived();
     return released;
   };
-  const given = assert.rejects(pool.read({ text: 'SELECT pg_sleep(2)' }), /no answer in 1000 ms/);
+  const lock = await server.lock(url, 'LOCK TABLE todos');
+  const given = assert.rejects(pool.read({ text: 'SELECT FROM todos' }), /no answer in 1000 ms/);
+  await server.somebodyWaits(url);
+  t.mock.timers.tick(1_000);
   await cancelled;
   await given;
   const next = pool.read({ text: 'SELECT 1' });
-  const answering = "SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(2)' AND state = 'active'";
+  await lock[Symbol.asyncDispose]();
+  const answering = "SELECT FROM pg_stat_activity WHERE query = 'SELECT FROM todos' AND state = 'active'";
   while ((await server.execute(url, answering)).length > 0) await sleep(10);
   // The answer is under way still.
   await sleep(200);

@@ -285,7 +285,7 @@ test('I3 · the limit for locks is that of one statement, and not of the connect
 
 test('I2 · a key that no standby knows of is not given back as made', async () => {
   const url = await server.makeMigrated();
-  await using store = await openPostgresStore(url);
+  await using store = await openPostgresStore(url, { limits: { ...PATIENT, answerMs: 1_400 } });
   const isUnknown = (number: number): Promise<boolean> =>
     store.add(MILK, once(`key ${number}`)).then(
       () => false,

@@ -398,6 +398,7 @@ test('D11 · the service answers 503 without Retry-After, is not ready, has one 
     }
     const detail = `The database does not answer as it should: ${reason}.`;
     assert.deepEqual(await served.ready(), { status: 503, detail });
+    await served.logged('database-gone');
     assert.deepEqual(
       served
         .log('database-gone', 'store-unavailable', 'crash')

@@ -154,10 +154,12 @@ async function damagedFile(): Promise<{ readonly path: string; readonly id: numb
 }
 
 /** The events about the file, and those of what must not happen, with their levels. */
-const trouble = (served: Served) =>
-  served
+async function trouble(served: Served): Promise<readonly string[]> {
+  await served.logged('database-damaged');
+  return served
     .log('database-damaged', 'database-recovered', 'crash', 'store-unavailable')
     .map(({ level, event }) => `${level} ${event}`);
+}
 
 async function refused(served: Served, method: string, path: string): Promise<void> {
   const body = method === 'POST' || method === 'PUT' ? { title: 'refused', categoryId: 1 } : undefined;
@@ -182,7 +184,7 @@ for (const [what, pathOf] of [
     assert.equal((await served.ready()).status, 503);
     // A stop waits until the file has been read whole.
     assert.equal(await served.stop(), 0);
-    assert.deepEqual(trouble(served), ['error database-damaged']);
+    assert.deepEqual(await trouble(served), ['error database-damaged']);
     const [{ reason, path: said, msg } = {}] = served.log('database-damaged');
     assert.deepEqual(
       { reason, said, msg },
@@ -199,7 +201,7 @@ test('D11 · a write that meets a corrupt page is a 503, not a crash', async () 
   const { path, id } = await damagedFile();
   await using served = await serveFile(path);
   await refused(served, 'PUT', `/todos/${id}`);
-  assert.deepEqual(trouble(served), ['error database-damaged']);
+  assert.deepEqual(await trouble(served), ['error database-damaged']);
 });
 
 test('D11 · a file that is cut short under the service is a 503, not a crash', async () => {
@@ -207,7 +209,7 @@ test('D11 · a file that is cut short under the service is a 503, not a crash', 
   await using served = await serveFile(path);
   truncateSync(path, 8_192);
   await refused(served, 'GET', '/todos/2000');
-  assert.deepEqual(trouble(served), ['error database-damaged']);
+  assert.deepEqual(await trouble(served), ['error database-damaged']);
 });
 
 /** A service on a disk that can be made to fail. */
@@ -285,7 +287,7 @@ describe('on a disk that fails', { skip }, () => {
       assert.equal((await disk.ask('GET', path)).status, 200);
       await disk.post();
       assert.equal((await disk.ready()).status, 200);
-      assert.deepEqual(trouble(disk), ['error database-damaged', 'info database-recovered']);
+      assert.deepEqual(await trouble(disk), ['error database-damaged', 'info database-recovered']);
     });
 
     test(`D11 · a file that is read for neither GET ${path} nor as a whole is not used until a restart`, async () => {
@@ -302,7 +304,7 @@ describe('on a disk that fails', { skip }, () => {
         await refused(disk, 'GET', '/todos');
         await refused(disk, 'DELETE', '/todos/1');
         assert.equal((await disk.ready()).status, 503);
-        assert.deepEqual(trouble(disk), ['error database-damaged']);
+        assert.deepEqual(await trouble(disk), ['error database-damaged']);
       }
       await using again = await serveFile(file);
       assert.equal((await again.ask('GET', path)).status, 200);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from '../folder.ts';
 import { atPort } from './postgres-server.ts';
 
 /** A TCP proxy of this test's own: it plays a network that fails, and a name that leads to another server. */
@@ -39,8 +40,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       client.once('close', () => upstream.destroySoon());
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  // Nobody else takes it once it is refused.
+  const port = await freePort();
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   const proxy: TcpProxy = {
     port,
     target,
