@@ -3,10 +3,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Provider } from 'oidc-provider';
+import { listen } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { callerOf } from './trust.ts';
 
@@ -26,9 +26,8 @@ function providerKey(kid: string) {
  */
 async function startProvider(...published: readonly ReturnType<typeof providerKey>[]) {
   let answer: RequestListener = down;
-  const server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createServer((request, response) => answer(request, response));
+  const issuer = `http://127.0.0.1:${await listen(server)}`;
   let granted: readonly string[] = [];
 
   function restart(...keys: typeof published): void {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { openRemoteKeys, type RemoteKeysOptions, type RemoteSource } from '../../src/auth/keys/remote.ts';
+import { listen } from '../folder.ts';
 import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 
@@ -24,10 +24,8 @@ async function startIssuer(options: IssuerOptions = {}) {
     issuer.asked.push(path);
     const answer = issuer.answers.get(path) ?? byDefault(path);
     answer(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: chosen } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${chosen}`;
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const asked: string[] = [];
   const issuer = {
     url,

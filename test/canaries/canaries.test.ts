@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signer } from '../../conformance/src/sign.ts';
+import { listen } from '../folder.ts';
 import { testAuth } from '../operations/list.ts';
 import { type Canaries, keepCanaries } from './canaries.ts';
 import { watchSockets } from './sockets.ts';
@@ -74,9 +73,8 @@ test('what fetch sends is kept, and what comes back is searched, in pieces too',
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Length': secret.length }).write(secret.slice(0, 9));
     setImmediate(() => response.end(secret.slice(9)));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listen(server);
   await (await fetch(`http://127.0.0.1:${port}`, { headers: { 'x-sent': 'by fetch' } })).text();
   server.close();
   assert.match(sent.join(''), /x-sent: by fetch/);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer, isIPv6, type Server } from 'node:net';
+import { createServer as createSocketServer, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
+import { listen } from '../folder.ts';
 import { preloading, runProgram, startService } from '../start.ts';
 
 const healthcheck = (env: Readonly<Record<string, string>>) => runProgram(['healthcheck'], { env });
@@ -30,14 +30,14 @@ for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::', `::1%${loopback}`]) {
 
 test('healthcheck is 1, with the reason, when the service is not ready', async () => {
   const server = createServer((_request, response) => response.writeHead(503).end('{"detail":"starting"}'));
-  const { code, stderr } = await healthcheck({ ...patient, TODO_ADMIN_PORT: await listen(server) });
+  const { code, stderr } = await healthcheck({ ...patient, TODO_ADMIN_PORT: String(await listen(server)) });
   server.close();
   assert.deepEqual({ code, stderr }, { code: 1, stderr: 'Not ready: {"detail":"starting"}\n' });
 });
 
 test('healthcheck is 1 when nobody answers', async () => {
   const silent = createSocketServer();
-  const waited = await healthcheck({ TODO_ADMIN_PORT: await listen(silent) });
+  const waited = await healthcheck({ TODO_ADMIN_PORT: String(await listen(silent)) });
   silent.close();
   assert.equal(waited.code, 1);
   assert.match(waited.stderr, /^Not ready: http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*\n$/);
@@ -58,9 +58,3 @@ test('healthcheck is 78 where there is no admin listener, or none whose port is 
     assert.ok(stderr.includes(`TODO_ADMIN_PORT must name a port, received ${received}\n`), stderr);
   }
 });
-
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return String((server.address() as AddressInfo).port);
-}

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { temporaryFolder } from '../folder.ts';
+import { listen, temporaryFolder } from '../folder.ts';
 import { endOf, preloading, type Running, runProgram, start, startService } from '../start.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
@@ -199,10 +199,8 @@ test('a start that a signal has ended does not serve, also when it could go on j
 
 test('a start that fails just after a signal has ended it still says why', async () => {
   await using data = await temporaryFolder();
-  await using server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const database = `postgres://127.0.0.1:${port}/todos`;
+  await using server = createTcpServer();
+  const database = `postgres://127.0.0.1:${await listen(server)}/todos`;
   const args = ['serve', '--environment', 'development', '--data-dir', data.path, '--database', database];
   // A process that has stopped ends itself soon: the error below must come before, however busy the machine is.
   const slow = `const { setTimeout } = globalThis;
@@ -224,9 +222,8 @@ for (const [variable, settings] of [
   ['TODO_ADMIN_PORT', 'TODO_ADMIN_PORT'],
 ] as const) {
   test(`a port in use is one line that names ${settings}, and exit code 69`, async () => {
-    await using server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    await using server = createServer();
+    const port = await listen(server);
     const env = { TODO_PORT: '0', [variable]: String(port) };
     const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo'], { env });
     assert.equal(code, 69);

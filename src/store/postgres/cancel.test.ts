@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { createServer } from 'node:tls';
 import { Client } from 'pg';
-import { temporaryFolder } from '../../../test/folder.ts';
+import { listen, temporaryFolder } from '../../../test/folder.ts';
 import { addressOf } from './address.ts';
 import { cancel } from './cancel.ts';
 
@@ -40,8 +40,7 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
       socket.end();
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const { config } = addressOf(
     `postgres://todo@localhost:${port}/todos?sslnegotiation=direct&sslrootcert=${pathOf(root)}&sslcert=${certificate}&sslkey=${key}`,
     {},
@@ -73,8 +72,8 @@ test('a server that cannot show whose it is gets no request', async () => {
   assert.deepEqual(await cancelWith('wrong-root.pem'), ['unanswered', 'localhost']);
 });
 
-/** Takes connections without TLS, and notes what comes over them. */
-async function listenPlainly(where: object, answer: (socket: Socket) => void) {
+/** Will take connections without TLS, and note what comes over them. */
+function plainServer(answer: (socket: Socket) => void) {
   const received: string[] = [];
   const server = createTcpServer((socket) => {
     socket.once('data', (request) => {
@@ -82,7 +81,6 @@ async function listenPlainly(where: object, answer: (socket: Socket) => void) {
       answer(socket);
     });
   });
-  await once(server.listen(where), 'listening');
   return { server, received };
 }
 
@@ -91,7 +89,8 @@ const PROCESS = { processID: 1, secretKey: 2, negotiation: 'postgres' } as const
 test('a request to cancel goes over a Unix socket, too', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, '.s.PGSQL.5432');
-  const { server, received } = await listenPlainly({ path }, (socket) => socket.end());
+  const { server, received } = plainServer((socket) => socket.end());
+  await once(server.listen(path), 'listening');
   const process = { ...PROCESS, target: { path }, host: folder.path, tls: false } as const;
   assert.equal(await cancel(process), 'delivered');
   assert.deepEqual(received, ['0000001004d2162e0000000100000002']);
@@ -100,20 +99,16 @@ test('a request to cancel goes over a Unix socket, too', async () => {
 });
 
 test('what a server answers to a request to cancel is left alone, whatever it is', async () => {
-  const { server } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
-    socket.end(Buffer.from('5400000006ffff', 'hex')),
-  );
-  const { port } = server.address() as AddressInfo;
+  const { server } = plainServer((socket) => socket.end(Buffer.from('5400000006ffff', 'hex')));
+  const port = await listen(server);
   const process = { ...PROCESS, target: { host: '127.0.0.1', port }, host: 'localhost', tls: false } as const;
   assert.equal(await cancel(process), 'delivered');
   server.close();
 });
 
 test('a server that speaks no TLS gets no request over a connection that asks for it', async () => {
-  const { server, received } = await listenPlainly({ port: 0, host: '127.0.0.1' }, (socket) =>
-    socket.write('N'),
-  );
-  const { port } = server.address() as AddressInfo;
+  const { server, received } = plainServer((socket) => socket.write('N'));
+  const port = await listen(server);
   const process = { ...PROCESS, target: { host: '127.0.0.1', port }, host: 'localhost', tls: {} } as const;
   assert.equal(await cancel(process), 'unanswered');
   assert.deepEqual(received, ['0000000804d2162f']);
