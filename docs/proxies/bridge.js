@@ -13,11 +13,11 @@ async function wait(r) {
   }
   const until = Date.now() + PATIENCE_MS;
   while (Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
     if (await listens(r.variables.todo)) {
       r.internalRedirect('@again');
       return;
     }
-    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
   }
   r.return(502);
 }

@@ -4,8 +4,10 @@ import { Agent, createServer, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { startDemo } from './demo.ts';
-import { haproxyFaults, noHaproxy, noNginx, startHaproxy, startNginx, startTlsNginx } from './proxies.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../folder.ts';
+import { get, startDemo } from './demo.ts';
+import { noHaproxy, noNginx, startHaproxy, startHaproxyOfTwo, startNginx, startTlsNginx } from './proxies.ts';
 import { askBy } from './raw.ts';
 
 const proxies = [
@@ -27,11 +29,11 @@ for (const [name, start, skip] of proxies) {
 }
 
 for (const [name, start, skip] of proxies) {
-  test(`${name} repeats reads, and creates with a key, whose connection ended without an answer; no other create`, {
+  test(`${name} repeats reads, and creates with a key, whose connection ended without an answer; no other change`, {
     skip,
   }, async () => {
     const heard: (string | undefined)[] = [];
-    const server = createServer(({ method, url, socket }, response) => {
+    await using server = createServer(({ method, url, socket }, response) => {
       if (url !== '/') heard.push(method);
       if (url !== '/' && heard.length < 3) socket.resetAndDestroy();
       else response.writeHead(204).end();
@@ -48,13 +50,48 @@ for (const [name, start, skip] of proxies) {
     assert.deepEqual(await ask('GET', '/todos'), [204, 3]);
     assert.deepEqual(await ask('HEAD', '/todos'), [204, 3]);
     assert.deepEqual(await ask('POST', '/todos', { 'idempotency-key': '1' }), [204, 3]);
+    assert.deepEqual(await ask('PUT', '/todos/1', { 'idempotency-key': '1' }), [502, 1]);
     assert.deepEqual(await ask('POST', '/todos'), [502, 1]);
-    server.close();
   });
 }
 
-test('HAProxy takes the lines for several instances of its example', { skip: noHaproxy() }, async () => {
-  assert.equal(await haproxyFaults(), '');
+for (const [name, start, skip] of proxies) {
+  test(`${name} holds a read whose kept connection ended without an answer until somebody listens again`, {
+    skip,
+  }, async () => {
+    let ended = false;
+    await using server = createServer(({ url, socket }, response) => {
+      if (url === '/todos' && !ended) {
+        ended = true;
+        server.close();
+        socket.resetAndDestroy();
+      } else response.writeHead(204).end();
+    });
+    const port = await freePort();
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    await using proxy = await start(port);
+    const own = { hostname: '127.0.0.1', port: new URL(proxy.url).port };
+    const agent = new Agent({ keepAlive: true });
+    await askBy(agent, { ...own, path: '/' });
+    const asked = askBy(agent, { ...own, path: '/todos' });
+    await once(server, 'close');
+    // Longer than the tries take when nothing waits between them.
+    await pause(1_000);
+    server.listen(port, '127.0.0.1');
+    assert.equal((await asked).status, 204);
+  });
+}
+
+test('HAProxy with several instances asks another one when one does not listen', {
+  skip: noHaproxy(),
+}, async () => {
+  await using demo = await startDemo({ routes: [get('/ready', () => ({ status: 204 }))] });
+  await using proxy = await startHaproxyOfTwo(Number(new URL(demo.url).port));
+  const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${proxy.url}/todos/1`)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
 });
 
 test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: noNginx() }, async () => {

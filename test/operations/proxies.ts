@@ -36,22 +36,28 @@ export function noNginx(): string | false {
 }
 
 /** The example of the documents, with other ports, and patience for a slow machine. */
-export const startHaproxy: StartProxy = async (port) => {
-  const folder = await temporaryFolder();
-  const own = await freePort();
-  const file = join(folder.path, 'haproxy.cfg');
-  await writeFile(file, withPorts(await readFile(join(examples, 'haproxy.cfg'), 'utf8'), port, own));
-  return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
+export const startHaproxy: StartProxy = (port) => startHaproxyOf(port, (example) => example);
+
+/** The same, with the lines for several instances. The second is not there, and no check takes one out. */
+export const startHaproxyOfTwo: StartProxy = async (port) => {
+  const nobody = await freePort();
+  return startHaproxyOf(port, (example) =>
+    example
+      .replace(/^ *# One instance\..*/ms, '')
+      .replace(/^( *)# (?=option|server)/gm, '$1')
+      .replace('10.0.0.1:5080 check port 9090', `127.0.0.1:5080 check port ${port}`)
+      .replace('10.0.0.2:5080 check port 9090', `127.0.0.1:${nobody} check port ${nobody}`)
+      .replaceAll('fall 2', 'fall 1000'),
+  );
 };
 
-/** What HAProxy says to its example with the lines for several instances; nothing when it takes them. */
-export async function haproxyFaults(): Promise<string> {
-  await using folder = await temporaryFolder();
-  const file = join(folder.path, 'haproxy.cfg');
-  const example = await readFile(join(examples, 'haproxy.cfg'), 'utf8');
-  const several = example.replace(/^ *server one 127.*\n/m, '').replace(/^( *)# (?=option|server)/gm, '$1');
-  await writeFile(file, several);
-  return spawnSync('haproxy', ['-c', '-f', file], { env, encoding: 'utf8' }).stderr;
+async function startHaproxyOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
+  const folder = await temporaryFolder();
+  const own = await freePort();
+  const example = change(await readFile(join(examples, 'haproxy.cfg'), 'utf8'));
+  const config = withPorts(example, port, own).replaceAll('127.0.0.1:8081', `127.0.0.1:${await freePort()}`);
+  const file = await folder.write('haproxy.cfg', config);
+  return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
 }
 
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
@@ -101,7 +107,10 @@ function withPorts(example: string, port: number, own: number): string {
 
 /** What bridges 10 s bridges 100: a service that is stopped and started on a slow machine may take longer than the first. */
 function patient(example: string): string {
-  return example.replace('retries 40', 'retries 400').replace('PATIENCE_MS = 10000', 'PATIENCE_MS = 100000');
+  return example
+    .replace('retries 40', 'retries 400')
+    .replace('timeout server 30s', 'timeout server 130s')
+    .replace('PATIENCE_MS = 10000', 'PATIENCE_MS = 100000');
 }
 
 async function started(child: ChildProcess, port: number, folder: AsyncDisposable): Promise<ReverseProxy> {
