@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { project } from '../npm.ts';
 import { run } from '../program.ts';
 
-const place = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' } };
+/** The way to a mirror. */
+const { http_proxy, https_proxy, no_proxy } = process.env;
+const place = {
+  cwd: '/',
+  env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', http_proxy, https_proxy, no_proxy },
+};
 
 /** Words of `tar` that take files out as they were put in. */
 const EXTRACT = ['--extract', '--same-permissions', '--same-owner'];
