@@ -81,10 +81,9 @@ describe('Traces', () => {
     await listing;
     await stop();
     const named = (name: string) => receiver.spans.filter((span) => span.name === name);
-    assert.deepEqual(
-      named('commit').map(({ parentSpanId }) => parentSpanId),
-      named('add todos').map(({ spanId }) => spanId),
-    );
+    const writes = named('add todos').map(({ spanId }) => spanId);
+    assert.deepEqual(new Set(named('commit').map(({ parentSpanId }) => parentSpanId)), new Set(writes));
+    assert.equal(named('commit').length, writes.length);
     assert.equal(named('list todos').length, 1);
   });
 
@@ -207,10 +206,8 @@ describe('Traces', () => {
     await using service = await startService({ profile: 'error-demo', env });
     assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
     assert.equal(await service.stop(), 0);
-    assert.deepEqual(
-      receiver.spans.map(({ name }) => name),
-      ['GET /todos/:id'],
-    );
+    await receiver.span(({ name }) => name === 'GET /todos/:id');
+    assert.equal(receiver.spans.length, 1);
   });
 
   test('standard variables name the service and keep requests out', async () => {
