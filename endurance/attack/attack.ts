@@ -61,9 +61,11 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   const waits = await steadily(10, seconds, ask);
   const busy = processorSeconds(service.pid) - busyBefore;
   clearInterval(looking);
+  // After a stall of this thread, its end comes with its last message.
+  const ended = once(attacker, 'exit');
   attacker.postMessage('end');
   const [outcome] = (await once(attacker, 'message')) as [Outcome];
-  await once(attacker, 'exit');
+  await ended;
   return {
     ...outcome,
     before,
