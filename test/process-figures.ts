@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Milliseconds that the main thread of a process was on a processor (Linux: schedstat counts nanoseconds). */
 export function mainThreadMs(pid: number): number {
@@ -20,13 +20,20 @@ export function familySeconds(pid: number): number {
 
 /** User and system, of the process itself and of its ended children; nothing of one that has just ended. */
 function secondsOf(pid: number): readonly number[] {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return [];
   // The name of the program, in brackets, may have spaces.
-  const fields = readFileSync(file, 'utf8')
+  const fields = statOf(pid)
     .replace(/^.*\) /s, '')
     .split(' ');
   return fields.slice(11, 15).map((ticks) => Number(ticks) / 100);
+}
+
+/** Empty of a process that has ended: also one that ends while it is read. */
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Resident memory of a process (Linux), in units of 1,000,000 bytes: now, or the most that it ever was. */
