@@ -156,6 +156,18 @@ test('the line of a start has the database and the source of keys as fields, wit
   );
 });
 
+/** Waits until a program has said a text on standard output: all that it has said. */
+function hearing({ stdout }: ReturnType<typeof start>): (text: string) => Promise<string> {
+  let said = '';
+  stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  return async (text) => {
+    while (!said.includes(text)) await once(stdout, 'data');
+    return said;
+  };
+}
+
 /**
  * A start that waits for the file of another service, however long, and that a signal has ended: what it has said, and
  * its end.
@@ -164,17 +176,10 @@ async function endWaiting({ dataDir }: Running, code = '') {
   const words = ['serve', '--environment', 'development', '--port', '0', '--data-dir', dataDir];
   const child = start(words, preloading(`performance.now = () => 0; ${code}`));
   const ended = endOf(child);
-  let said = '';
-  child.stdout.on('data', (chunk) => {
-    said += chunk;
-  });
-  const printed = async (text: string) => {
-    while (!said.includes(text)) await once(child.stdout, 'data');
-  };
-  await printed('waiting for the database file');
+  const heard = hearing(child);
+  await heard('waiting for the database file');
   child.kill('SIGTERM');
-  await printed('stopped during the start');
-  return { child, said, ended };
+  return { child, said: await heard('stopped during the start'), ended };
 }
 
 test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {
@@ -206,10 +211,10 @@ test('a start that fails just after a signal has ended it still says why', async
   const slow = `const { setTimeout } = globalThis;
     globalThis.setTimeout = (call, ms, ...rest) => setTimeout(call, 100 * ms, ...rest);`;
   const child = start(args, preloading(slow));
-  const ended = endOf(child);
+  const [ended, heard] = [endOf(child), hearing(child)];
   const [socket] = (await once(server, 'connection')) as [Socket];
   child.kill('SIGTERM');
-  await once(child.stdout, 'data');
+  await heard('stopped during the start');
   // `ErrorResponse`, https://www.postgresql.org/docs/current/protocol-message-formats.html
   const fields = Buffer.from('SFATAL\0C28000\0Mnobody is let in\0\0');
   const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
