@@ -290,9 +290,12 @@ export class PostgresServer implements AsyncDisposable {
     await ended;
   }
 
-  /** Resolves when a database answers. */
+  /** Resolves when a database answers, and rejects when the server has ended. */
   async answers(url: string): Promise<void> {
-    while (!(await this.execute(url, 'SELECT').catch(() => undefined))) await sleep(10);
+    while (!(await this.execute(url, 'SELECT').catch(() => undefined))) {
+      if (hasEnded(this.#process)) throw new Error('The server has ended');
+      await sleep(10);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -310,7 +313,7 @@ export class PostgresServer implements AsyncDisposable {
 
   async #end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
     const server = this.#process;
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    if (server === undefined || hasEnded(server)) return;
     server.kill(signal);
     await once(server, 'exit');
   }
@@ -318,6 +321,10 @@ export class PostgresServer implements AsyncDisposable {
   #urlOf(database: string): string {
     return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
   }
+}
+
+function hasEnded(server: ChildProcess | undefined): boolean {
+  return server !== undefined && (server.exitCode !== null || server.signalCode !== null);
 }
 
 /** Where tests keep the data of servers when it has room: memory, which spares most of their time. No test asks for a disk. */
