@@ -58,7 +58,7 @@ interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'conn
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
   /** In place of those that are right for one todo. */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Omit<Limits, 'connections'>>;
   /** Nobody is told by default. */
   readonly tell?: Tell;
 }
