@@ -14,7 +14,7 @@ import { type Running, startService } from '../start.ts';
 import { startDemo } from './demo.ts';
 import { type List, startList, testAuth } from './list.ts';
 import { scrape, valuesOf } from './prometheus.ts';
-import { together } from './raw.ts';
+import { statusesOf, together } from './raw.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };
 
@@ -111,10 +111,7 @@ describe('The lines about todos', () => {
       }
     };
     const answers = [...(await Promise.all([repeat(), repeat(), repeat()])), await repeat()];
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [201, 201, 201, 201],
-    );
+    assert.deepEqual(statusesOf(answers), [201, 201, 201, 201]);
     assert.deepEqual(happenedIn(list), ['todo-created 1']);
   });
 

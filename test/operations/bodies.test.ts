@@ -4,8 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../process-figures.ts';
 import { beginDrain, startDemo } from './demo.ts';
 import { startList } from './list.ts';
 import { assertRefused, Connection, converse, statusesOf } from './raw.ts';
@@ -29,9 +28,6 @@ function head(line: string, headers: Headers = {}): string {
   const lines = Object.entries(all).map(([name, value]) => (value === '' ? '' : `${name}: ${value}\r\n`));
   return `${line} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 /** Bytes of buffers that are still in use. The others are freed beside the collection: the next one sees it. */
 async function memoryInUse(): Promise<number> {

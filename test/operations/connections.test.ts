@@ -5,13 +5,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Authentication } from '../../src/auth/admit.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
+import { collectGarbage } from '../process-figures.ts';
 import { beginDrain, type DemoOptions, get, HURRIED, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
@@ -229,8 +228,6 @@ describe('The budget of a connection', { concurrency: true }, () => {
     const socket = await calledSlow;
     await connection[Symbol.asyncDispose]();
     verdict.resolve(EDITOR);
-    setFlagsFromString('--expose-gc');
-    const collectGarbage: () => void = runInNewContext('gc');
     for (let looks = 0; socket.deref() !== undefined && looks < 100; looks += 1) {
       await pause(50);
       collectGarbage();
@@ -258,9 +255,8 @@ describe('The budget of a connection', { concurrency: true }, () => {
     await turn();
     verdict.resolve(EDITOR);
     await connection.closed();
-    const final = connection.answers().filter(({ status }) => status >= 200);
     assert.deepEqual(
-      final.map(({ status }) => status),
+      connection.statuses().filter((status) => status >= 200),
       [400],
     );
     assert.deepEqual(demo.log, []);
@@ -526,7 +522,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     other.socket.write('GET /todos/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await Promise.all([connection.closed(), other.closed()]);
     assert.deepEqual(
-      [connection, other].map((each) => each.answers().map(({ status }) => status)),
+      [connection, other].map((each) => each.statuses()),
       [[400], [200]],
     );
     assert.equal(gated.underWay(), 0);
