@@ -265,7 +265,7 @@ async function printedUrl(
   });
   ended.catch(() => undefined);
   for (;;) {
-    const port = /http:\/\/(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\D/.exec(output.stdout)?.[1];
+    const port = /(?:"url":"|listening +)http:\/\/[\d.]+:(\d+)\D/.exec(output.stdout)?.[1];
     if (port !== undefined) return `http://127.0.0.1:${port}`;
     await Promise.race([once(child.stdout, 'data'), ended]);
   }

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { listen } from './folder.ts';
+import { preloading, startService } from './start.ts';
+
+test('the address of a service is its own, also where its log names that of an issuer before', async () => {
+  await using issuer = createServer((socket) => socket.destroy());
+  const url = `http://127.0.0.1:${await listen(issuer)}`;
+  const late = `import { Server } from 'node:net';
+    const { listen } = Server.prototype;
+    Server.prototype.listen = function (...args) {
+      setTimeout(() => listen.apply(this, args), 1_000);
+      return this;
+    };`;
+  const env = { ...preloading(late), TODO_AUTH_ISSUER: url, TODO_AUTH_AUDIENCE: 'todo-service' };
+  await using service = await startService({ env });
+  assert.equal((await fetch(`${service.baseUrl}/todos`)).status, 401);
+});
