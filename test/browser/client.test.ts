@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { listen } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { openWatched, startChromium } from './browser.ts';
 
@@ -16,10 +15,9 @@ const application = createServer((request, response) => {
   const isScript = request.url === '/client.js';
   response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html' });
   response.end(isScript ? script : '<!doctype html><link rel="icon" href="data:,"><title>Todos</title>');
-}).listen(0, '127.0.0.1');
-await once(application, 'listening');
+});
+const origin = `http://127.0.0.1:${await listen(application)}`;
 after(() => application.close());
-const origin = `http://127.0.0.1:${(application.address() as AddressInfo).port}`;
 
 const browser = await startChromium();
 after(() => browser.close());

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as forward, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../folder.ts';
 
 /** What becomes of one request: it passes, its connection is cut before or after the service has seen it, or an answer. */
 export type Fate =
@@ -52,11 +52,8 @@ export async function startProxy(service: string): Promise<Proxy> {
     note(0);
     socket.destroy();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     seen,
     fates,
     async [Symbol.asyncDispose]() {

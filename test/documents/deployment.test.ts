@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,7 +13,7 @@ import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
-import { temporaryFolder } from '../folder.ts';
+import { listen, temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { todo } from '../todo.ts';
 
@@ -203,12 +202,10 @@ describe('docs/compose.yaml', () => {
       assert.deepEqual([asked.get('username'), asked.get('password')], [username, credentials[0].value]);
       const token = signer(auth)({ name: 'Ada', roles: realm.users[0].realmRoles });
       response.end(JSON.stringify({ access_token: token, expires_in: 300, token_type: 'Bearer' }));
-    }).listen(0, '127.0.0.1');
-    await once(provider, 'listening');
+    });
+    const providerUrl = `http://127.0.0.1:${await listen(provider)}`;
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, 'docker'), '#!/bin/sh\necho "$@" >>calls\n', { mode: 0o755 });
-    const address = provider.address();
-    const providerUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
     const script = Array.from(text.matchAll(/^# {3}(.*)$/gm), ([, line]) => line)
       .join('\n')
       .replace('http://127.0.0.1:8080', providerUrl)

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
+import { listen } from '../folder.ts';
 import { run } from './program.ts';
 
 /** The root of the project. */
@@ -71,9 +70,8 @@ export async function installPublished(folder: string, tarball: string): Promise
     else if (request.url === `/${name}`)
       response.end(JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
     else response.writeHead(302, { location: new URL(`.${request.url}`, others).href }).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const registry = `http://127.0.0.1:${await listen(server)}`;
   try {
     await install(folder, name, '--registry', registry);
   } finally {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '../folder.ts';
 
 /** What an implementation may get wrong. */
 export type Fault =
@@ -64,11 +64,8 @@ export async function startAnother(
     const traceId = fault === 'one traceId for all' ? '0HN' : `0HN${requests}:00000001`;
     write(request, response, answer(request, body), traceId, fault);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { readCommandLine } from '../../conformance/src/command-line.ts';
 import { exchange, json } from '../../conformance/src/http.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
+import { listen } from '../folder.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 import { startService } from '../start.ts';
@@ -220,11 +221,9 @@ async function startListener(serve: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy()).resume();
     serve(socket);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
   return {
-    url: new URL(`http://127.0.0.1:${port}`),
+    url: new URL(`http://127.0.0.1:${await listen(server)}`),
     [Symbol.dispose]: () => void server.close(),
   };
 }
