@@ -9,10 +9,15 @@ import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
-import { LIMITS, type Limits } from '../../src/http/transport/server.ts';
+import type { Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { openRecords, type Recorders } from '../../src/observe/record.ts';
 import { openPipeline } from '../../src/pipeline.ts';
+
+type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
+
+/** Milliseconds. Longer than any test is held up: nobody is called slow unless a test wants it. */
+const PATIENT: Clocks = { headersTimeout: 60_000, requestTimeout: 60_000 };
 
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
 export interface Demo extends AsyncDisposable {
@@ -38,12 +43,13 @@ export async function startDemo({
   recorders = {},
   logLevel = 'info',
   environment = 'production',
+  limits,
   ...options
 }: DemoOptions = {}): Promise<Demo> {
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
   const tell = tellBy(lines);
-  const listeners = openListeners({ tell, ...options });
+  const listeners = openListeners({ tell, ...options, limits: { ...PATIENT, ...limits } });
   const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(tell), ...routes],
@@ -66,10 +72,8 @@ export async function startDemo({
 /** Milliseconds. Short, so that a cut-off does not take the seconds that production grants. */
 export const HURRIED = { headersTimeout: 200, requestTimeout: 300, connectionsCheckingInterval: 50 };
 
-type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
-
 /** When Node.js calls a client slow from now on, whatever the limits: a test that is held up is a slow client, too. */
-export function setClocks({ server }: Demo, { headersTimeout, requestTimeout }: Clocks = LIMITS): void {
+export function setClocks({ server }: Demo, { headersTimeout, requestTimeout }: Clocks = PATIENT): void {
   Object.assign(server, { headersTimeout, requestTimeout });
 }
 

@@ -166,7 +166,7 @@ describe('Draining', { concurrency: true }, () => {
   });
 
   test('connections that say nothing do not hold it up', async () => {
-    await using demo = await startDemo({ limits: { headersTimeout: 60_000, requestTimeout: 60_000 } });
+    await using demo = await startDemo();
     await using silent = await Connection.open(demo.url);
     await using idle = await openIdle(demo);
     await demo.listeners.drain(60_000);

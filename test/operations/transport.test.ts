@@ -3,8 +3,7 @@ import { after, describe, test } from 'node:test';
 import { startDemo } from './demo.ts';
 import { assertRefused, Connection, converse, statusesOf } from './raw.ts';
 
-/** Some tests open a hundred connections at once: none is slow. */
-const demo = await startDemo({ limits: { headersTimeout: 60_000, requestTimeout: 60_000 } });
+const demo = await startDemo();
 after(() => demo[Symbol.asyncDispose]());
 
 const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n';
