@@ -93,7 +93,7 @@ describe('The log on standard output', { concurrency: 2, timeout: HANGS_MS }, ()
 
   test('what happened to todos, and errors, find room where other lines and refused writes find none', async () => {
     const child =
-      start(`for (let n = 0; n < 1500; n += 1) log.debug({ event: 'long', long: 'x'.repeat(1000) });
+      start(`for (let n = 0; n < 6000; n += 1) log.debug({ event: 'long', long: 'x'.repeat(1000) });
       for (let n = 0; n < 100; n += 1) log.info({ event: 'other', long: 'x'.repeat(2000) });
       for (let n = 0; n < 100; n += 1) log.info({ event: 'todo-write-refused', long: 'x'.repeat(2000) });
       for (let n = 0; n < 100; n += 1) log.info({ event: 'todo-created' });
