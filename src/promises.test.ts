@@ -51,3 +51,17 @@ test('after a stall, what has arrived begins a time limit anew', async () => {
 test('a time limit is over when nothing has arrived', async () => {
   assert.equal(await within(1, new Promise(() => {}), 'late'), 'late');
 });
+
+test('a time limit that is begun anew when it was over is over again, and one that was ended never', async () => {
+  let over = 0;
+  const { promise: again, resolve } = Promise.withResolvers<void>();
+  const limit = timeLimit(1, () => {
+    over += 1;
+    if (over === 1) limit.refresh();
+    else resolve();
+  });
+  const ended = timeLimit(1, () => assert.fail('ended'));
+  ended.clear();
+  await again;
+  await new Promise(setImmediate);
+});
