@@ -34,19 +34,24 @@ test('after a stall, what has arrived is read before a time limit is over', asyn
   assert.equal(await answer, 'answered');
 });
 
-test('after a stall, what has arrived begins a time limit anew', async () => {
-  using ends = await connected();
-  let over = false;
-  const limit = timeLimit(50, () => {
-    over = true;
+for (const [what, change] of [
+  ['begins a time limit anew', 'refresh'],
+  ['ends a time limit', 'clear'],
+] as const) {
+  test(`after a stall, what has arrived ${what}`, async () => {
+    using ends = await connected();
+    let over = false;
+    const limit = timeLimit(50, () => {
+      over = true;
+    });
+    ends.near.on('data', limit[change]);
+    arrive(ends.far);
+    await once(ends.near, 'data');
+    await new Promise(setImmediate);
+    assert.equal(over, false);
+    limit.clear();
   });
-  ends.near.on('data', limit.refresh);
-  arrive(ends.far);
-  await once(ends.near, 'data');
-  await new Promise(setImmediate);
-  assert.equal(over, false);
-  limit.clear();
-});
+}
 
 test('a time limit is over when nothing has arrived', async () => {
   assert.equal(await within(1, new Promise(() => {}), 'late'), 'late');
