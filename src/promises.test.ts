@@ -1,36 +1,26 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { listen } from '../test/folder.ts';
+import { Connection } from '../test/operations/raw.ts';
+import { standStill } from '../test/process-figures.ts';
 import { timeLimit, within } from './promises.ts';
 
-/** Two ends of a connection. */
-async function connected() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const near = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const [[far]] = await Promise.all([once(server, 'connection'), once(near, 'connect')]);
-  return {
-    near,
-    far: far as Socket,
-    [Symbol.dispose]() {
-      near.destroy();
-      server.close();
-    },
-  };
-}
+const server = createServer();
+await listen(server.unref());
 
 /** Sends a byte that arrives while this process stands still, longer than the limits of these tests. */
 function arrive(from: Socket): void {
   from.write('a');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  standStill(100);
 }
 
 test('after a stall, what has arrived is read before a time limit is over', async () => {
-  using ends = await connected();
-  const answered = once(ends.near, 'data').then(() => 'answered');
+  await using connection = await Connection.to(server);
+  const answered = once(connection.socket, 'data').then(() => 'answered');
   const answer = within(50, answered, 'late');
-  arrive(ends.far);
+  arrive(connection.peer);
   assert.equal(await answer, 'answered');
 });
 
@@ -39,14 +29,14 @@ for (const [what, change] of [
   ['ends a time limit', 'clear'],
 ] as const) {
   test(`after a stall, what has arrived ${what}`, async () => {
-    using ends = await connected();
+    await using connection = await Connection.to(server);
     let over = false;
     const limit = timeLimit(50, () => {
       over = true;
     });
-    ends.near.on('data', limit[change]);
-    arrive(ends.far);
-    await once(ends.near, 'data');
+    connection.socket.on('data', limit[change]);
+    arrive(connection.peer);
+    await once(connection.socket, 'data');
     await new Promise(setImmediate);
     assert.equal(over, false);
     limit.clear();

@@ -10,27 +10,21 @@ export function within<T, Late>(milliseconds: number, promise: Promise<T>, late:
   return Promise.race([promise, tooLate]).finally(() => limit.clear());
 }
 
-/** A time limit that can be begun anew, or ended. */
-interface TimeLimit {
-  refresh(): void;
-  clear(): void;
-}
-
 /**
  * Calls back when so many milliseconds are over, but not before what has arrived by then was read: after a stall of this
- * process, Node.js runs its timers first.
+ * process, Node.js runs its timers first. The limit can be begun anew, or ended.
  */
-export function timeLimit(milliseconds: number, onOver: () => void): TimeLimit {
+export function timeLimit(milliseconds: number, onOver: () => void) {
   let reading: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
     reading = setImmediate(onOver);
   }, milliseconds);
   return {
-    refresh() {
+    refresh(): void {
       clearImmediate(reading);
       timer.refresh();
     },
-    clear() {
+    clear(): void {
       clearImmediate(reading);
       clearTimeout(timer);
     },

@@ -51,3 +51,8 @@ export function collectGarbage(): void {
   const collect: () => void = runInNewContext('gc');
   collect();
 }
+
+/** Lets this thread do nothing for so many milliseconds, as on a machine that stands still. */
+export function standStill(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noHaproxy, noNginx, startHaproxy, startNginx } from '../operations/proxies.ts';
+import { proxies } from '../operations/proxies.ts';
 import { restartBehind } from '../operations/restart-behind.ts';
 
-for (const [name, start, skip] of [
-  ['HAProxy', startHaproxy, noHaproxy()],
-  ['nginx', startNginx, noNginx()],
-] as const) {
+for (const [name, start, skip] of proxies) {
   test(`clients of ${name}, whose creates have keys, do not notice that the only instance is restarted`, {
     skip,
   }, async () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertProblem } from '../../conformance/src/problem.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
 import { adminRoutes, databaseAnswers } from '../../src/admin/routes.ts';
+import { listen } from '../folder.ts';
 import { startService } from '../start.ts';
 import { startDemo, targetOf } from './demo.ts';
 import { startList } from './list.ts';
@@ -59,9 +58,7 @@ describe('Admin listener', { concurrency: true }, () => {
     const keys = JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] });
     let answers = false;
     const issuer = createServer((_request, response) => response.writeHead(answers ? 200 : 500).end(keys));
-    issuer.listen(0, '127.0.0.1').unref();
-    await once(issuer, 'listening');
-    const { port } = issuer.address() as AddressInfo;
+    const port = await listen(issuer.unref());
     const env = {
       TODO_ADMIN_PORT: '0',
       TODO_AUTH_SECRET_FILE: '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import type { Answer } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
+import { listen } from '../folder.ts';
 import { collectGarbage } from '../process-figures.ts';
 import { beginDrain, type DemoOptions, get, HURRIED, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
@@ -360,10 +361,9 @@ describe('The budget of a connection', { concurrency: true }, () => {
   });
 
   test('D10 · a client that goes on reading is not cut off, however long its answer takes', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = createServer();
+    const port = await listen(server);
     const accepted = once(server, 'connection');
-    const { port } = server.address() as AddressInfo;
     const client = connect(port, '127.0.0.1').on('error', () => {});
     const [peer]: Socket[] = await accepted;
     server.close();
@@ -465,7 +465,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     test(`a connection is not idle: ${name}`, async () => {
       const answer = (_: IncomingMessage, response: ServerResponse) => response.end();
       const { server, connections } = createHttpServer(answer, LIMITS, () => {});
-      await once(server.listen(0, '127.0.0.1'), 'listening');
+      await listen(server);
       await using connection = await Connection.to(server);
       connection.socket.write(first);
       while (connection.peer.bytesRead === 0) await turn();

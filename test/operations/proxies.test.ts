@@ -2,18 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, createServer, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../folder.ts';
+import { freePort, listen } from '../folder.ts';
 import { get, startDemo } from './demo.ts';
-import { noHaproxy, noNginx, startHaproxy, startHaproxyOfTwo, startNginx, startTlsNginx } from './proxies.ts';
-import { askBy } from './raw.ts';
-
-const proxies = [
-  ['HAProxy', startHaproxy, noHaproxy()],
-  ['nginx', startNginx, noNginx()],
-] as const;
+import { noHaproxy, noNginx, proxies, startHaproxyOfTwo, startTlsNginx } from './proxies.ts';
+import { askBy, statusesOf } from './raw.ts';
 
 for (const [name, start, skip] of proxies) {
   test(`clients of ${name} are not told how long the service keeps its own connections`, {
@@ -26,9 +20,7 @@ for (const [name, start, skip] of proxies) {
     const passed = await fetch(`${proxy.url}/todos/1`);
     assert.deepEqual([passed.status, passed.headers.get('keep-alive')], [200, null]);
   });
-}
 
-for (const [name, start, skip] of proxies) {
   test(`${name} repeats reads, and creates with a key, whose connection ended without an answer; no other change`, {
     skip,
   }, async () => {
@@ -38,8 +30,7 @@ for (const [name, start, skip] of proxies) {
       if (url !== '/' && heard.length < 3) socket.resetAndDestroy();
       else response.writeHead(204).end();
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    await using proxy = await start((server.address() as AddressInfo).port);
+    await using proxy = await start(await listen(server));
     const { hostname, port } = new URL(proxy.url);
     const ask = async (method: string, path: string, headers: OutgoingHttpHeaders = {}) => {
       const body = method === 'POST' ? 'a'.repeat(3_000) : undefined;
@@ -53,9 +44,7 @@ for (const [name, start, skip] of proxies) {
     assert.deepEqual(await ask('PUT', '/todos/1', { 'idempotency-key': '1' }), [502, 1]);
     assert.deepEqual(await ask('POST', '/todos'), [502, 1]);
   });
-}
 
-for (const [name, start, skip] of proxies) {
   test(`${name} holds a read whose kept connection ended without an answer until somebody listens again`, {
     skip,
   }, async () => {
@@ -88,10 +77,7 @@ test('HAProxy with several instances asks another one when one does not listen',
   await using demo = await startDemo({ routes: [get('/ready', () => ({ status: 204 }))] });
   await using proxy = await startHaproxyOfTwo(Number(new URL(demo.url).port));
   const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${proxy.url}/todos/1`)));
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200, 200, 200],
-  );
+  assert.deepEqual(statusesOf(answers), [200, 200, 200, 200]);
 });
 
 test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: noNginx() }, async () => {

@@ -99,6 +99,12 @@ async function startNginxOf(port: number, change: (example: string) => string): 
   return started(child, own, folder);
 }
 
+/** Each that has an example in the documents, how it is started, and why that cannot be done here. */
+export const proxies = [
+  ['HAProxy', startHaproxy, noHaproxy()],
+  ['nginx', startNginx, noNginx()],
+] as const;
+
 function withPorts(example: string, port: number, own: number): string {
   return patient(example)
     .replaceAll('127.0.0.1:5080', `127.0.0.1:${port}`)

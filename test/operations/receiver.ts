@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../folder.ts';
 
 /** A span as OTLP/JSON has it, attributes as an object; the status 2 is an error. */
 export type ReceivedSpan = ReturnType<typeof spansOf>[number];
@@ -31,10 +31,8 @@ export async function startReceiver(): Promise<Receiver> {
       server.emit('received');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     spans,
     async span(fits) {
       for (;;) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { standStill } from '../process-figures.ts';
 import { beginDrain, type Demo, HURRIED, setClocks, startDemo } from './demo.ts';
 import { Connection } from './raw.ts';
 
@@ -9,10 +10,6 @@ const GET = 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
 
 const limits = { connectionsCheckingInterval: 50 };
-
-function standStill(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-}
 
 /** Stands still until these must have called their silent connections slow, and lets them look again. */
 async function standStillTooLong(...demos: readonly Demo[]): Promise<void> {

@@ -10,6 +10,7 @@ import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
+import { standStill } from '../process-figures.ts';
 import { openPatient, openPool } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
@@ -92,12 +93,8 @@ async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   await pool.read({ text: "SET idle_session_timeout = '50ms'" });
   // Nothing is heard while this waits.
-  while (signal(pid, 0)) standStill();
+  while (signal(pid, 0)) standStill(10);
   return send();
-}
-
-function standStill(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
 }
 
 test('a write that meets the end of an idle session (57P05) was not made, and is made on another connection', async () => {
@@ -113,7 +110,7 @@ test('D9 · an answer that arrives in time is taken, however long this process t
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   const writing = pool.write({ text: "SET idle_session_timeout = '1500ms'" });
   // The server ends the session some time after its answer.
-  while (signal(pid, 0)) standStill();
+  while (signal(pid, 0)) standStill(10);
   await writing;
 });
 

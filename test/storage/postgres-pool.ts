@@ -30,6 +30,12 @@ export function openPatient(
   return openPostgresStore(url, { limits: PATIENT, ...options });
 }
 
+/** The options of a store that gives up by this limit as in production, and by no other. */
+export function patientBut(limit: keyof Limits) {
+  const { [limit]: _, ...limits } = PATIENT;
+  return { limits };
+}
+
 /** A pool that is as `PATIENT` says, except where a test wants it otherwise. */
 export function openPool(url: string, { prepare, ...limits }: Wanted = {}): Database {
   return new Database(new Cluster(addressOf(url), prepare), { ...PATIENT, ...limits }, () => {});

@@ -5,7 +5,7 @@ import type { Event } from '../../src/events.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
 import { todo } from '../todo.ts';
-import { openPatient, PATIENT } from './postgres-pool.ts';
+import { openPatient, patientBut } from './postgres-pool.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, newTodo, once, replacement } from './todos.ts';
@@ -82,13 +82,9 @@ test('connections that are terminated while nobody uses them are replaced', asyn
   assert.equal((await listed(store)).length, 4);
 });
 
-/** The server gives up a statement when it does in production, and nobody else does. */
-const { statementMs: _, ...WITHOUT_STATEMENTS } = PATIENT;
-const SHORT_STATEMENTS = { limits: WITHOUT_STATEMENTS };
-
 test('a write that waits too long for a lock was not made, and may be tried again', async () => {
   const url = await server.makeMigrated();
-  await using store = await openPostgresStore(url, SHORT_STATEMENTS);
+  await using store = await openPostgresStore(url, patientBut('statementMs'));
   await addedTo(store, 'a');
   {
     await using _lock = await server.lock(url);
@@ -100,8 +96,7 @@ test('a write that waits too long for a lock was not made, and may be tried agai
 
 test('who waits too long for a connection is refused', async () => {
   const url = await server.makeMigrated();
-  const { connectionMs: _, ...limits } = PATIENT;
-  await using store = await openPostgresStore(url, { connections: 1, limits });
+  await using store = await openPostgresStore(url, { connections: 1, ...patientBut('connectionMs') });
   await addedTo(store, 'a');
   await store.list();
   const lock = await server.lock(url);
@@ -266,7 +261,7 @@ test('I3, I6 · a create that waited makes the todo when the other one was undon
 
 test('I3 · a wait for something else than the key is no create under way', async () => {
   const url = await server.makeMigrated();
-  await using store = await openPostgresStore(url, SHORT_STATEMENTS);
+  await using store = await openPostgresStore(url, patientBut('statementMs'));
   await using _other = await server.lock(url, 'SELECT FROM categories FOR UPDATE');
   await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
 });
@@ -286,7 +281,7 @@ test('I3 · the limit for locks is that of one statement, and not of the connect
 
 test('I2 · a key that no standby knows of is not given back as made', async () => {
   const url = await server.makeMigrated();
-  await using store = await openPostgresStore(url, { limits: { ...PATIENT, answerMs: 1_400 } });
+  await using store = await openPostgresStore(url, patientBut('answerMs'));
   const isUnknown = (number: number): Promise<boolean> =>
     store.add(MILK, once(`key ${number}`)).then(
       () => false,
