@@ -47,7 +47,9 @@ test('a time limit is over when nothing has arrived', async () => {
   assert.equal(await within(1, new Promise(() => {}), 'late'), 'late');
 });
 
-test('a time limit that is begun anew when it was over is over again, and one that was ended never', async () => {
+test('a time limit that is begun anew when it was over is over again, and one that was ended never', {
+  timeout: 60_000,
+}, async () => {
   let over = 0;
   const { promise: again, resolve } = Promise.withResolvers<void>();
   const limit = timeLimit(1, () => {
