@@ -1,4 +1,4 @@
-import type { Database } from './store/database.ts';
+import type { DatabaseSettings } from './store/database.ts';
 
 /**
  * What each engine can do. A part is imported when it is used: a process has one engine, and a command needs few parts.
@@ -24,6 +24,6 @@ export const ADAPTERS = {
 };
 
 /** For people, without user and password. */
-export function nameOf({ engine, address }: Database): Promise<string> {
+export function nameOf({ engine, address }: DatabaseSettings): Promise<string> {
   return ADAPTERS[engine].nameOf(address);
 }

@@ -136,6 +136,11 @@ export function parseJson(
   }
 }
 
+/** Whether a value is an object of JSON: neither null nor an array. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The sentence about a place in a text, where the text is JSON but not what is wanted. @param at UTF-16 index. */
 export function faultIn(text: string, at: number, problem: string): JsonFault {
   const lines = text.slice(0, at).split('\n');

@@ -5,7 +5,7 @@ import { type Answer, toProblem, write } from './http/message/answer.ts';
 import type { BodyEnd } from './http/message/body.ts';
 import type { Cors } from './http/message/cors.ts';
 import { Call, matchRoutes, type Route } from './http/message/routes.ts';
-import type { Listeners } from './http/transport/listeners.ts';
+import type { Listener } from './http/transport/listener.ts';
 import { type Receive, refuse } from './http/transport/server.ts';
 import { traceIdOf } from './problem/problem.ts';
 import { andThen } from './promises.ts';
@@ -19,8 +19,8 @@ export interface PipelineParts {
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
   readonly tell: Tell;
   /** Asked with each answer: while they drain, it is the last of its connection. */
-  readonly listeners: Pick<Listeners, 'draining'>;
-  /** Undefined when no origin is allowed. */
+  readonly listener: Pick<Listener, 'draining'>;
+  /** No origin is allowed by default. */
   readonly cors?: Cors | undefined;
   /** Begins the record of a request; nobody wants one by default. */
   readonly record?: ((call: Call) => void) | undefined;
@@ -34,7 +34,7 @@ export interface PipelineParts {
  * @throws Error when a route asks who is calling, and nobody can tell.
  */
 export function openPipeline(parts: PipelineParts): Receive {
-  const { routes, admit, answerFault, tell, listeners, cors, record } = parts;
+  const { routes, admit, answerFault, tell, listener, cors, record } = parts;
   if (admit === undefined && routes.some(({ access }) => access !== 'open'))
     throw new Error('Cannot start: a route asks who is calling, and there is no authentication');
   const match = matchRoutes(routes);
@@ -62,9 +62,11 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   /** The order of checks of the contract, 2 to 5, written once. What throws or rejects on the way is not caught here. */
   function check(call: Call): Answer | Promise<Answer> {
+    const permitted = cors?.preflight(call);
+    if (permitted !== undefined) return permitted;
     if (call.found === undefined) return { status: 404 };
     const { route, allow } = call.found;
-    if (route === undefined) return cors?.preflight(call, allow) ?? { status: 405, headers: { allow } };
+    if (route === undefined) return { status: 405, headers: { allow } };
     return andThen(admit?.(call, route.access), (refusal) => {
       if (refusal !== undefined) return refusal;
       if (call.body === undefined || route.readsBody) return route.handle(call);
@@ -106,7 +108,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     }
     const complete = toProblem(answer, call);
     const readable = cors === undefined ? complete : cors.apply(complete, call);
-    write(call, readable, listeners.draining || end !== 'complete');
+    write(call, readable, listener.draining || end !== 'complete');
   }
 
   /** The last catch: nothing is left to say to the client. */

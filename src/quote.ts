@@ -40,3 +40,10 @@ export function areHosts(text: string): boolean {
 export function shellWord(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
+export function quoteJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}

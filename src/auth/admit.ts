@@ -1,25 +1,20 @@
+import type { Access, Identity } from '../caller.ts';
 import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
 import type { Call } from '../http/message/routes.ts';
 import { andThen } from '../promises.ts';
 import { RecentCache } from '../recent-cache.ts';
-import { type Identity, readIdentity } from './identity.ts';
-import type { KeySet } from './keys/keys.ts';
+import { readIdentity } from './identity.ts';
+import { type KeySet, shownKeyId } from './keys/keys.ts';
 import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
 import { readToken } from './token/read-token.ts';
 import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
-
-/** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
-export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /**
  * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403 (contract, Order of
  * checks 3). Undefined when the request may go on.
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
-
-/** Characters. A `kid` in the log is for people and may be anybody's text. */
-const MAX_LOGGED_KEY_ID = 100;
 
 /** The way in for callers with bearer tokens. */
 export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
@@ -34,8 +29,7 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
       if ('answer' in result) {
         const { code, answer, refused } = result;
         if (refused !== undefined) {
-          const kid = refused.keyId?.slice(0, MAX_LOGGED_KEY_ID);
-          tell({ event: 'token-refused', code, kid, traceId: call.traceId });
+          tell({ event: 'token-refused', code, kid: shownKeyId(refused.keyId), traceId: call.traceId });
         }
         return answer;
       }

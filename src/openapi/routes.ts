@@ -23,7 +23,7 @@ export function documentRoutes(profile: Documented, tell: Tell): readonly Route[
     document,
     serve(PAGE_PATH, () => {
       const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
-      const page = referencePage(info.title, DOCUMENT_PATH);
+      const page = referencePage(info.title);
       return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
     }),
     serve(ICON_PATH, () => file('image/svg+xml', ICON)),
@@ -75,9 +75,8 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The reference page for the document at `documentPath`. */
-function referencePage(title: string, documentPath: string): string {
-  const configuration = JSON.stringify({ url: documentPath, ...CONFIGURATION });
+function referencePage(title: string): string {
+  const configuration = JSON.stringify({ url: DOCUMENT_PATH, ...CONFIGURATION });
   return `<!doctype html>
 <html lang="en">
   <head>

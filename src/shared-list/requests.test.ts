@@ -6,32 +6,20 @@ import { parseCreateTodo, parseEntityTags, parseIdempotencyKey, parseReplaceTodo
 const good = { title: 'Buy milk', categoryId: 1 };
 
 const blank = 'title must not be empty or only white space.';
-const unstorable = 'title must be well-formed Unicode text without U+0000.';
-const badTitles: readonly (readonly [unknown, ...string[]])[] = [
-  ['', blank],
-  [' \t\n', blank],
-  ['\u00a0\u2003\u3000\u0085', blank],
-  ['x'.repeat(101), 'title must have at most 100 characters.'],
-  ['😀'.repeat(101), 'title must have at most 100 characters.'],
-  [' '.repeat(101), blank, 'title must have at most 100 characters.'],
-  ['a\u0000b', unstorable],
-  ['\ud800', unstorable],
-  ['\udc00\ud800', unstorable],
-  [null, 'title must be a string.'],
-  [5, 'title must be a string.'],
-  [['x'], 'title must be a string.'],
+
+/** Which values are refused is shown by the conformance suite; the sentences stand here. */
+const REFUSED: readonly (readonly [member: string, value: unknown, ...sentences: string[]])[] = [
+  ['title', '\u00a0\u2003\u3000\u0085', blank],
+  ['title', '😀'.repeat(101), 'title must have at most 100 characters.'],
+  ['title', ' '.repeat(101), blank, 'title must have at most 100 characters.'],
+  ['title', '\ud800', 'title must be well-formed Unicode text without U+0000.'],
+  ['title', null, 'title must be a string.'],
+  ['categoryId', Number.POSITIVE_INFINITY, 'categoryId must be an integer from 1 to 2147483647.'],
 ];
 
-for (const [title, ...sentences] of badTitles) {
-  test(`B10, B12 · the title ${JSON.stringify(title).slice(0, 40)} is refused`, () => {
-    assert.deepEqual(parseCreateTodo({ ...good, title }), { errors: { title: sentences } });
-  });
-}
-
-for (const categoryId of [0, -1, 1.5, 2147483648, Number.POSITIVE_INFINITY, '1', null, true, [1]]) {
-  test(`B9 · the categoryId ${String(JSON.stringify(categoryId))} is refused`, () => {
-    const errors = { categoryId: ['categoryId must be an integer from 1 to 2147483647.'] };
-    assert.deepEqual(parseCreateTodo({ ...good, categoryId }), { errors });
+for (const [member, value, ...sentences] of REFUSED) {
+  test(`B9, B10, B12 · the ${member} ${JSON.stringify(value).slice(0, 40)} is refused, with a sentence`, () => {
+    assert.deepEqual(parseCreateTodo({ ...good, [member]: value }), { errors: { [member]: sentences } });
   });
 }
 
@@ -102,6 +90,9 @@ const wellFormed: readonly [value: string, tags: '*' | readonly string[]][] = [
   ['"a" ,\tW/"b" , ', ['"a"', 'W/"b"']],
   [', ,"a"', ['"a"']],
   ['"a,b"', ['"a,b"']],
+  ['', []],
+  [' ', []],
+  [', ,', []],
   ['"!#~\x80\xff"', ['"!#~\x80\xff"']],
 ];
 
@@ -112,9 +103,6 @@ for (const [value, tags] of wellFormed) {
 }
 
 for (const value of [
-  '',
-  ' ',
-  ',',
   'a',
   '"a',
   'a"',

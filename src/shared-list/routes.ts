@@ -1,14 +1,8 @@
 import { actor, type Tell } from '../events.ts';
-import {
-  type Answer,
-  admitsGzip,
-  type Body,
-  type Headers,
-  JSON_UTF_8,
-  json,
-} from '../http/message/answer.ts';
+import { type Answer, admitsGzip, type Headers, JSON_UTF_8, json } from '../http/message/answer.ts';
 import { withBody } from '../http/message/body.ts';
 import type { Call, Route } from '../http/message/routes.ts';
+import type { Body } from '../pieces.ts';
 import { andThen } from '../promises.ts';
 import type { ListRepresentation } from '../store/list/version.ts';
 import {
@@ -29,17 +23,10 @@ import {
 } from '../store/todo.ts';
 import * as answers from './answers.ts';
 import { createOnce } from './create-once.ts';
-import {
-  parseCreateTodo,
-  parseReplaceTodo,
-  prepareBodies,
-  readCreateKey,
-  readPreconditions,
-} from './requests.ts';
+import { parseCreateTodo, parseReplaceTodo, readCreateKey, readPreconditions } from './requests.ts';
 
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {
-  prepareBodies();
   const addOnce = createOnce();
 
   /** Says who changed what (docs/logging.md). */
@@ -71,8 +58,8 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
       handle(call) {
         const preconditions = readPreconditions(call.headers);
         if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
-        const gzip = admitsGzip(call.headers['accept-encoding']);
-        const list = call.step('list', () => store.list({ gzip, ifNoneMatch: preconditions.ifNoneMatch }));
+        const coding = admitsGzip(call.headers['accept-encoding']) ? 'gzip' : 'identity';
+        const list = call.step('list', () => store.list(coding, preconditions));
         return andThen(list, (current) => answerList(preconditions, current));
       },
     },
@@ -112,6 +99,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const preconditions = readPreconditions(headers);
         if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
         const outcome = await call.step('replace', () => store.replace(id, replacement, preconditions, mark));
+        if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'replaced') return UNCHANGED[outcome];
         audit('todo-replaced', call, id);
         return { status: 204 };
@@ -126,6 +114,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
         const preconditions = readPreconditions(headers);
         if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
         const outcome = await call.step('remove', () => store.remove(id, preconditions, mark));
+        if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'removed') return UNCHANGED[outcome];
         audit('todo-deleted', call, id);
         return { status: 204 };
@@ -138,10 +127,15 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
 const UNCHANGED = {
   'todo-missing': { status: 404 },
   'category-missing': answers.CATEGORY_NOT_FOUND,
-  'precondition-failed': answers.PRECONDITION_FAILED,
   'key-reused': answers.KEY_REUSED,
   'in-progress': answers.KEY_IN_PROGRESS,
 };
+
+function preconditionFailed({ ifMatch = [] }: Preconditions): Answer {
+  if (ifMatch === '*' || ifMatch.length === 0) return answers.PRECONDITION_FAILED;
+  const areChanged = ifMatch.every((tag) => tag.startsWith('W/') || tag.endsWith('-gzip"'));
+  return areChanged ? answers.TAGS_CHANGED : answers.PRECONDITION_FAILED;
+}
 
 /** A shared cache keeps nothing, a private one asks before each use. */
 const PRIVATE = 'private, no-cache';
@@ -173,7 +167,7 @@ function answerRead(
   body: Body,
 ): Answer {
   const { etag } = validators;
-  if (!admitsWrite({ ifMatch }, etag)) return answers.PRECONDITION_FAILED;
+  if (!admitsWrite({ ifMatch }, etag)) return preconditionFailed({ ifMatch });
   if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag)) {
     return { status: 304, headers: validators };
   }

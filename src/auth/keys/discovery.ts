@@ -40,11 +40,7 @@ export async function fetchDocument(address: string, signal: AbortSignal): Promi
   const name = withoutQuery(url);
   let text: string | undefined;
   try {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      signal,
-      headers: HEADERS,
-    });
+    const response = await fetch(url, { redirect: 'manual', signal, headers: HEADERS });
     if (response.status !== 200) {
       await response.body?.cancel();
       throw new NotUsable(`${name} answered ${response.status}`, true);

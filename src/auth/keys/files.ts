@@ -1,18 +1,17 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { Tell } from '../../events.ts';
 import { asNotUsable, fingerprintOf, NotUsable, readSmallFile } from '../../files.ts';
 import { parseJson } from '../../parse-json.ts';
-import { DEVELOPMENT_KEY_ID_PREFIX, isDevelopmentSecret } from '../development.ts';
+import { isDevelopmentSecret } from '../development.ts';
 import {
   currentKeys,
   describeSkipped,
   inOrder,
   type Keys,
-  type KeysOptions,
   type LoadedKeys,
   MAX_TRIES,
   readKeySet,
 } from './keys.ts';
-import { recognizeKey } from './recognize.ts';
 import { fromPublicKey, fromSecret, MIN_SECRET_LENGTH } from './verification-key.ts';
 
 /** A file that is read again when it changes. */
@@ -42,15 +41,15 @@ const INTERVAL_MS = 500;
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer; later faults leave the known keys in
  * force.
  */
-export async function openWatchedKeys(source: FileSource, options: KeysOptions): Promise<Keys> {
+export async function openWatchedKeys(source: FileSource, tell: Tell): Promise<Keys> {
   const { kind, path } = source;
-  const { current, update } = currentKeys(`the file ${path}`, options);
+  const { current, figures, update } = currentKeys(`the file ${path}`, tell);
   let seen = await fingerprintOf(path);
   let loaded = await readFileSource(source).catch((error) => {
     const what = kind === 'keys-file' ? 'keys' : 'secret';
     throw new NotUsable(`The ${what} file "${path}" has changed: ${asNotUsable(error).message}`);
   });
-  if (loaded.readableByOthers) options.tell({ event: 'secret-file-readable', path });
+  if (loaded.readableByOthers) tell({ event: 'secret-file-readable', path });
   update(loaded);
   let running: Promise<void> | undefined;
 
@@ -78,6 +77,7 @@ export async function openWatchedKeys(source: FileSource, options: KeysOptions):
     refresh: poll,
     retryAfter: () => 1,
     describe: () => loaded.contents,
+    figures,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await running;
@@ -130,70 +130,46 @@ function readPem(text: string): LoadedKeys {
   return { keys: [key], skipped: [] };
 }
 
-const PREFIX = 'base64:';
-
 /**
- * HMAC secrets. A line that begins with `base64:` begins one, lines without it continue it (RFC 4648 §4). A file that
- * begins otherwise is one secret: its bytes as they stand without one final line break. Never a guess: 64 hex digits are
- * valid base64 too. The `secrets` are up to 5, in the order of the file; the rest is as of a keys file.
+ * HMAC secrets: each is a line that begins with `base64:` (RFC 4648 §4) or `text:`; empty lines count for nothing. Never a
+ * guess: 64 hex digits are valid base64 too. The `secrets` are up to 5, in the order of the file; the rest is as of a keys
+ * file.
  *
- * @throws {NotUsable} when one secret will not do. The message has nothing of the content.
+ * @throws {NotUsable} when one line will not do. The message has nothing of the content.
  */
 export async function readSecretFile(path: string) {
   const { bytes, readableByOthers } = await readSmallFile(path);
-  const secrets = parseSecrets(bytes);
+  // A character for every byte.
+  const lines = bytes.toString('latin1').split(/\r?\n/);
+  const secrets = lines.flatMap((line, index) => (line === '' ? [] : [readSecret(line, index + 1)]));
+  if (secrets.length === 0) throw new NotUsable(`it must hold a line that ${SECRET_LINE}`);
   if (secrets.length > MAX_TRIES) {
     throw new NotUsable(`it must hold at most ${MAX_TRIES} secrets, received ${secrets.length}`);
   }
-  for (const [index, secret] of secrets.entries()) {
-    const fault = secret === undefined ? NOT_BASE64 : secretFault(secret);
-    const which = secrets.length === 1 ? 'it' : `secret ${index + 1}`;
-    if (fault !== undefined) throw new NotUsable(`${which} ${fault}`);
-  }
-  const sound = secrets.filter((secret) => secret !== undefined);
-  const keys = inOrder(sound.map((secret) => fromSecret(secret)));
-  if (keys.length < sound.length) throw new NotUsable('it must not hold the same secret twice');
-  const lengths = sound.map((secret) => secret.length).join(', ');
-  const contents = `HMAC secret${sound.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`;
-  return { keys, skipped: [], contents, readableByOthers, secrets: sound };
+  const keys = inOrder(secrets.map((secret) => fromSecret(secret)));
+  if (keys.length < secrets.length) throw new NotUsable('it must not hold the same secret twice');
+  const lengths = secrets.map((secret) => secret.length).join(', ');
+  const contents = `HMAC secret${secrets.length === 1 ? '' : 's'} of ${lengths} bytes from TODO_AUTH_SECRET_FILE`;
+  return { keys, skipped: [], contents, readableByOthers, secrets };
 }
 
-const NOT_BASE64 = 'must be base64 with its padding behind "base64:"';
+const SECRET_LINE = 'begins with "base64:" or "text:"';
 
-/** What a file says, sound or not; undefined for what is no base64. */
-export function parseSecrets(bytes: Buffer): readonly (Buffer | undefined)[] {
-  // A character for every byte.
-  const text = bytes.toString('latin1');
-  if (!text.startsWith(PREFIX)) return [Buffer.from(text.replace(/\r?\n$/, ''), 'latin1')];
-  const [, ...encoded] = text.split(/^base64:/m);
-  return encoded.map((lines) => {
-    const base64 = lines.replaceAll(/[\r\n]/g, '');
-    const secret = Buffer.from(base64, 'base64');
-    return secret.toString('base64') === base64 ? secret : undefined;
-  });
+function readSecret(line: string, number: number): Buffer {
+  const [, form, value = ''] = /^(base64|text):(.*)$/s.exec(line) ?? [];
+  if (form === undefined) throw new NotUsable(`line ${number} must be a secret, which ${SECRET_LINE}`);
+  const secret = Buffer.from(value, form === 'base64' ? 'base64' : 'latin1');
+  const isWhole = form === 'text' || secret.toString('base64') === value;
+  const fault = isWhole ? secretFault(secret) : 'must be base64 with its padding behind "base64:"';
+  if (fault !== undefined) throw new NotUsable(`line ${number} ${fault}`);
+  return secret;
 }
 
 /** Why a secret must not be trusted, for people, without any of it. */
 function secretFault(secret: Buffer): string | undefined {
-  // The file of a development key, taken for a secret as it stands, has its kid in it.
-  if (isDevelopmentSecret(secret) || secret.includes(`"${DEVELOPMENT_KEY_ID_PREFIX}`)) {
-    return 'must not be a development key';
-  }
-  const key = recognizeKey(secret);
-  if (key !== undefined) {
-    return (
-      `must be an HMAC secret, received what looks like ${key}: a public key is no secret; name it, as PEM, JWK or JWKS, ` +
-      'in TODO_AUTH_KEYS_FILE'
-    );
-  }
-  // A byte order mark, UTF-16, or a line above.
-  if (
-    secret
-      .toString('latin1')
-      .replaceAll(/[^!-~]/g, '')
-      .startsWith(PREFIX)
-  ) {
-    return 'must begin with "base64:", received that behind something else, or encoded twice';
+  if (isDevelopmentSecret(secret)) return 'must not be a development key';
+  if (isKey(secret) || isKey(Buffer.from(secret.toString('latin1'), 'base64'))) {
+    return 'must be an HMAC secret, received a key or a certificate: a public key belongs into TODO_AUTH_KEYS_FILE';
   }
   if (secret.length < MIN_SECRET_LENGTH) {
     return `must have at least ${MIN_SECRET_LENGTH} bytes (RFC 7518 §3.2), received ${secret.length} bytes`;
@@ -203,3 +179,26 @@ function secretFault(secret: Buffer): string | undefined {
   }
   return undefined;
 }
+
+/** A public key that is taken for a secret lets everybody sign (RFC 8725 §2.1). */
+function isKey(key: Buffer): boolean {
+  return KEY_PARSERS.some((parse) => {
+    try {
+      parse(key);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const KEY_PARSERS: readonly ((key: Buffer) => unknown)[] = [
+  // PEM, of a private key and a certificate too.
+  (key) => createPublicKey(key),
+  (key) => createPublicKey({ key, format: 'der', type: 'spki' }),
+  (key) => createPublicKey({ key, format: 'der', type: 'pkcs1' }),
+  (key) => new X509Certificate(key),
+  (key) => createPrivateKey({ key, format: 'der', type: 'pkcs8' }),
+  (key) => createPrivateKey({ key, format: 'der', type: 'pkcs1' }),
+  (key) => createPrivateKey({ key, format: 'der', type: 'sec1' }),
+];

@@ -1,5 +1,6 @@
 import type { Tell } from '../../events.ts';
 import { NotUsable } from '../../files.ts';
+import { isJsonObject } from '../../parse-json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
@@ -8,14 +9,22 @@ export interface Keys extends AsyncDisposable {
   /** The keys to trust now; undefined while none could be had. A new array means a new set, and only then. */
   current(): KeySet | undefined;
   /**
-   * Waits for the set that is on its way. With a set in force, asks the source once more: a token names a key that is
-   * not in it. Never rejects.
+   * Waits for the set that is on its way. With a set in force, asks the source once more, for a key with this `kid`,
+   * which is not in it. Never rejects.
    */
-  refresh(): Promise<void>;
+  refresh(keyId?: string): Promise<void>;
   /** Seconds, at least 1, until another attempt to get the first set. */
   retryAfter(): number;
   /** For the start line and for `token verify`; never secret. */
   describe(): string;
+  /** For metrics; undefined where nothing is read again. */
+  readonly figures?: KeyFigures;
+}
+
+/** What became of the attempts to get keys, and of the last one. */
+interface KeyFigures {
+  readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
+  readonly lastSucceeded: boolean;
 }
 
 /** Keys that stay what they are until the process ends. */
@@ -29,20 +38,15 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
   };
 }
 
-export interface KeysOptions {
-  readonly tell: Tell;
-  /** Called after each attempt to get the keys of an issuer or of a file. */
-  readonly keysTaken?: ((outcome: 'read' | 'unusable' | 'failed') => void) | undefined;
-}
-
 /**
  * The set in force, through changes and outages of its source. Logs what an operator must know, and once: the
  * first failure of an outage, its end, a key that is skipped when it first appears, a set that has changed.
  */
-export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
+export function currentKeys(source: string, tell: Tell) {
   let keys: KeySet | undefined;
   let failing = false;
   let reported = new Set<string>();
+  const attempts = { read: 0, unusable: 0, failed: 0 };
 
   function report(skipped: readonly SkippedKey[]): void {
     const lines = new Set(skipped.filter(({ kind }) => kind !== 'other-use').map(describeSkipped));
@@ -62,13 +66,19 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
 
   return {
     current: (): KeySet | undefined => keys,
+    figures: {
+      attempts,
+      get lastSucceeded() {
+        return !failing;
+      },
+    } satisfies KeyFigures,
     /** Puts in force what an attempt brought; a failure leaves the known keys. True when it brought keys. */
     update(loaded: LoadedKeys | NotUsable): boolean {
       if (loaded instanceof NotUsable) {
-        keysTaken?.('failed');
+        attempts.failed += 1;
         return fail(loaded.message);
       }
-      keysTaken?.(loaded.fault === undefined ? 'read' : 'unusable');
+      attempts[loaded.fault === undefined ? 'read' : 'unusable'] += 1;
       report(loaded.skipped);
       if (loaded.fault !== undefined) return fail(loaded.fault);
       if (failing) tell({ event: 'keys-available', source });
@@ -76,7 +86,8 @@ export function currentKeys(source: string, { tell, keysTaken }: KeysOptions) {
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
       const said = keys === undefined ? ({ level: 'debug' } as const) : {};
       keys = loaded.keys;
-      tell({ event: 'keys-loaded', source, kids: keys.map(({ keyId }) => keyId ?? null) }, said);
+      const kids = keys.slice(0, MAX_SHOWN_KEYS).map(({ keyId }) => shownKeyId(keyId) ?? null);
+      tell({ event: 'keys-loaded', source, kids, keys: keys.length }, said);
       return true;
     },
   };
@@ -138,17 +149,25 @@ export function selectedKeys(keys: KeySet, keyId: string | undefined): KeySet {
   return [...keys.filter((key) => key.keyId === keyId), ...keys.filter((key) => key.keyId === undefined)];
 }
 
+/** Keys whose `kid` a line of the log shows. */
+const MAX_SHOWN_KEYS = 8;
+
+/** Characters. A `kid` may be anybody's text of any length. */
+const MAX_SHOWN_KEY_ID = 100;
+
+export function shownKeyId(keyId: string | undefined): string | undefined {
+  return keyId?.slice(0, MAX_SHOWN_KEY_ID);
+}
+
 /** A line for people: `the key "2024-a" is skipped: it is a private key`. */
 export function describeSkipped({ keyId, reason }: SkippedKey): string {
-  return `${keyId === undefined ? 'a key without "kid"' : `the key ${JSON.stringify(keyId)}`}: ${reason}`;
+  const name = keyId === undefined ? 'a key without "kid"' : `the key ${JSON.stringify(shownKeyId(keyId))}`;
+  return `${name}: ${reason}`;
 }
 
 function listKeys(document: unknown): readonly unknown[] | undefined {
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
-  if (Object.hasOwn(document, 'keys')) {
-    const keys: unknown = Reflect.get(document, 'keys');
-    return Array.isArray(keys) ? keys : undefined;
-  }
+  if (!isJsonObject(document)) return undefined;
+  if (Object.hasOwn(document, 'keys')) return Array.isArray(document.keys) ? document.keys : undefined;
   return Object.hasOwn(document, 'kty') ? [document] : undefined;
 }
 

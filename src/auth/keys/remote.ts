@@ -1,6 +1,7 @@
+import type { Tell } from '../../events.ts';
 import { asNotUsable } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
-import { currentKeys, type Keys, type KeysOptions, type LoadedKeys, readKeySet } from './keys.ts';
+import { currentKeys, type Keys, type LoadedKeys, readKeySet } from './keys.ts';
 
 /** Where an issuer publishes its keys. */
 export type RemoteSource =
@@ -8,8 +9,9 @@ export type RemoteSource =
   /** The issuer as configured: the discovery document must repeat it character by character. */
   | { readonly kind: 'discovery'; readonly issuer: string };
 
-export interface RemoteKeysOptions extends KeysOptions {
-  /** Between two attempts that tokens with an unknown `kid` may cause. */
+export interface RemoteKeysOptions {
+  readonly tell: Tell;
+  /** Between two attempts that tokens with an unknown `kid` may cause, unless the first brought its key. */
   readonly cooldownMs: number;
   /** Between two refreshes in the background. */
   readonly refreshMs: number;
@@ -27,9 +29,15 @@ const FIRST_RETRY_MS = 1000;
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
 export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions): Keys {
-  const { cooldownMs, refreshMs, timeoutMs = 5000, clock = performance.now.bind(performance) } = options;
+  const {
+    tell,
+    cooldownMs,
+    refreshMs,
+    timeoutMs = 5000,
+    clock = performance.now.bind(performance),
+  } = options;
   const description = source.kind === 'discovery' ? `the issuer ${source.issuer}` : withoutQuery(source.url);
-  const { current, update } = currentKeys(description, options);
+  const { current, figures, update } = currentKeys(description, tell);
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -59,7 +67,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
   attempt();
   return {
     current,
-    async refresh() {
+    async refresh(keyId) {
       const before = current();
       await running;
       if (before === undefined || current() !== before) return;
@@ -68,9 +76,11 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
         attempt();
       }
       await running;
+      if (current()?.some((key) => key.keyId === keyId)) askedAt = Number.NEGATIVE_INFINITY;
     },
     retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
     describe: () => description,
+    figures,
     async [Symbol.asyncDispose]() {
       closing.abort();
       clearTimeout(timer);

@@ -1,7 +1,8 @@
+import type { Tell } from '../../events.ts';
 import { openDevelopmentKey } from '../development.ts';
 import type { AuthSettings } from '../settings.ts';
 import { type FileSource, openWatchedKeys } from './files.ts';
-import { fixedKeys, type Keys, type KeysOptions } from './keys.ts';
+import { fixedKeys, type Keys } from './keys.ts';
 import { openRemoteKeys, type RemoteSource } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
 
@@ -13,7 +14,7 @@ export type KeySource = { readonly kind: 'development'; readonly path: string } 
  *
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
  */
-export async function openKeys(settings: AuthSettings, options: KeysOptions): Promise<Keys> {
+export async function openKeys(settings: AuthSettings, tell: Tell): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {
     case 'development': {
@@ -22,11 +23,11 @@ export async function openKeys(settings: AuthSettings, options: KeysOptions): Pr
     }
     case 'secret-file':
     case 'keys-file':
-      return openWatchedKeys(source, options);
+      return openWatchedKeys(source, tell);
     case 'jwks-url':
     case 'discovery':
       return openRemoteKeys(source, {
-        ...options,
+        tell,
         cooldownMs: settings.keysCooldownMs,
         refreshMs: settings.keysRefreshMs,
       });

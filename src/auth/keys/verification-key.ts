@@ -1,4 +1,5 @@
 import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { isJsonObject } from '../../parse-json.ts';
 import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */
@@ -49,34 +50,29 @@ const CURVES: Readonly<Record<string, Algorithm>> = {
 
 /** A public key from one member of a JWKS (RFC 7517 §4). */
 export function readJwk(jwk: unknown): VerificationKey | SkippedKey {
-  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk)) {
-    return { kind: 'unfit', keyId: undefined, reason: 'it is not an object' };
-  }
-  const members = new Map<string, unknown>(Object.entries(jwk));
-  const kid = members.get('kid');
+  if (!isJsonObject(jwk)) return { kind: 'unfit', keyId: undefined, reason: 'it is not an object' };
+  const { kid, kty, use, key_ops: operations, alg } = jwk;
   const keyId = typeof kid === 'string' ? kid : undefined;
   if (kid !== undefined && keyId === undefined) {
     return { kind: 'unfit', keyId, reason: '"kid" must be a string' };
   }
-  if (members.get('kty') === 'oct') return { kind: 'secret', keyId, reason: 'it is a symmetric key' };
-  if (SECRET_MEMBERS.some((name) => members.has(name))) {
+  if (kty === 'oct') return { kind: 'secret', keyId, reason: 'it is a symmetric key' };
+  if (SECRET_MEMBERS.some((name) => Object.hasOwn(jwk, name))) {
     return { kind: 'secret', keyId, reason: 'it is a private key' };
   }
-  const use = members.get('use');
   if (use !== undefined && use !== 'sig') {
     return { kind: 'other-use', keyId, reason: '"use" must be "sig" when present' };
   }
-  const operations = members.get('key_ops');
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
     return { kind: 'other-use', keyId, reason: '"key_ops" must include "verify" when present' };
   }
   let material: KeyObject;
   try {
-    material = createPublicKey({ key: Object.fromEntries(members), format: 'jwk' });
+    material = createPublicKey({ key: jwk, format: 'jwk' });
   } catch {
     return { kind: 'unfit', keyId, reason: 'it is not a public key of a known type and curve' };
   }
-  return fromPublicKey(material, keyId, members.get('alg'));
+  return fromPublicKey(material, keyId, alg);
 }
 
 /** A public key without `kid` and `alg`, as a PEM file has it. */

@@ -27,9 +27,12 @@ interface Check {
   fault(token: UnverifiedToken, trust: Trust): Verdict;
 }
 
-/** Every check of a token that could be read, in their order. There is no other. */
-export const CHECKS: readonly Check[] = [
-  { name: 'signature', fault: (token, { keys }) => checkSignature(token, keys) },
+/** A check that needs no key. */
+interface ClaimCheck extends Check {
+  fault(token: UnverifiedToken, trust: Trust): Refusal | undefined;
+}
+
+const CLAIM_CHECKS: readonly ClaimCheck[] = [
   {
     // RFC 7519 §4.1.1: equal character by character, no normalization.
     name: 'issuer',
@@ -52,6 +55,9 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
+/** Every check of a token that could be read, in their order. There is no other. */
+export const CHECKS: readonly Check[] = [{ name: 'signature', fault: checkSignature }, ...CLAIM_CHECKS];
+
 /** The fault of the first check that finds one; undefined for a good token. The checks behind it are not made. */
 export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verdict {
   const check = CHECKS[from];
@@ -61,21 +67,23 @@ export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verd
 
 /**
  * What is wrong with a token's signature, by the keys it may be made with (contract A6, A7); undefined when one of
- * the current set has made it. Asks the source again for a `kid` that is not in the set. Says nothing about the claims.
+ * the current set has made it. Says nothing about the claims.
  */
-function checkSignature(token: UnverifiedToken, keys: Keys): Verdict {
-  if (keys.current() !== undefined) return checkWithCurrent(token, keys, false);
-  return keys.refresh().then(() => checkWithCurrent(token, keys, false));
+function checkSignature(token: UnverifiedToken, trust: Trust): Verdict {
+  const { keys } = trust;
+  if (keys.current() !== undefined) return checkWithCurrent(token, trust, false);
+  return keys.refresh().then(() => checkWithCurrent(token, trust, false));
 }
 
-function checkWithCurrent(token: UnverifiedToken, keys: Keys, asked: boolean): Verdict {
+function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean): Verdict {
+  const { keys } = trust;
   const set = keys.current();
   if (set === undefined) return { code: 'keys-unavailable' };
   return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
-    if (set !== keys.current()) return checkWithCurrent(token, keys, asked);
+    if (set !== keys.current()) return checkWithCurrent(token, trust, asked);
     if (good) return undefined;
-    if (asked || !namesUnknownKey(token, set)) return { code: failure(token, set) };
-    return keys.refresh().then(() => checkWithCurrent(token, keys, true));
+    if (asked || !asksForKeys(token, set, trust)) return { code: failure(token, set) };
+    return keys.refresh(token.keyId).then(() => checkWithCurrent(token, trust, true));
   });
 }
 
@@ -91,8 +99,11 @@ function isMadeWith(
   return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
 }
 
-function namesUnknownKey({ keyId }: UnverifiedToken, set: KeySet): boolean {
-  return keyId !== undefined && !set.some((key) => key.keyId === keyId);
+/** Whether the source is asked for the token's key: only if all that can be said without it speaks for the token. */
+function asksForKeys(token: UnverifiedToken, set: KeySet, trust: Trust): boolean {
+  const { keyId } = token;
+  const isUnknown = keyId !== undefined && !set.some((key) => key.keyId === keyId);
+  return isUnknown && CLAIM_CHECKS.every((check) => check.fault(token, trust) === undefined);
 }
 
 function failure(token: UnverifiedToken, set: KeySet): RefusalCode {

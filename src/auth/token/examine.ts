@@ -1,9 +1,17 @@
+import { quoteJson } from '../../quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
-import { claimAt, readIdentity } from '../identity.ts';
+import { type Claims, claimAt, readIdentity } from '../identity.ts';
 import type { Keys } from '../keys/keys.ts';
 import { CHECKS, type CheckName, type Trust } from './checks.ts';
-import { type Header, REFUSED_PARAMETERS, readToken, type UnverifiedToken } from './read-token.ts';
+import { explainMissingRole, toPointer } from './missing-role.ts';
+import {
+  type Header,
+  MAX_TOKEN_LENGTH,
+  REFUSED_PARAMETERS,
+  readToken,
+  type UnverifiedToken,
+} from './read-token.ts';
 import { describeRefusal, type Refusal, type RefusalCode, utcTime } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
@@ -30,8 +38,8 @@ const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', '
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const token = readToken(compact);
   if ('code' in token) {
-    const { code, header } = token;
-    const explained = header === undefined ? explainForm(compact) : explainHeader(header, code);
+    const { code, header, claims } = token;
+    const explained = header === undefined ? explainForm(compact) : explainHeader(header, claims, code);
     const detail = `${describeRefusal(token)}. ${explained}`.trim();
     return { verdict: 'refused', lines: [line('form', 'failed', detail), ...AFTER_FORM.map(notReached)] };
   }
@@ -60,10 +68,12 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
   issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
   audience(fault, { claims }, { audience }) {
     const aud = claimAt(claims, ['aud']);
-    if (fault === undefined) return quoteClaim(aud);
-    const detail = `must be or contain ${quote(audience)}, received ${quoteClaim(aud)}`;
-    const isMixed = Array.isArray(aud) && aud.includes(audience);
-    return isMixed ? `${detail}: a list may hold strings only` : detail;
+    if (fault === undefined) return `${quoteClaim(aud)}${audience === 'account' ? ACCOUNT : ''}`;
+    const detail = `must be or contain ${quoteJson(audience)}, received ${quoteClaim(aud)}`;
+    const list: unknown[] = Array.isArray(aud) ? aud : [aud];
+    if (list.includes(audience)) return `${detail}: a list may hold strings only`;
+    if (Object.hasOwn(claims, 'at_hash')) return `${detail}: an ID token (it has "at_hash"), ${SEND_ACCESS}`;
+    return list.includes('account') ? `${detail}${ACCOUNT}` : detail;
   },
   times(fault, { claims }, trust) {
     const clock = `now it is ${utcTime(trust.now() / 1000)}, ${trust.clockToleranceSeconds} s of tolerance`;
@@ -75,15 +85,23 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
   },
 };
 
+const ACCOUNT =
+  '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
+
+const SEND_ACCESS = 'send the access token in its place';
+
 const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   if (fault !== undefined && fault.code !== 'signature') {
     return [line('key', 'failed', explainMissingKey(token, fault.code, keys)), notReached('signature')];
   }
   const changed = 'made with another key, or the token was changed after it was signed';
+  const bound = Object.hasOwn(token.claims, 'cnf')
+    ? '; the token is bound to a key or a certificate ("cnf"), which is not checked here'
+    : '';
   return [
     line('key', 'ok', `known, from ${keys.describe()}`),
     fault === undefined
-      ? line('signature', 'ok', 'made with that key')
+      ? line('signature', 'ok', `made with that key${bound}`)
       : line('signature', 'failed', changed),
   ];
 };
@@ -91,12 +109,12 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
 function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolean): Line[] {
   const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
-  const roles = identity.roles.map(quote).join(', ') || `none in ${nameRoleClaims(trust)}`;
-  const name = identity.name === null ? 'null: no claim of the token is a name' : quote(identity.name);
+  const roles = identity.roles.map(quoteJson).join(', ') || `none in ${nameRoleClaims(trust)}`;
+  const name = identity.name === null ? 'null: no claim of the token is a name' : quoteJson(identity.name);
   const mayWrite = editor ? 'yes' : 'no, only the role "editor" may; reading is allowed';
   return [
     line('name', 'ok', name),
-    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token)}`),
+    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token.claims)}`),
     accepted ? line('may write', 'ok', mayWrite) : line('may write', 'failed', 'no, the token is refused'),
   ];
 }
@@ -112,6 +130,9 @@ function notReached(check: Line['check']): Line {
 /** What people paste by mistake; empty for anything else. */
 function explainForm(compact: string): string {
   const parts = compact.split('.').length;
+  if (compact.length > MAX_TOKEN_LENGTH) {
+    return `It has ${compact.length} bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`;
+  }
   if (/^bearer\b/i.test(compact)) return 'Leave out the word "Bearer".';
   if (/["']/.test(compact)) return 'It has quotation marks in it.';
   if (/\s/.test(compact)) return 'It has white space in it.';
@@ -122,17 +143,18 @@ function explainForm(compact: string): string {
   return '';
 }
 
-/** What in a header is not accepted; empty when nothing is wrong with it. */
-function explainHeader(header: Header, code: RefusalCode): string {
+/** What in a header, or of the kind of a token, is not accepted; empty when nothing is wrong with it. */
+function explainHeader(header: Header, claims: Claims | undefined, code: RefusalCode): string {
   switch (code) {
     case 'header-parameter': {
       const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
-      return `It is ${refused.map(quote).join(', ')}.`;
+      return `It is ${refused.map(quoteJson).join(', ')}.`;
     }
-    case 'header-type':
-      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quote(header.typ)}.`;
+    case 'kind':
+      if (claims !== undefined) return `Its claim "typ" is ${quoteJson(claims.typ)}: ${SEND_ACCESS}.`;
+      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quoteJson(header.typ)}.`;
     case 'algorithm':
-      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quote(header.alg)}.`;
+      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quoteJson(header.alg)}.`;
     default:
       return '';
   }
@@ -140,23 +162,26 @@ function explainHeader(header: Header, code: RefusalCode): string {
 
 /** Which keys there are, where none fits. */
 function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys): string {
-  const known = (keys.current() ?? []).map(({ keyId, algorithms }) => {
-    return `${keyId === undefined ? 'one without kid' : quote(keyId)} for ${[...algorithms.keys()].join(', ')}`;
+  const set = keys.current() ?? [];
+  const known = set.map(({ keyId, algorithms }) => {
+    return `${keyId === undefined ? 'one without kid' : quoteJson(keyId)} for ${[...algorithms.keys()].join(', ')}`;
   });
-  const detail =
-    code === 'algorithm'
-      ? `no key with ${nameKey(token)} is for ${token.algorithm}`
-      : `no key with ${nameKey(token)}`;
+  const purpose = code === 'algorithm' ? ` is for ${token.algorithm}` : '';
+  const detail = `no key with ${nameKey(token)}${purpose} in ${keys.describe()}`;
+  const arePublic = set.length > 0 && !set.some(({ algorithms }) => algorithms.has('HS256'));
+  if (token.algorithm.startsWith('HS') && arePublic) {
+    return `${detail}: a provider publishes no key for HMAC; let it sign with RS256 or ES256`;
+  }
   const list = known.length === 0 ? 'there are none' : `there is ${known.join('; ')}`;
-  return `${detail} in ${keys.describe()}: ${list}`;
+  return `${detail}: ${list}`;
 }
 
 function explainIssuer(received: unknown, issuer: string): string {
-  if (received === issuer) return quote(issuer);
+  if (received === issuer) return quoteJson(issuer);
   if (issuer === DEVELOPMENT_ISSUER) {
-    return `must be ${quote(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
+    return `must be ${quoteJson(issuer)}, received ${quoteClaim(received)}: no TODO_AUTH_ISSUER is set`;
   }
-  const detail = `must be ${quote(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
+  const detail = `must be ${quoteJson(issuer)} (TODO_AUTH_ISSUER), received ${quoteClaim(received)}`;
   if (received === DEVELOPMENT_ISSUER)
     return `${detail}: a development token, which only development accepts`;
   const slash = received === `${issuer}/` || (typeof received === 'string' && `${received}/` === issuer);
@@ -166,76 +191,13 @@ function explainIssuer(received: unknown, issuer: string): string {
 /** Where roles are read from. */
 function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
-  return `the claim ${quote(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
-}
-
-/** Where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
-function explainMissingRole({ claims }: UnverifiedToken): string {
-  const elsewhere = findRole(claims, []);
-  if (elsewhere !== undefined) {
-    return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quote(toPointer(elsewhere))} would read it`;
-  }
-  const shape = findShape(claims, []);
-  return shape === undefined ? '' : `; ${shape}`;
-}
-
-function findRole(value: unknown, path: readonly string[]): readonly string[] | undefined {
-  if (value === 'editor') return path;
-  if (Array.isArray(value)) return value.includes('editor') ? path : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, member] of Object.entries(value)) {
-    const found = findRole(member, [...path, name]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Levels of claims. Roles stand in one to three. */
-const MAX_SHAPE_DEPTH = 8;
-
-/** Says where a claim means `editor` and does not say it as a string of its own, as identity providers do. */
-function findShape(value: unknown, path: readonly string[]): string | undefined {
-  if (typeof value === 'string') return explainShape(value, quote(toPointer(path)));
-  if (typeof value !== 'object' || value === null || path.length === MAX_SHAPE_DEPTH) return undefined;
-  if (!Array.isArray(value) && Object.hasOwn(value, 'editor')) {
-    return `"editor" is the name of a member of ${quote(toPointer(path))}: ${ROLES_ARE}`;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    const found = findShape(member, [...path, name]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const ROLES_ARE = 'roles are strings, one or a list of them';
-
-function explainShape(text: string, pointer: string): string | undefined {
-  const said = `${quote(text)} in ${pointer}`;
-  const role = text.trim().toLowerCase();
-  if (text === 'editor') return `"editor" stands in ${pointer}: ${ROLES_ARE}`;
-  if (/[:/]editor$/.test(role) || role === 'editor')
-    return `${said} is not "editor": roles are compared exactly`;
-  return role.split(/[\s,;]+/).includes('editor')
-    ? `${said} is one role: a string is never split, a list has several`
-    : undefined;
-}
-
-/** RFC 6901 §3. */
-function toPointer(path: readonly string[]): string {
-  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return `the claim ${quoteJson(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
 }
 
 function nameKey({ keyId }: UnverifiedToken): string {
-  return keyId === undefined ? 'no kid' : `kid ${quote(keyId)}`;
+  return keyId === undefined ? 'no kid' : `kid ${quoteJson(keyId)}`;
 }
 
 function quoteClaim(value: unknown): string {
-  return value === undefined ? 'nothing' : quote(value);
-}
-
-/** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
-function quote(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
+  return value === undefined ? 'nothing' : quoteJson(value);
 }

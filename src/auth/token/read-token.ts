@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../../parse-json.ts';
-import type { Claims } from '../identity.ts';
+import { isJsonObject, parseJson } from '../../parse-json.ts';
+import { type Claims, claimAt } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
@@ -15,10 +15,11 @@ export interface UnverifiedToken {
   readonly claims: Claims;
 }
 
-/** Why a token is refused by its form alone, with what could be read of it: anybody's, so for no answer. */
+/** Why a token is refused by its form or kind, with what could be read of it: anybody's, so for no answer. */
 interface MalformedToken extends Refusal {
   readonly keyId: string | undefined;
   readonly header: Header | undefined;
+  readonly claims?: Claims | undefined;
 }
 
 /** RFC 7515 §4. */
@@ -35,6 +36,9 @@ export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x
 
 /** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
 const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+
+/** What Keycloak writes into the claim `typ` of tokens that are no access tokens: RFC 8725 §3.12. */
+const OTHER_KINDS = new Set<unknown>(['ID', 'Refresh', 'Offline', 'Logout']);
 
 /**
  * The strict check before any cryptography (contract A5): what is signed has one spelling only, without padding, white
@@ -54,18 +58,19 @@ export function readToken(compact: string): UnverifiedToken | MalformedToken {
     return refuse('header-parameter', keyId, parameters);
   }
   if (Object.hasOwn(parameters, 'typ') && !isAcceptedType(parameters.typ))
-    return refuse('header-type', keyId, parameters);
+    return refuse('kind', keyId, parameters);
   const algorithm = Object.hasOwn(parameters, 'alg') ? readAlgorithm(parameters.alg) : undefined;
   if (algorithm === undefined) return refuse('algorithm', keyId, parameters);
 
   const claims = readObject(payload);
   if (claims === undefined) return refuse('claims-form', keyId, parameters);
+  if (OTHER_KINDS.has(claimAt(claims, ['typ']))) return refuse('kind', keyId, parameters, claims);
   const signingInput = compact.slice(0, compact.lastIndexOf('.'));
   return { signingInput, signature, algorithm, keyId, claims };
 }
 
-function refuse(code: RefusalCode, keyId?: string, header?: Header): MalformedToken {
-  return { code, keyId, header };
+function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims): MalformedToken {
+  return { code, keyId, header, claims };
 }
 
 /**
@@ -84,13 +89,9 @@ function decodeCanonical(segment: string): Buffer | undefined {
 function readObject(bytes: Buffer): Record<string, unknown> | undefined {
   if (!isUtf8(bytes)) return undefined;
   const parsed = parseJson(bytes.toString('utf8'), { uniqueNames: true });
-  return 'value' in parsed && isRecord(parsed.value) ? parsed.value : undefined;
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined;
 }
 
 function isAcceptedType(typ: unknown): boolean {
   return typeof typ === 'string' && ACCEPTED_TYPES.has(typ.toLowerCase());
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ const DESCRIPTIONS = {
   'token-form': 'The token is not a signed token in compact form',
   'header-form': 'The header of the token cannot be read',
   'header-parameter': 'The header of the token has a parameter that is not accepted',
-  'header-type': 'The token is of a kind that is not accepted',
+  kind: 'The token is of a kind that is not accepted',
   algorithm: 'The algorithm of the token is not accepted',
   'claims-form': 'The claims of the token cannot be read',
   'key-unknown': 'The key of the token is unknown',

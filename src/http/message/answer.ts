@@ -1,3 +1,4 @@
+import { type Body, lengthOf, piecesOf } from '../../pieces.ts';
 import { admitsProblem } from '../../problem/media-type.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
 import type { Call } from './routes.ts';
@@ -7,18 +8,6 @@ export interface Answer extends Problem {
   /** Names in lower case. */
   readonly headers?: Headers;
   readonly body?: Body;
-}
-
-/**
- * What is sent behind a head: a text, which leaves with the head in one write and is the cheapest when it is short;
- * bytes; or pieces, at least one, which other answers may have too.
- */
-export type Body = string | Buffer | readonly Uint8Array[];
-
-/** The bytes of a body; nothing but a text is copied. */
-export function piecesOf(body: Body): readonly Uint8Array[] {
-  if (typeof body === 'string') return [Buffer.from(body)];
-  return Buffer.isBuffer(body) ? [body] : body;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -78,7 +67,7 @@ export function toProblem(answer: Answer, call: Call): Answer {
  * Bytes of a long body that the socket gets at a time. Whether a client reads is seen when the kernel has taken them
  * (contract D10).
  */
-const WINDOW_BYTES = 64 * 1024;
+const WINDOW_BYTES = 1024 * 1024;
 
 /**
  * Writes the answer of the pipeline; what the transport refuses, it answers itself. Every answer has what contract
@@ -93,14 +82,14 @@ export function write(call: Call, answer: Answer, last: boolean): void {
   for (const name in headers) head.push(name, headers[name] ?? '');
   head.push('x-content-type-options', 'nosniff');
   if (last) head.push('connection', 'close');
-  const length = lengthOf(body);
+  const length = body === undefined ? 0 : lengthOf(body);
   // RFC 9110 §8.6.
   const hasLength = body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
   if (hasLength && !('content-length' in headers)) head.push('content-length', String(length));
   response.writeHead(status, reasonPhrase(status) ?? '', head);
-  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (body === undefined || method === 'HEAD') end(call, last, undefined);
-  else if (isWhole && length <= WINDOW_BYTES) end(call, last, body);
+  else if (typeof body === 'string' || (Buffer.isBuffer(body) && length <= WINDOW_BYTES))
+    end(call, last, body);
   else writeWindows(call, windowsOf(body), last);
 }
 
@@ -109,28 +98,25 @@ function end({ response, connection }: Call, last: boolean, rest: string | Buffe
   else response.end(rest);
 }
 
-/** Hands over a window whenever the one before it has been taken. */
+/** Hands over a window whenever the one before it has been taken. The last, which is smaller, is not waited for. */
 function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
   const { response } = call;
-  for (;;) {
-    const { done, value: window } = windows.next();
-    if (done) {
-      end(call, last, undefined);
-      return;
-    }
-    response.cork();
-    let taken = true;
-    for (const piece of window) taken = response.write(piece);
-    response.uncork();
-    if (!taken) {
-      response.once('drain', () => writeWindows(call, windows, last));
-      return;
-    }
+  const { done, value: window } = windows.next();
+  if (done) {
+    end(call, last, undefined);
+    return;
   }
+  response.cork();
+  let taken = true;
+  for (const piece of window) taken = response.write(piece);
+  response.uncork();
+  const goOn = () => writeWindows(call, windows, last);
+  if (taken || lengthOf(window) < WINDOW_BYTES) goOn();
+  else response.once('drain', goOn);
 }
 
 /** A long body in groups of pieces; nothing is copied. */
-function* windowsOf(body: Body): Generator<readonly Uint8Array[]> {
+function* windowsOf(body: Exclude<Body, string>): Generator<readonly Uint8Array[]> {
   let window: Uint8Array[] = [];
   let size = 0;
   for (const whole of piecesOf(body)) {
@@ -145,10 +131,4 @@ function* windowsOf(body: Body): Generator<readonly Uint8Array[]> {
     }
   }
   if (window.length > 0) yield window;
-}
-
-function lengthOf(body: Body | undefined): number {
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  if (body === undefined) return 0;
-  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { faultIn, type JsonFault, parseJson } from '../../parse-json.ts';
+import { faultIn, isJsonObject, type JsonFault, parseJson } from '../../parse-json.ts';
 import { isJson } from '../../problem/media-type.ts';
 import { MAX_FIELD_LINES } from '../transport/framing.ts';
 import type { Answer } from './answer.ts';
@@ -110,10 +110,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * A route whose handler gets what its parser made of the body (contract, Order of checks 4). Media type → 415, size →
  * 413, trailers → 431, not UTF-8 or not a JSON object → 400, a broken rule → 400 with `errors`.
  */
-export function withBody<Body>(
+export function withBody<Value>(
   route: Pick<Route, 'method' | 'path' | 'access'>,
-  parse: (body: object) => Parsed<Body>,
-  handle: (call: Call, body: Body) => Answer | Promise<Answer>,
+  parse: (body: object) => Parsed<Value>,
+  handle: (call: Call, value: Value) => Answer | Promise<Answer>,
 ): Route {
   async function readAndHandle(call: Call): Promise<Answer> {
     const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
@@ -146,7 +146,7 @@ export function readJsonObject(text: string): { readonly object: object } | { re
   const parsed = parseJson(text, { maxDepth: MAX_DEPTH });
   if ('fault' in parsed) return parsed;
   const { value } = parsed;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value };
+  if (isJsonObject(value)) return { object: value };
   return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
 }
 

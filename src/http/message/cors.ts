@@ -1,16 +1,23 @@
+import type { Tell } from '../../events.ts';
 import { quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './routes.ts';
 
-/** Request headers that a browser may send: those that the endpoints read beyond the ones that are always allowed. */
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, traceparent';
+/** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
+const METHODS = 'DELETE, GET, HEAD, POST, PUT';
 
-/** Response headers that a script may read. */
-const EXPOSED_HEADERS = 'Location, ETag, WWW-Authenticate, Retry-After';
+/** `*` is every header but one, as long as no credentials are allowed (https://fetch.spec.whatwg.org/). */
+const REQUEST_HEADERS = '*, Authorization';
 
 /** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */
 const PREFLIGHT_SECONDS = '7200';
+
+/** Milliseconds between two lines of the log about preflights that were refused. */
+const LINE_INTERVAL_MS = 60_000;
+
+/** Characters of an origin that a line shows. */
+const MAX_SHOWN = 100;
 
 export type Cors = ReturnType<typeof openCors>;
 
@@ -19,29 +26,52 @@ export type Cors = ReturnType<typeof openCors>;
  *
  * @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed.
  */
-export function openCors(origins: readonly string[]) {
+export function openCors(origins: readonly string[], tell: Tell) {
   const allowed = new Set(origins);
+  /** Since the last line. */
+  let untold: { readonly origin: string; others: number } | undefined;
+  let pause: NodeJS.Timeout | undefined;
+
+  function refuse(origin: string): void {
+    if (untold === undefined) untold = { origin: origin.slice(0, MAX_SHOWN), others: 0 };
+    else untold.others += 1;
+    if (pause === undefined) report();
+  }
+
+  function report(): void {
+    pause = undefined;
+    if (untold === undefined) return;
+    tell({ event: 'preflight-refused', ...untold });
+    untold = undefined;
+    pause = setTimeout(report, LINE_INTERVAL_MS).unref();
+  }
+
   return {
     /** The same answer, which tells a browser whether its application may read it. */
     apply(answer: Answer, { headers: { origin } }: Call): Answer {
+      if (allowed.size === 0) return answer;
       const { vary } = answer.headers ?? {};
       const headers: Record<string, string> = { ...answer.headers };
       headers.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
       if (origin !== undefined && allowed.has(origin)) {
         headers['access-control-allow-origin'] = origin;
-        headers['access-control-expose-headers'] = EXPOSED_HEADERS;
+        headers['access-control-expose-headers'] = '*';
       }
       return { ...answer, headers };
     },
-    /** The answer to a preflight of an allowed origin for a path with these methods; undefined when it is no such thing. */
-    preflight({ method, headers }: Call, allow: string): Answer | undefined {
+    /** The answer to a preflight of an allowed origin; undefined when it is no such thing. */
+    preflight({ method, headers, request }: Call): Answer | undefined {
+      if (method !== 'OPTIONS' || request.url === '*') return undefined;
       const { origin, 'access-control-request-method': wanted } = headers;
-      if (method !== 'OPTIONS' || wanted === undefined) return undefined;
-      if (origin === undefined || !allowed.has(origin)) return undefined;
+      if (origin === undefined || wanted === undefined) return undefined;
+      if (!allowed.has(origin)) {
+        refuse(origin);
+        return undefined;
+      }
       return {
         status: 204,
         headers: {
-          'access-control-allow-methods': allow,
+          'access-control-allow-methods': METHODS,
           'access-control-allow-headers': REQUEST_HEADERS,
           'access-control-max-age': PREFLIGHT_SECONDS,
         },

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Access } from '../../auth/admit.ts';
-import type { Identity } from '../../auth/identity.ts';
+import type { Access, Identity } from '../../caller.ts';
 import type { Mark, Step } from '../../events.ts';
 import { traceIdOf } from '../../problem/problem.ts';
 import type { HttpConnection } from '../transport/connection.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { within } from '../../promises.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { announcesBody, Framing } from './framing.ts';
 
 type Bytes = Buffer<ArrayBuffer>;
@@ -8,11 +8,21 @@ type Bytes = Buffer<ArrayBuffer>;
 /** Bytes of one connection that are parsed in one turn of the event loop: the turn is everybody's. */
 const TURN_BYTES = 4 * 1024;
 
-/** What is still coming behind a last answer is read and thrown away for at most so long and so far (contract B5). */
-const LINGER_MS = 1_000;
-const LINGER_BYTES = 1024 * 1024;
+/** Of what comes behind a last answer, no more is read and thrown away (contract B5). */
+const LINGER_BYTES = 64 * 2 ** 20;
 
-const CRLF = Buffer.from('\r\n');
+/** Of all connections one throws away in a turn of the event loop: 2 MB of each would make everybody wait. */
+let throwingAway = Promise.resolve();
+
+/** Milliseconds. */
+interface Patience {
+  /** Since the kernel last took a byte of an answer. */
+  readonly answerTimeout: number;
+  /** Since the end of our side. */
+  readonly lingerTimeout: number;
+  /** Since a byte came, after the end of our side. */
+  readonly silenceTimeout: number;
+}
 
 /**
  * One connection of a client. One request of it is under way; what comes behind it is not parsed until its answer is out
@@ -37,9 +47,11 @@ export class HttpConnection {
   /** Whether what comes is thrown away. */
   #stopped = false;
   #thrownAway = 0;
-  readonly #enough = Promise.withResolvers<void>();
-  #taken = 0;
-  #takenAt = performance.now();
+  /** Bytes that the kernel has taken, or that came once our side has ended. */
+  #moved = 0;
+  #movedAt = performance.now();
+  /** When our side had ended, of `performance.now()`. */
+  #endedAt: number | undefined;
 
   /** Takes over from the listeners that the HTTP server has put on the socket. */
   constructor(socket: Socket) {
@@ -96,41 +108,40 @@ export class HttpConnection {
     this.#socket.resume();
   }
 
-  /**
-   * Ends the answer to the latest request, which is the last. What the client is still sending is read on and thrown away,
-   * to the end of the body, for at most 1 s or 1 MiB: a connection that is closed on unread bytes is reset, and the reset
-   * destroys the answer (RFC 9112 §9.6; contract B5).
-   */
+  /** Ends the answer to the latest request, which is the last, and lingers. */
   endLast(response: ServerResponse, body: string | Buffer | undefined): void {
-    if (!this.#expectsMore(response)) {
-      response.end(body);
-      return;
-    }
-    if (body === undefined) response.flushHeaders();
-    else response.write(body);
+    // Node.js calls it behind a last answer.
+    this.#socket.destroySoon = () => this.#socket.end();
+    response.end(body);
     this.stop();
-    this.#socket.once('end', this.#enough.resolve).once('close', this.#enough.resolve);
-    within(LINGER_MS, this.#enough.promise, undefined).then(() => response.end());
   }
 
-  /** Closes a connection on which nothing is under way, begun or waiting. */
+  /** Closes a connection on which nothing is under way, begun or waiting, or that lingers. */
   closeIdle(): void {
     const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
-    if (isIdle) this.#socket.destroy();
+    if (isIdle || this.#socket.writableFinished) this.#socket.destroy();
   }
 
   /**
-   * Closes the connection of a client that reads nothing of its answer.
+   * Closes the connection of a client that reads nothing of its answer. One whose last answer is out lingers: what the
+   * client still sends is read and thrown away for a while, because a connection that is closed on unread bytes is reset,
+   * and the reset destroys the answer (RFC 9112 §9.6; contract B5).
    *
-   * @param now of `performance.now()`. @param patienceMs since the kernel last took a byte.
+   * @param now of `performance.now()`.
    */
-  cutOffStalled(now: number, patienceMs: number): void {
-    const { writableLength, bytesWritten } = this.#socket;
-    const taken = bytesWritten - writableLength;
-    if (writableLength === 0 || taken !== this.#taken) {
-      this.#taken = taken;
-      this.#takenAt = now;
-    } else if (now - this.#takenAt >= patienceMs) this.#socket.destroy();
+  cutOff(now: number, { answerTimeout, lingerTimeout, silenceTimeout }: Patience): void {
+    const { writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
+    if (writableFinished) this.#endedAt ??= now;
+    const moved = bytesWritten - writableLength + (writableFinished ? bytesRead : 0);
+    // One that waits for its turn is not silent.
+    const mayWait = writableFinished ? this.#socket.isPaused() : writableLength === 0;
+    if (moved !== this.#moved || mayWait) {
+      this.#moved = moved;
+      this.#movedAt = now;
+    }
+    const still = now - this.#movedAt;
+    const isOver = still >= (writableFinished ? silenceTimeout : answerTimeout);
+    if (isOver || now - (this.#endedAt ?? now) >= lingerTimeout) this.#socket.destroy();
   }
 
   readonly #take = (bytes: Bytes): void => {
@@ -206,16 +217,13 @@ export class HttpConnection {
     return this.#latest === undefined || this.#latest.socket === null;
   }
 
-  /** Whether something may come that belongs to the latest request, or follows it and is no empty line (RFC 9112 §2.2). */
-  #expectsMore({ req }: ServerResponse): boolean {
-    if (!req.complete && announcesBody(req)) return true;
-    return this.#unparsed !== undefined && !this.#unparsed.equals(CRLF);
-  }
-
   #throwAway({ length }: Buffer): void {
     this.#thrownAway += length;
-    const isBody = this.#thrownAway === this.#framing.bodyLeft;
-    if (isBody || this.#thrownAway > LINGER_BYTES) this.#enough.resolve();
+    if (this.#thrownAway > LINGER_BYTES) this.#socket.destroy();
+    this.#socket.pause();
+    throwingAway = throwingAway.then(nextTurn).then(() => {
+      this.#socket.resume();
+    });
   }
 }
 

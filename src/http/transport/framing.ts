@@ -36,11 +36,6 @@ export class Framing {
   #line = '';
   #isHttp: boolean | undefined;
 
-  /** Bytes of a body that are still to come, when its head told the length; else 0. */
-  get bodyLeft(): number {
-    return this.#bodyLeft;
-  }
-
   /** Whether no message has begun that is not parsed to its end. */
   get isBetweenMessages(): boolean {
     if (this.#message !== undefined) return this.#message.complete;

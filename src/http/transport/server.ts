@@ -17,7 +17,7 @@ import { faultOf, NOT_HTTP } from './validation.ts';
 
 /**
  * How long and how many: what keeps slow, silent and numerous clients from holding the service. A slow head ends within
- * 6 s, a slow body within 11 s, an answer that nobody takes within 61 s.
+ * 6 s, a slow body within 11 s, an answer that nobody takes within 61 s, what comes behind a last answer within 31 s.
  */
 export const LIMITS = {
   /** Milliseconds until a head must be there, a silent socket's too; then 408. */
@@ -30,17 +30,18 @@ export const LIMITS = {
   keepAliveTimeout: 75_000,
   /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
   answerTimeout: 60_000,
+  /** Milliseconds: what a client sends behind its last answer is read and thrown away for so long (contract B5). */
+  lingerTimeout: 30_000,
+  /** Milliseconds without a byte, after which that ends. */
+  silenceTimeout: 5_000,
   /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
   maxConnections: SETTINGS.TODO_MAX_CONNECTIONS.default,
 };
 
 export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
 
-/** Milliseconds. After an answer on the bare socket the client has so long to read it. */
-const CLOSING_MS = 1_000;
-
-/** Milliseconds between two checks of who reads nothing of an answer, unless the limit is shorter. */
-const STALLED_INTERVAL_MS = 1_000;
+/** Milliseconds between two checks of who reads nothing of an answer or lingers, unless a limit is shorter. */
+const PATIENCE_INTERVAL_MS = 1_000;
 
 /** Gets a request that has passed request validation. Must not throw. */
 export type Receive = (
@@ -69,14 +70,14 @@ export function createHttpServer(
   refused: (problem: Problem, traceId: string) => void,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
+  /** Whose own side has ended. They give way to others (contract B5). */
+  const lingering = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Problem) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const isHttp = connection.received(response);
-    // Node.js ignores the upgrade, and with it some of what came behind it: the rest would begin anywhere.
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
     if (problem === undefined) receive(request, response, connection);
     else refused(problem, refuse(response, connection, problem));
@@ -87,7 +88,6 @@ export function createHttpServer(
     const connection = connections.get(socket);
     const latest = connection?.latest;
     if (connection === undefined || latest === undefined || latest.req.complete) {
-      setTimeout(() => socket.destroy(), CLOSING_MS).unref();
       refused(problem, refuseOnSocket(socket, problem));
     } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem));
   };
@@ -106,7 +106,7 @@ export function createHttpServer(
    */
   const callSlow = (socket: Duplex) => {
     const connection = connections.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined || !socket.writable) return;
     let seen = progressOf(connection);
     const checkAgain = () => {
       if (socket.destroyed) return;
@@ -121,14 +121,21 @@ export function createHttpServer(
     setImmediate(checkAgain);
   };
 
-  const { maxConnections, answerTimeout, ...timeouts } = limits;
+  const { maxConnections, answerTimeout, lingerTimeout, silenceTimeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = maxConnections;
   // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new HttpConnection(socket));
-    socket.once('close', () => connections.delete(socket));
+    socket.once('finish', () => lingering.add(socket));
+    socket.once('close', () => {
+      connections.delete(socket);
+      lingering.delete(socket);
+    });
+  });
+  server.on('drop', () => {
+    for (const socket of lingering) socket.destroy();
   });
   server.on('request', begin);
   server.on('checkContinue', begin);
@@ -145,9 +152,12 @@ export function createHttpServer(
   });
   const check = () => {
     const now = performance.now();
-    for (const connection of connections.values()) connection.cutOffStalled(now, answerTimeout);
+    const patience = { answerTimeout, lingerTimeout, silenceTimeout };
+    for (const connection of connections.values()) connection.cutOff(now, patience);
   };
-  const checking = setInterval(check, Math.min(STALLED_INTERVAL_MS, answerTimeout / 4)).unref();
+  // After a stall, what has arrived is read first.
+  const interval = Math.min(PATIENCE_INTERVAL_MS, answerTimeout / 4, silenceTimeout / 4);
+  const checking = setInterval(() => setImmediate(check), interval).unref();
   server.once('close', () => clearInterval(checking));
   return { server, connections };
 }
@@ -208,6 +218,8 @@ function refuseOnSocket(socket: Duplex, problem: Problem): string {
     `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
     ...lines.map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => {
+    if (problem.status === 408) socket.destroy();
+  });
   return traceId;
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import type { Problem } from '../../problem/problem.ts';
@@ -27,7 +27,7 @@ export interface Address {
   readonly port: number;
 }
 
-export interface ListenersOptions {
+export interface ListenerOptions {
   /** As log and metrics name them; `public` by default. */
   readonly name?: 'public' | 'admin';
   /** Hears of requests that are refused before routing, and of connections beyond the limit; nobody by default. */
@@ -35,19 +35,19 @@ export interface ListenersOptions {
   readonly limits?: Partial<Limits>;
 }
 
-/** The listeners of one port, from the first connection to the last. */
-export type Listeners = ReturnType<typeof openListeners>;
+/** A listener, from its first connection to its last. */
+export type Listener = ReturnType<typeof openListener>;
 
-export function openListeners(options: ListenersOptions = {}) {
+export function openListener(options: ListenerOptions = {}) {
   const { name = 'public', tell = () => {} } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const open: HttpServer[] = [];
+  let opened: HttpServer | undefined;
   const refused = new Map<number, number>();
   let dropped = 0;
   /** Of the episode that is under way. */
   let droppedNow = 0;
   let ending: NodeJS.Timeout | undefined;
-  /** Of the listeners; undefined before a stop, and when they have closed. */
+  /** Undefined before a stop, and when nobody listens any more. */
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
@@ -70,43 +70,40 @@ export function openListeners(options: ListenersOptions = {}) {
     droppedNow = 0;
   }
 
-  async function listenOn(receive: Receive, host: string, port: number): Promise<Server> {
-    const receiveInTime: Receive = (...request) => {
-      if (closing === undefined) receive(...request);
-      else closing.then(() => receive(...request));
-    };
-    const opened = createHttpServer(receiveInTime, limits, refuse);
-    opened.server.on('drop', drop).listen(port, host);
-    await once(opened.server, 'listening');
-    open.push(opened);
-    return opened.server;
-  }
-
-  const listeners = {
+  const listener = {
     name,
-    /** True from the moment `drain` has closed a listener: each answer is the last of its connection. */
+    /** True from the moment `drain` has closed the server: each answer is the last of its connection. */
     draining: false,
 
     /**
-     * Opens servers for `receive`: one, or one for each address of `localhost`. The result is the first.
+     * Opens the server for `receive`, once. Of the addresses of a name one is taken (contract D13).
      *
      * @throws the error of `listen` or of the look-up of the host.
      */
     async listen(receive: Receive, { host, port }: Address): Promise<Server> {
-      if (host !== 'localhost') return listenOn(receive, host, port);
-      const [first, ...others] = await lookup(host, { all: true });
-      const server = await listenOn(receive, first?.address ?? host, port);
-      const { port: chosen } = server.address() as AddressInfo;
-      // A second address, of IPv6 for one, that this machine does not let us have is not needed.
-      await Promise.allSettled(others.map(({ address }) => listenOn(receive, address, chosen)));
+      const found = (await lookup(host, { all: true })).map(({ address }) => address);
+      const address = found.includes('127.0.0.1') ? '127.0.0.1' : (found[0] ?? host);
+      const receiveInTime: Receive = (...request) => {
+        if (closing === undefined) receive(...request);
+        else closing.then(() => receive(...request));
+      };
+      const { server, connections } = createHttpServer(receiveInTime, limits, refuse);
+      server.on('drop', drop).listen(port, address);
+      await once(server, 'listening');
+      opened = { server, connections };
       return server;
     },
 
-    /** Of all addresses together, since the start. */
+    /** Takes no more connections than this from now on. */
+    reduceTo(maxConnections: number): void {
+      if (opened !== undefined) opened.server.maxConnections = maxConnections;
+    },
+
+    /** Since the start. */
     get figures() {
       return {
-        open: open.reduce((sum, { connections }) => sum + connections.size, 0),
-        limit: open.length * limits.maxConnections,
+        open: opened?.connections.size ?? 0,
+        limit: opened?.server.maxConnections ?? 0,
         /** Connections that were closed at once, because the limit was reached (contract D13). */
         dropped,
         /** Requests that were answered with a problem before they were routed, by its status. */
@@ -124,16 +121,17 @@ export function openListeners(options: ListenersOptions = {}) {
       return drained;
     },
   };
-  return listeners;
+  return listener;
 
   async function empty(deadlineMs: number): Promise<void> {
+    if (opened === undefined) return;
     // Requests wait meanwhile: a client that got its answer, and opens a connection for the next, would be reset.
-    closing = acceptCompleted(open.map(({ server }) => server));
+    closing = acceptCompleted(opened.server);
     await closing;
-    listeners.draining = true;
-    const emptied = open.map((opened) => closeAndEmpty(opened, deadlineMs));
+    listener.draining = true;
+    const emptied = closeAndEmpty(opened, deadlineMs);
     closing = undefined;
-    await Promise.all(emptied);
+    await emptied;
     endEpisode('the listener has closed');
   }
 }
@@ -158,17 +156,17 @@ async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: nu
  * would reset them. libuv accepts one a turn of the event loop. What the kernel completes between the last look and that
  * end, some microseconds, is reset: TCP has no other word for it.
  */
-async function acceptCompleted(servers: readonly Server[]): Promise<void> {
+async function acceptCompleted(server: Server): Promise<void> {
   let accepted = true;
   const note = (): void => {
     accepted = true;
   };
-  for (const server of servers) server.on('connection', note);
+  server.on('connection', note);
   for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
     accepted = false;
     await setImmediate();
     // The first time, that was still the turn under way.
     await setImmediate();
   }
-  for (const server of servers) server.off('connection', note);
+  server.off('connection', note);
 }
