@@ -5,14 +5,14 @@ import { areHosts, quoteAddress } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
 
 /** Where the list is kept: a file of this process, or a server that several instances share. */
-export interface Database {
+export interface DatabaseSettings {
   readonly engine: 'sqlite' | 'postgresql';
   /** A path, or a connection string, which may hold a password: never for a log or a message. */
   readonly address: string;
 }
 
 /** The same, and how a service works with it. */
-export interface ServedDatabase extends Database {
+export interface ServedDatabase extends DatabaseSettings {
   /** SQLite: bytes of todos to keep at hand; 0 asks it for every read. */
   readonly cacheBytes: number;
   /** PostgreSQL. False: an older schema is refused instead of being brought up to date. */
@@ -24,7 +24,7 @@ export interface ServedDatabase extends Database {
 }
 
 /** Decides what the settings mean, and looks into the file of a password. Contacts nobody. */
-export async function readDatabase(settings: Settings, dataDir: string): Promise<Database> {
+export async function readDatabase(settings: Settings, dataDir: string): Promise<DatabaseSettings> {
   const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     if (!isConnectionString(value)) {

@@ -1,5 +1,5 @@
 import type { Mark } from '../events.ts';
-import type { ListRepresentation, ListWish } from './list/version.ts';
+import type { Coding, ListRepresentation } from './list/version.ts';
 import {
   type CreateKey,
   MAX_ID,
@@ -17,7 +17,7 @@ import {
  */
 export interface TodoStore extends AsyncDisposable {
   /** Every todo, ordered by id ascending, never older than the call. Synchronous when it is at hand. */
-  list(wish?: ListWish): ListRepresentation | Promise<ListRepresentation>;
+  list(admitted?: Coding, preconditions?: Preconditions): ListRepresentation | Promise<ListRepresentation>;
 
   /** Synchronous when the todo is at hand. It may throw what it would otherwise reject with, and so may `list`. */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
@@ -124,17 +124,23 @@ export class OutcomeUnknown extends Error {
 export class StoreNotOpened extends Error {
   override readonly name = 'StoreNotOpened';
   /**
-   * `owned`: another process serves the same file (contract D6, exit code 75). `unusable`: not a database,
-   * a newer schema, a read-only place, an engine that is too old (exit code 69).
+   * `owned`: another process serves the same file (contract D6, exit code 75). `unusable`: a newer schema, a read-only
+   * place, an engine that is too old (69). `not-ours`: a file that is empty, damaged or of another program, which no
+   * restart mends (65).
    */
-  readonly reason: 'owned' | 'unusable';
-  constructor(reason: 'owned' | 'unusable', message: string, options?: ErrorOptions) {
+  readonly reason: 'owned' | 'unusable' | 'not-ours';
+  constructor(reason: StoreNotOpened['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
 }
 
 /** A database that will not do, and why: one line for people. */
-export function unusable(database: string, fault: string, cause?: unknown): StoreNotOpened {
-  return new StoreNotOpened('unusable', `Cannot open the database "${database}": ${fault}`, { cause });
+export function unusable(
+  database: string,
+  fault: string,
+  cause?: unknown,
+  reason: StoreNotOpened['reason'] = 'unusable',
+): StoreNotOpened {
+  return new StoreNotOpened(reason, `Cannot open the database "${database}": ${fault}`, { cause });
 }

@@ -22,6 +22,16 @@ test('a tag is the same for the same bytes and another for others', () => {
 
 const MILK = { title: 'Buy milk', categoryId: 2 } as NewTodo;
 
+test('I2 · createKey makes the same digests as ever: databases and exports have them', () => {
+  assert.deepEqual(
+    createKey(['https://issuer.example', 'ada'], 'abc', { ...MILK, categoryId: 1 } as NewTodo),
+    {
+      key: 'r8YvK3HHWP3lqMN2F6TjKAeTKb_9zkZloM4jB23hWD8',
+      body: 'eF9SfEAUWdxCl6VwZ_8hXM0lhH9ZdNt0TwkJm2wfVBU',
+    },
+  );
+});
+
 test('I1 · another issuer, subject or key is another one, however the parts are cut', () => {
   const parts = [
     ['https://a.example', 'ada', 'k'],

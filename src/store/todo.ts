@@ -6,27 +6,44 @@ export const TITLE_MAX_LENGTH = 100;
 /** Largest todo id and category id: the top of the signed 32-bit range. Specification, Limits. */
 export const MAX_ID = 2_147_483_647;
 
-/** As in `openapi/shared-list.v1.json`, which says it to clients. */
-const TITLE = /^\p{White_Space}*[^\p{White_Space}\0\p{Cs}][^\0\p{Cs}]*$/u;
+const BLANK = /^\p{White_Space}*$/u;
 
 declare const parsed: unique symbol;
 
-/** 1 to 100 code points, not only white space, well-formed, no U+0000. Made only by the parser in `shared-list/requests.ts`, and by `isTitle`. */
+/** 1 to 100 code points, not only white space, well-formed, no U+0000 (contract B10). Made only by `isTitle`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
-/** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. */
+/** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. Made only by `isCategoryId`. */
 export type CategoryId = number & { readonly [parsed]: 'CategoryId' };
 
-/** Whether a value keeps the rules of a title (contract B10). */
+/** The rules of a title that a value breaks, each for people, behind "title". */
+export function titleFaults(value: unknown): readonly string[] {
+  if (typeof value !== 'string') return ['must be a string'];
+  const faults: string[] = [];
+  if (BLANK.test(value)) faults.push('must not be empty or only white space');
+  else if (!value.isWellFormed() || value.includes('\0'))
+    faults.push('must be well-formed Unicode text without U+0000');
+  if (isLong(value)) faults.push(`must have at most ${TITLE_MAX_LENGTH} characters`);
+  return faults;
+}
+
+/** A character has one or two UTF-16 units. */
+function isLong(text: string): boolean {
+  if (text.length <= TITLE_MAX_LENGTH) return false;
+  return text.length > 2 * TITLE_MAX_LENGTH || [...text].length > TITLE_MAX_LENGTH;
+}
+
 export function isTitle(value: unknown): value is Title {
-  // A character has at most two UTF-16 units.
-  if (typeof value !== 'string' || value.length > 2 * TITLE_MAX_LENGTH || !TITLE.test(value)) return false;
-  return value.length <= TITLE_MAX_LENGTH || [...value].length <= TITLE_MAX_LENGTH;
+  return titleFaults(value).length === 0;
 }
 
 /** Whether a value can be the id of a todo or of a category. */
 export function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_ID;
+}
+
+export function isCategoryId(value: unknown): value is CategoryId {
+  return isId(value);
 }
 
 /** What a member of a todo is, and its column holds. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { piecesOf } from '../../http/message/answer.ts';
+import { piecesOf } from '../../pieces.ts';
 import { entityTag } from '../todo.ts';
 import type { Chunk } from './chunk.ts';
 import { ListVersion } from './version.ts';
@@ -18,7 +18,7 @@ function chunk(text: string): Chunk {
 }
 
 test('a version without chunks is the empty array', async () => {
-  assert.equal(String((await new ListVersion([]).select({ gzip: false })).body), '[]');
+  assert.equal(String((await new ListVersion([]).select()).body), '[]');
 });
 
 test('lists that differ have different tags, equal ones the same', () => {
@@ -30,10 +30,10 @@ test('lists that differ have different tags, equal ones the same', () => {
 
 test('the first who asks gets the plain list, the second its gzip twin with a tag of its own', async () => {
   const list = version();
-  const { body, ...rest } = await list.select({ gzip: true });
+  const { body, ...rest } = await list.select('gzip');
   assert.equal(String(body), String(BYTES));
   assert.deepEqual(rest, { coding: 'identity', etag: TAG });
-  const twin = await list.select({ gzip: true });
+  const twin = await list.select('gzip');
   assert.equal(twin.coding, 'gzip');
   assert.equal(twin.etag, TWIN);
   assert.ok(Buffer.isBuffer(twin.body));
@@ -42,8 +42,8 @@ test('the first who asks gets the plain list, the second its gzip twin with a ta
 
 test('the twin is made once', async () => {
   const list = version();
-  await list.select({ gzip: false });
-  const [one, other] = await Promise.all([list.select({ gzip: true }), list.select({ gzip: true })]);
+  await list.select();
+  const [one, other] = await Promise.all([list.select('gzip'), list.select('gzip')]);
   assert.equal(one, other);
 });
 
@@ -58,33 +58,42 @@ test('a compression that fails is tried again when the twin is asked for again',
     },
   };
   const list = new ListVersion([failing, last]);
-  await list.select({ gzip: true });
+  await list.select('gzip');
   broken = true;
-  await assert.rejects(async () => list.select({ gzip: true }), /no memory/);
+  await assert.rejects(async () => list.select('gzip'), /no memory/);
   broken = false;
-  const { body } = await list.select({ gzip: true });
+  const { body } = await list.select('gzip');
   assert.deepEqual(gunzipSync(Buffer.concat(piecesOf(body))), BYTES);
 });
 
 test('who cannot read gzip never gets it', async () => {
   const list = version();
-  for (const _ of [1, 2, 3]) assert.equal((await list.select({ gzip: false })).coding, 'identity');
+  for (const _ of [1, 2, 3]) assert.equal((await list.select()).coding, 'identity');
 });
 
 test('a list of up to 1024 bytes has no twin', async () => {
   const list = new ListVersion([chunk(','.padEnd(1023))]);
-  for (const _ of [1, 2, 3]) assert.equal((await list.select({ gzip: true })).coding, 'identity');
+  for (const _ of [1, 2, 3]) assert.equal((await list.select('gzip')).coding, 'identity');
 });
 
-test('a client that has one coding is offered that one', async () => {
+test('a client that names the tag of one coding is offered that one', async () => {
+  for (const named of ['ifMatch', 'ifNoneMatch'] as const) {
+    const list = version();
+    assert.equal((await list.select('gzip', { [named]: [TWIN] })).etag, TWIN);
+    assert.equal((await list.select('gzip', { [named]: [TAG] })).etag, TAG);
+    assert.equal((await list.select('gzip', { [named]: ['"other"'] })).etag, TWIN);
+  }
   const list = version();
-  assert.equal((await list.select({ gzip: true, ifNoneMatch: [TWIN] })).etag, TWIN);
-  assert.equal((await list.select({ gzip: true, ifNoneMatch: [`W/${TAG}`] })).etag, TAG);
-  assert.equal((await list.select({ gzip: false, ifNoneMatch: [TWIN] })).etag, TAG);
+  assert.equal((await list.select('gzip', { ifMatch: '*' })).etag, TAG);
+  assert.equal((await list.select('gzip', { ifMatch: '*' })).etag, TWIN);
+  assert.equal((await list.select('gzip', { ifMatch: [TWIN], ifNoneMatch: [TAG] })).etag, TWIN);
+  assert.equal((await list.select('gzip', { ifNoneMatch: [`W/${TAG}`] })).etag, TAG);
+  assert.equal((await list.select('gzip', { ifMatch: [`W/${TAG}`, TWIN] })).etag, TWIN);
+  assert.equal((await list.select('identity', { ifNoneMatch: [TWIN] })).etag, TAG);
 });
 
 test('a list of up to 4 KiB is a text when it is ASCII, which costs less to send, else bytes', async () => {
-  const bodyOf = async (text: string) => (await new ListVersion([chunk(text)]).select({ gzip: false })).body;
+  const bodyOf = async (text: string) => (await new ListVersion([chunk(text)]).select()).body;
   assert.equal(await bodyOf(',"a"'.padEnd(4_095)), `[${'"a"'.padEnd(4_094)}]`);
   assert.ok(Buffer.isBuffer(await bodyOf(',"a"'.padEnd(4_096))));
   assert.deepEqual(await bodyOf(',"ä"'), Buffer.from('["ä"]'));
@@ -92,7 +101,7 @@ test('a list of up to 4 KiB is a text when it is ASCII, which costs less to send
 
 test('a longer list of up to 128 KiB is one buffer', async () => {
   const list = new ListVersion([chunk(','.padEnd(100_000)), chunk(','.padEnd(31_071))]);
-  const { body } = await list.select({ gzip: false });
+  const { body } = await list.select();
   assert.ok(Buffer.isBuffer(body));
   assert.equal(body.length, 131_072);
 });
@@ -100,7 +109,7 @@ test('a longer list of up to 128 KiB is one buffer', async () => {
 test('a chunk may be a part of a larger buffer', async () => {
   const bytes = new TextEncoder().encode('before,{"id":3}behind');
   const part = { json: bytes.subarray(6, 15), etag: '"part"' };
-  const { body } = await new ListVersion([part, ...CHUNKS]).select({ gzip: false });
+  const { body } = await new ListVersion([part, ...CHUNKS]).select();
   assert.equal(String(body), `[{"id":3},${BYTES.subarray(1)}`);
 });
 
@@ -112,7 +121,7 @@ test('versions of a longer list share their chunks', async () => {
       [first, last],
       [first, last, added],
     ].map(async (chunks) => {
-      return piecesOf((await new ListVersion(chunks).select({ gzip: false })).body);
+      return piecesOf((await new ListVersion(chunks).select()).body);
     }),
   );
   assert.deepEqual(JSON.parse(String(Buffer.concat(after ?? []))), ['first', 'last', 'added']);

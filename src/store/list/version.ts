@@ -1,23 +1,17 @@
 import { isAscii } from 'node:buffer';
-import { type EntityTag, type EntityTags, entityTag, matchesWeakly } from '../todo.ts';
+import { type Body, lengthOf } from '../../pieces.ts';
+import { type EntityTag, entityTag, matchesWeakly, type Preconditions } from '../todo.ts';
 import type { Chunk } from './chunk.ts';
 import { bytesOf, gzipOf } from './gzip.ts';
 
-/** What a client can read, and what it has already. */
-export interface ListWish {
-  /** `Accept-Encoding` admits gzip. */
-  readonly gzip: boolean;
-  readonly ifNoneMatch?: EntityTags | undefined;
-}
-
-/** Text where it is short, else the pieces that versions share. */
-type ListBody = string | Buffer | readonly Uint8Array[];
+/** Of the whole body. A client that takes gzip takes both. */
+export type Coding = 'identity' | 'gzip';
 
 /** The whole list as it goes over the wire, and the tag of exactly these bytes. */
 export interface ListRepresentation {
-  readonly body: ListBody;
-  /** The coding of the whole body; `identity` for a client that wishes no gzip. */
-  readonly coding: 'identity' | 'gzip';
+  /** Text where it is short, else the pieces that versions share. */
+  readonly body: Body;
+  readonly coding: Coding;
   /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
 }
@@ -56,15 +50,20 @@ export class ListVersion {
   }
 
   /**
-   * The coding that the client has already, so that the answer is a 304; else the shorter one. A version that
-   * is asked for a second time is compressed; one that fails to be is tried again when it is asked for again.
+   * The coding whose tag the client names; else the shorter one. A version that is asked for a second time is
+   * compressed; one that fails to be is tried again when it is asked for again.
    */
-  select({ gzip, ifNoneMatch = [] }: ListWish): ListRepresentation | Promise<ListRepresentation> {
+  select(
+    admitted: Coding = 'identity',
+    { ifMatch = '*', ifNoneMatch = [] }: Preconditions = {},
+  ): ListRepresentation | Promise<ListRepresentation> {
     const askedBefore = this.#asked;
     this.#asked = true;
-    if (!gzip || this.#length <= WORTH_GZIP) return this.#identity;
-    if (matchesWeakly(ifNoneMatch, this.#identity.etag)) return this.#identity;
-    if (!askedBefore && !matchesWeakly(ifNoneMatch, this.#gzipTag)) return this.#identity;
+    if (admitted === 'identity' || this.#length <= WORTH_GZIP) return this.#identity;
+    // What is weak names nothing in `If-Match` (RFC 9110 §13.1.1).
+    const named = ifMatch === '*' ? ifNoneMatch : ifMatch.filter((tag) => !tag.startsWith('W/'));
+    if (matchesWeakly(named, this.#identity.etag)) return this.#identity;
+    if (!askedBefore && !matchesWeakly(named, this.#gzipTag)) return this.#identity;
     this.#gzip ??= this.#compress();
     return this.#gzip;
   }
@@ -135,11 +134,7 @@ function arrayOf(chunks: readonly Chunk[]): readonly Uint8Array[] {
   return first === undefined ? [EMPTY] : [OPEN, first.subarray(1), ...rest, CLOSE];
 }
 
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
-}
-
-function bodyOf(pieces: readonly Uint8Array[], length: number): ListBody {
+function bodyOf(pieces: readonly Uint8Array[], length: number): Body {
   if (length > ONE_PIECE) return pieces;
   const whole = Buffer.concat(pieces);
   return length <= SHORT && isAscii(whole) ? whole.toString('latin1') : whole;

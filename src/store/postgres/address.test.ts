@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOf, dumpCommand } from './address.ts';
+import { addressOf } from './address.ts';
 
 /** Any file will do. */
 const FILE = fileURLToPath(import.meta.url);
@@ -130,21 +130,3 @@ for (const [text, env, message] of refused) {
     );
   });
 }
-
-test('the call of pg_dump names the database and never the password', () => {
-  assert.equal(
-    dumpCommand('postgres://todo:secret@db.example:5433/todos?sslmode=disable', '/backup/todos.dump'),
-    'pg_dump --format=custom --host=db.example --port=5433 --username=todo --dbname=todos --file=/backup/todos.dump',
-  );
-});
-
-test('what a shell would read otherwise is quoted', () => {
-  assert.equal(
-    dumpCommand('postgres://todo@db.example/todos', "Ada's copy; rm -r ~"),
-    "pg_dump --format=custom --host=db.example --port=5432 --username=todo --dbname=todos --file='Ada'\\''s copy; rm -r ~'",
-  );
-});
-
-test('a connection string that cannot be read gives no call', () => {
-  assert.equal(dumpCommand('postgres://todo:secret@host:port/', 'copy'), undefined);
-});

@@ -4,7 +4,6 @@ import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { asNotUsable } from '../../files.ts';
-import { shellWord } from '../../quote.ts';
 import { readPasswordFile } from '../database.ts';
 import { invalid, type Parameters, readParameters } from './connection-string.ts';
 
@@ -151,27 +150,4 @@ function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): Connec
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : 'a file of it cannot be read');
   }
-}
-
-/**
- * The call of `pg_dump`, for a shell, that copies a database to `file`. Without the password: `pg_dump` asks for it.
- *
- * @returns undefined when it is no connection string. Why is not told: the driver's message may quote it.
- */
-export function dumpCommand(connectionString: string, file: string): string | undefined {
-  let address: Address;
-  try {
-    address = addressOf(connectionString);
-  } catch {
-    return undefined;
-  }
-  const { hosts, config } = address;
-  const settings = Object.entries({
-    host: hosts.map(({ host }) => host).join(','),
-    port: hosts.map(({ port }) => port).join(','),
-    username: config.user,
-    dbname: config.database,
-    file,
-  });
-  return `pg_dump --format=custom${settings.map(([name, value]) => ` --${name}=${shellWord(value)}`).join('')}`;
 }

@@ -5,6 +5,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { createServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { listen, temporaryFolder } from '../../../test/folder.ts';
 import { addressOf } from './address.ts';
@@ -14,7 +15,7 @@ import { cancel } from './cancel.ts';
 mock.timers.enable({ apis: ['setTimeout'] });
 
 const pathOf = (name: string): string =>
-  new URL(`../../../test/storage/tls/${name}`, import.meta.url).pathname;
+  fileURLToPath(new URL(`../../../test/storage/tls/${name}`, import.meta.url));
 const certificate = pathOf('test-only-server.pem');
 const key = pathOf('test-only-server.key');
 

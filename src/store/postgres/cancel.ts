@@ -1,16 +1,35 @@
-import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type NetConnectOpts, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Address, Host } from './address.ts';
 
-/** A server process, what it must be told to give up what it does, and how it is reached. */
-export interface ServerProcess {
+/** A server process, and what it must be told to give up what it does. */
+export interface ProcessKey {
   readonly processID: number;
   readonly secretKey: number;
+}
+
+/** The same, and how it is reached. */
+export interface ServerProcess extends ProcessKey {
   /** The address that the connection itself reached: a name may mean another server by now. */
   readonly target: NetConnectOpts;
   /** What the certificate must be for. */
   readonly host: string;
   readonly tls: false | ConnectionOptions;
   readonly negotiation: 'postgres' | 'direct';
+}
+
+/** The process at the other end of a stream, or undefined when that is closed. */
+export function processOf(
+  key: ProcessKey,
+  stream: Duplex,
+  { host, port }: Host,
+  { ssl: tls, sslnegotiation: negotiation }: Address['config'],
+): ServerProcess | undefined {
+  const server = { ...key, host, tls, negotiation };
+  if (host.startsWith('/')) return { ...server, target: { path: `${host}/.s.PGSQL.${port}` } };
+  const address = stream instanceof Socket ? stream.remoteAddress : undefined;
+  return address === undefined ? undefined : { ...server, target: { host: address, port } };
 }
 
 /** Milliseconds for one request: the server reads it, sends a signal, and closes the connection. */

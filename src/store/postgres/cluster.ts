@@ -160,9 +160,13 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
   };
 }
 
-/** What a connection is, in one row. `unmet` are those of the settings that what is in force will not do for. */
+/** Contract D14. A balancer may give the process id of any of its servers, so nothing tells whether there is one. */
+const STANDBY =
+  'reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off';
+
+/** What a connection is, in one row. A balancer takes it for the plain reads for which it stands: no function is volatile. `unmet` are those of the settings that what is in force will not do for. */
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
-  SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, pg_is_in_recovery() AS standby,
+  SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",
     current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions", array_remove(ARRAY[
       CASE WHEN current_setting('statement_timeout')::interval NOT BETWEEN '1ms' AND '${statementMs}ms'
@@ -192,7 +196,7 @@ async function inspect(connection: ServerConnection, requirements: ConnectionReq
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
-  if (found.standby) throw new StoreNotWritable('it is a standby, which takes no writes');
+  if (found.standby) throw new StoreNotWritable(STANDBY);
   if (found.readOnly) throw new StoreNotWritable('it is read-only');
   if (!requirements.strict || found.unmet.length === 0) return;
   const settings = settingsFor(requirements);

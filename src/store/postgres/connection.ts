@@ -1,13 +1,18 @@
-import { Socket } from 'node:net';
 import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
 import { timeLimit } from '../../promises.ts';
 import { OutcomeUnknown } from '../store.ts';
 import type { Address, Host } from './address.ts';
-import { cancel, type ServerProcess } from './cancel.ts';
+import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
 import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
 /** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
 const FAREWELL_MS = 1_000;
+
+/** Milliseconds that it has from the first request to cancel which it has read: a connection may stand still (contract D9). */
+const LAST_MS = 5_000;
+
+/** pgpool-II sends a statement that begins with it to the primary (contract D14). */
+const NO_LOAD_BALANCE = '/*NO LOAD BALANCE*/';
 
 /** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
 const REPLICATION_WAIT = 'SyncRepWaitForLSN';
@@ -50,6 +55,8 @@ export class ServerConnection {
   #process: ServerProcess | undefined;
   /** A statement was sent, and the server has not said that it is ready for another. */
   #working = false;
+  /** Of its transaction, as the server said it last; "I" is none. */
+  #status = 'I';
   /** Hears what follows an error of the server: that it is ready for another statement, or the end. */
   #afterError: ((ready: boolean) => void) | undefined;
   #replicated = true;
@@ -59,26 +66,20 @@ export class ServerConnection {
   readonly #left = Promise.withResolvers<void>();
   /** Resolves when there is no connection any more. */
   readonly closed: Promise<void>;
-  /** Resolves after `leave`, when the server has let go of the connection, or cannot be reached. */
+  /** Resolves after `leave`, when the server has let go of the connection, cannot be reached, or has had its time. */
   readonly left = this.#left.promise;
 
   constructor(client: Client, host: Host, config: Address['config']) {
     this.#client = client;
     this.host = host;
     const { connection } = client;
-    connection.once('backendKeyData', (key: Pick<ServerProcess, 'processID' | 'secretKey'>) => {
-      const { stream } = connection;
-      const server = { ...key, host: host.host, tls: config.ssl, negotiation: config.sslnegotiation };
-      // The address that was reached: a name may lead elsewhere by the time of a request to cancel.
-      if (host.host.startsWith('/')) {
-        this.#process = { ...server, target: { path: `${host.host}/.s.PGSQL.${host.port}` } };
-      } else if (stream instanceof Socket && stream.remoteAddress !== undefined) {
-        this.#process = { ...server, target: { host: stream.remoteAddress, port: host.port } };
-      }
+    connection.once('backendKeyData', (key: ProcessKey) => {
+      this.#process = processOf(key, connection.stream, host, config);
     });
     // Before the driver's own listener, which may send the next statement at once.
-    connection.prependListener('readyForQuery', () => {
+    connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       this.readyAt = performance.now();
+      this.#status = status;
       this.#rest(true);
     });
     client.on('notice', ({ routine }) => {
@@ -110,7 +111,7 @@ export class ServerConnection {
 
   /** Whether a transaction is open. */
   get inTransaction(): boolean {
-    return this.#client.getTransactionStatus() !== 'I';
+    return this.#status !== 'I';
   }
 
   /**
@@ -140,7 +141,9 @@ export class ServerConnection {
     if (parts) stream.on('data', limit.refresh);
     this.#working = true;
     this.#replicated = true;
-    this.#client.query<Row>(this.prepares ? query : { ...query, name: undefined }, (error, result) => {
+    const text = NO_LOAD_BALANCE + query.text;
+    const name = this.prepares ? query.name : undefined;
+    this.#client.query<Row>({ ...query, text, name }, (error, result) => {
       // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
       if (error instanceof DatabaseError) {
         this.#afterError = (ready) =>
@@ -201,10 +204,12 @@ export class ServerConnection {
    */
   async leave(): Promise<void> {
     const isOver = () => this.#ended && !this.#working;
+    let last: NodeJS.Timeout | undefined;
     for (let farewell = false; !isOver(); ) {
       if (this.#working || farewell) {
         const outcome = this.#process === undefined ? 'unreachable' : await cancel(this.#process);
         if (outcome === 'unreachable' || (this.#ended && outcome === 'delivered')) break;
+        if (outcome === 'delivered') last ??= setTimeout(() => this.destroy(), LAST_MS).unref();
       }
       if (!this.#working && !farewell) {
         farewell = true;
@@ -212,8 +217,8 @@ export class ServerConnection {
       }
       if (!isOver()) await this.#change();
     }
+    clearTimeout(last);
     this.destroy();
-    this.#left.resolve();
   }
 
   /** Ends the connection on this side, whatever the server does. */
@@ -221,6 +226,7 @@ export class ServerConnection {
     this.#ended = true;
     this.#working = false;
     this.#client.connection.stream.destroy();
+    this.#left.resolve();
     this.#changed();
   }
 

@@ -7,7 +7,7 @@ import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } f
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
 
-const STATE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
 /**
  * A pool that sends statements, with a bounded wait for the answer. What it is safe to repeat is repeated; errors are
@@ -31,8 +31,10 @@ export class Database extends ConnectionPool {
    * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
    * that the server undoes for the sake of others is begun again. An answer may take longer than `answerMs`, as long as
    * parts of it come.
+   *
+   * @param first A statement that takes no snapshot. It is in the text that begins the transaction.
    */
-  async transaction<T>(work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
+  async transaction<T>(first: string, work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
     this.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
     const connection = await promise;
@@ -46,7 +48,7 @@ export class Database extends ConnectionPool {
       }
     };
     try {
-      await ask(connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+      await ask(`${connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')}; ${first}`);
       const made = await work(ask);
       await ask('COMMIT');
       this.put(connection);
@@ -54,7 +56,7 @@ export class Database extends ConnectionPool {
     } catch (error) {
       this.drop(connection);
       if (error instanceof StoreUnavailable && hasCode(error.cause, RETRIABLE) && tries < TRIES) {
-        return this.transaction(work, tries + 1);
+        return this.transaction(first, work, tries + 1);
       }
       throw error;
     }

@@ -25,7 +25,6 @@ const table: readonly [code: string, meaning: string, name: string][] = [
   ['0A000', 'a plan that a change of a table made useless', 'StoreUnavailable'],
   ['26000', 'prepared statement gone', 'StoreUnavailable'],
   ['42P05', 'prepared statement there already', 'StoreUnavailable'],
-  ['25P02', 'failed transaction', 'StoreUnavailable'],
   ['2200H', 'sequence exhausted', 'IdsExhausted'],
   ['42P01', 'undefined table', 'error'],
   ['23514', 'check violation', 'error'],

@@ -11,11 +11,18 @@ export const FOREIGN_KEY_VIOLATION = ['23503'];
 /** The role has no right to do what the statement says. */
 export const INSUFFICIENT_PRIVILEGE = ['42501'];
 
+/** A value does not fit its column: one of them has another type than the statement was made for. */
+const WRONG_TYPE = ['22P02', '42804'];
+
 /**
  * Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). A null
  * where none may be: a trigger gives a value.
  */
-export const SCHEMA_ERRORS = ['42P01', '42703', '42883', ...INSUFFICIENT_PRIVILEGE, '3F000', '23502'];
+export const SCHEMA_ERRORS = [
+  ...['42P01', '42703', '42883', '3F000', '23502'],
+  ...INSUFFICIENT_PRIVILEGE,
+  ...WRONG_TYPE,
+];
 
 /** The server does not take the password. */
 export const INVALID_PASSWORD = ['28P01'];
@@ -35,13 +42,13 @@ const FEATURE_NOT_SUPPORTED = '0A000';
  * No connection that is open now is of use. The server, or the session with it, has become read-only: it may be a
  * primary no longer. Or every connection that knows the statement has the same useless plan.
  */
-export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED];
+export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED, ...WRONG_TYPE];
 
 /**
  * What is wrong is the state of the connection; the statement may do on another. Also a prepared statement that is gone,
- * one that is there already, and a transaction that was left open.
+ * and one that is there already.
  */
-export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05', '25P02'];
+export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05'];
 
 const PROTOCOL_VIOLATION = ['08P01'];
 const UNIQUE_VIOLATION = '23505';

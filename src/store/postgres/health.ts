@@ -9,6 +9,9 @@ import { faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
 
+/** How often is asked what the server refuses for the sake of a schema that misses nothing. */
+const TRIES = 3;
+
 const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
 
 /**
@@ -19,6 +22,8 @@ export class SchemaHealth implements Disposable {
   readonly #database: Database;
   readonly #tell: Tell;
   #fault: string | undefined;
+  /** A column has another type. Nothing fails by it that is sure to be right. */
+  #mistyped = false;
   #knownAt = performance.now();
   #refreshing: NodeJS.Timeout | undefined;
 
@@ -28,12 +33,16 @@ export class SchemaHealth implements Disposable {
     this.#tell = tell;
   }
 
-  /** Rejects as `answer` does, with `StoreBroken` where the fault is that of the schema. */
-  async watch<T>(answer: Promise<T>): Promise<T> {
+  /** Rejects as `ask` does, with `StoreBroken` where the fault is that of the schema. */
+  async watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
+    if (this.#mistyped) throw new StoreBroken(this.#fault);
     try {
-      return await answer;
+      return await ask();
     } catch (error) {
-      throw (await this.#isOfSchema(error)) ? new StoreBroken(this.#fault, { cause: error }) : error;
+      if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
+      if (!hasCode(error, SCHEMA_ERRORS) || tries === TRIES) throw error;
+      // What was missing may be there again.
+      return this.watch(ask, tries + 1);
     }
   }
 
@@ -47,18 +56,20 @@ export class SchemaHealth implements Disposable {
     clearInterval(this.#refreshing);
   }
 
-  /** An error of this kind is a bug when nothing of the schema is missing. */
+  /** An error of this kind that stays is a bug when nothing of the schema is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
     else if (!hasCode(error, SCHEMA_ERRORS)) return false;
     // While something is missing, the clock refreshes what is known of it.
-    else if (this.#fault === undefined) await this.#refresh();
+    else if (this.#fault === undefined) await this.#refresh().catch(() => {});
     return this.#fault !== undefined;
   }
 
   readonly #refresh = singleFlight(async () => {
     const ask: Ask = (statement) => this.#database.read(statement);
-    this.#know(faultOf(await findLacks(ask, TO_SERVE, IN_ROWS)));
+    const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
+    this.#mistyped = lacks.mistyped.length > 0;
+    this.#know(faultOf(lacks));
   });
 
   #know(fault: string | undefined): void {

@@ -54,7 +54,10 @@ type ChangeRow = Moment & {
   readonly complete: boolean;
 } & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 
-/** Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. */
+/**
+ * Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. On its own,
+ * pgpool-II would send it to standbys too, where no transaction was begun.
+ */
 const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
 
 const READ_MOMENT = `SELECT ${MOMENT}`;
@@ -94,7 +97,9 @@ export class PostgresList implements Disposable {
     this.#quick = quick;
     this.#patient = patient;
     this.#now = now;
-    this.#purging = setInterval(() => this.#purge(), PURGE_INTERVAL_MS).unref();
+    // One that fails is tried again in an hour.
+    const purge = () => quick.write({ name: 'purge', text: PURGE }).catch(() => {});
+    this.#purging = setInterval(purge, PURGE_INTERVAL_MS).unref();
   }
 
   get bytes(): number {
@@ -141,8 +146,7 @@ export class PostgresList implements Disposable {
   /** As it is at one moment, in parts: the server is never silent for long, and little is on its way at a time. */
   async #readAll(): Promise<Moment> {
     this.#kept = undefined;
-    return this.#patient.transaction(async (ask) => {
-      await ask(KEEP_TABLE);
+    return this.#patient.transaction(KEEP_TABLE, async (ask) => {
       const [moment] = await ask<Moment>(READ_MOMENT);
       if (moment === undefined) throw new Error('The server did not say what moment it is');
       await this.#readParts(ask);
@@ -173,10 +177,5 @@ export class PostgresList implements Disposable {
     }
     keep();
     this.#chunks.keepOnly(seen);
-  }
-
-  /** One that fails is tried again in an hour. */
-  #purge(): void {
-    this.#quick.write({ name: 'purge', text: PURGE }).catch(() => {});
   }
 }

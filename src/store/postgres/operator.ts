@@ -59,8 +59,9 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     async inspect() {
       const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
       if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
-      // What is missing cannot be counted.
-      if (lacks.missing.length > 0) return { facts: {}, faults: lacks.missing };
+      // What is missing cannot be counted, nor what has another type compared.
+      const broken = [...lacks.missing, ...lacks.mistyped];
+      if (broken.length > 0) return { facts: {}, faults: broken };
       const inspected = connection.transaction(async (ask) => ({
         facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
         faults: await tableFaults(connection),

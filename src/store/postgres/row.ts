@@ -1,9 +1,12 @@
 import { COLUMN_NAMES, MEMBERS } from '../todo.ts';
 
-/** What a query selects so that its rows are todos. */
+/**
+ * What a query selects so that its rows are todos: also before anybody has noticed that a column has another type, of which
+ * the driver would make a text. The kinds of members are types of PostgreSQL.
+ */
 export const SELECTED = [
   'todos.id',
-  ...MEMBERS.map(({ name, column }) => `todos.${column} AS "${name}"`),
+  ...MEMBERS.map(({ name, column, kind }) => `todos.${column}::${kind} AS "${name}"`),
 ].join(', ');
 
 /** What a write sets. */

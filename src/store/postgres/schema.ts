@@ -7,7 +7,7 @@ import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
 import { TRIGGERS } from './list.ts';
-import { EVER, faultOf, findAllLacks, grants, raiseAbove, rightsFault, TO_SERVE } from './needs.ts';
+import { EVER, faultOf, findAllLacks, findLacks, grants, rightsFault, TO_SERVE } from './needs.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -140,12 +140,19 @@ async function makeSchema(connection: ServerConnection, version: number): Promis
 }
 
 /**
- * Nobody creates meanwhile, and ids that others were given before are seen: each sequence goes forward, and no further
- * than it must.
+ * Puts sequences above all ids that were ever given out, no further than they must, in a transaction, until whose end
+ * nobody creates. Where no sequence is behind, nothing is locked.
  */
 async function raiseSequences(connection: ServerConnection): Promise<void> {
   try {
-    await connection.transaction((ask) => raiseAbove(ask, EVER));
+    await connection.transaction(async (ask) => {
+      const found = await findLacks(ask, TO_SERVE, EVER);
+      if (found.behind.length === 0) return throwFault(faultOf(found));
+      await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
+      const { behind } = await findLacks(ask, TO_SERVE, EVER);
+      for (const { sequence, highest } of behind)
+        await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
+    });
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
     const fault = faultOf(await findAllLacks(connection));

@@ -149,11 +149,12 @@ export async function openPostgresStore(
   }
 
   return {
-    list: async (wish = { gzip: false }) => (await health.watch(list.current())).select(wish),
-    find: (id) => health.watch(findOne(id)),
-    add: (todo, once) => health.watch(once === undefined ? add(todo) : addOnce(todo, once)),
-    replace: (id, replacement, preconditions = {}) => health.watch(replace(id, replacement, preconditions)),
-    remove: (id, preconditions = {}) => health.watch(remove(id, preconditions)),
+    list: async (...wanted) => (await health.watch(list.current)).select(...wanted),
+    find: (id) => health.watch(() => findOne(id)),
+    add: (todo, once) => health.watch(() => (once === undefined ? add(todo) : addOnce(todo, once))),
+    replace: (id, replacement, preconditions = {}) =>
+      health.watch(() => replace(id, replacement, preconditions)),
+    remove: (id, preconditions = {}) => health.watch(() => remove(id, preconditions)),
     async check() {
       await database.check();
       await health.check();

@@ -2,23 +2,24 @@ import type { Category } from '../operator.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import { MEMBERS, type Todo } from '../todo.ts';
 import {
+  COUNT_KEYS,
   type Counts,
   contentBy,
   type ExportSource,
   type ImportTarget,
   type KeptKey,
+  notEmpty,
   type ParsedTodo,
-  refusalOfStaged,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { Ask, ServerConnection } from './connection.ts';
 import { READ_PART } from './list.ts';
-import { EVER, raiseAbove } from './needs.ts';
+import { EVER } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
 import { COLUMNS } from './row.ts';
-import { checkLogged, checkReadableSchema, checkSchema, migrate } from './schema.ts';
+import { checkLogged, checkReadableSchema, migrate } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
@@ -30,6 +31,8 @@ const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FR
 /** A sequence that was called has given out an id. */
 const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)
   OR pg_sequence_last_value(pg_get_serial_sequence('todos', 'id')) IS NOT NULL`);
+/** "impo" in ASCII: whoever holds this advisory lock imports. */
+const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${0x696d706f}) AS taken`;
 /** Reads go on, and who writes waits. */
 const LOCK_TABLES = 'LOCK TABLE categories, todos, idempotency_keys IN SHARE ROW EXCLUSIVE MODE';
 const ADD_CATEGORIES = `INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE
@@ -40,19 +43,10 @@ const ADD_KEYS = `INSERT INTO idempotency_keys (key, body, todo_id, at)
   WHERE to_timestamp(at) > now() - interval '24 hours'`;
 
 /** The kinds of members are types of PostgreSQL. */
-const typed = MEMBERS.map(({ column, kind }) => `${column} ${kind}`).join(', ');
 const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
   .map((type, index) => `$${index + 1}::${type}[]`)
   .join(', ');
 const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
-
-const STAGE = `CREATE TEMPORARY TABLE staged (id integer PRIMARY KEY, ${typed}) ON COMMIT DROP`;
-const ADD_STAGED = `INSERT INTO staged SELECT * FROM unnest(${rows})`;
-const HIGHEST_STAGED = 'SELECT max(id) FROM pg_temp.staged';
-const RESTORE = `WITH made AS (
-    INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM staged ORDER BY id RETURNING id
-  )
-  SELECT count(*)::int AS made FROM made`;
 
 /**
  * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
@@ -85,7 +79,7 @@ export function openExport(connectionString: string): Promise<ExportSource> {
  * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
  *
  * @throws {StoreNotOpened} when it cannot be reached or migrated.
- * @throws {StoreUnavailable} when it is not empty (contract E2).
+ * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2, E5).
  */
 export function openImport(connectionString: string): Promise<ImportTarget> {
   const prepare = async (opened: ServerConnection) => {
@@ -93,6 +87,9 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
     await checkLogged(opened);
   };
   return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async (ask, commit) => {
+    // Before anything of the database is looked at: two that had looked would wait for each other.
+    const [lock] = await ask<{ taken: boolean }>(TRY_LOCK);
+    if (!lock?.taken) throw new StoreUnavailable('another import into the database is under way');
     await assertEmpty(ask);
     await ask(LOCK_TABLES);
     // An instance that is up may have created one since.
@@ -104,7 +101,7 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
         await addRows(ask, ADD_TODOS, todos, TODO_MEMBERS);
         await addRows(ask, ADD_KEYS, keys, ['key', 'body', 'todoId', 'at']);
       },
-      async commit({ todos, highestId, highestCategoryId }) {
+      async commit({ highestId, highestCategoryId }) {
         for (const [table, highest] of [
           ['categories', highestCategoryId],
           ['todos', highestId],
@@ -114,34 +111,10 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
           await ask(`ALTER SEQUENCE ${sequence} RESTART`);
           if (highest > 0) await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
         }
+        const [kept] = await ask<{ count: string }>(COUNT_KEYS);
         await ask('ANALYZE categories, todos, idempotency_keys');
         await commit();
-        return { made: todos };
-      },
-    };
-  });
-}
-
-/**
- * Connects to a database to put back todos, while instances use it.
- *
- * @param skipExisting Those that are there are left out; else they are refused.
- * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
- */
-export function openRestore(connectionString: string, skipExisting: boolean): Promise<ImportTarget> {
-  const mode = 'ISOLATION LEVEL READ COMMITTED';
-  return begin(connectionString, checkSchema, mode, async (ask, commit) => {
-    await ask(STAGE);
-    return {
-      add: ({ todos }) => addRows(ask, ADD_STAGED, todos, TODO_MEMBERS),
-      async commit() {
-        await ask('ANALYZE staged');
-        const refused = await refusalOfStaged(ask, skipExisting);
-        if (refused !== undefined) return refused;
-        await raiseAbove(ask, { todos: HIGHEST_STAGED });
-        const [{ made } = { made: 0 }] = await ask<{ made: number }>(RESTORE);
-        await commit();
-        return { made };
+        return Number(kept?.count);
       },
     };
   });
@@ -180,7 +153,7 @@ async function begin<T extends object>(
 
 async function assertEmpty(ask: Ask): Promise<void> {
   const [row] = await ask<{ content: string | null }>(CONTENT);
-  if (row?.content) throw new StoreUnavailable(`the database must be empty, and ${row.content}`);
+  if (row?.content) throw notEmpty(row.content);
 }
 
 /** What gives out the ids of a table, as SQL writes it. */

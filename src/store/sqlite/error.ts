@@ -1,4 +1,4 @@
-import { messageOf } from '../../files.ts';
+import { errorCode, messageOf } from '../../files.ts';
 import {
   IdsExhausted,
   OutcomeUnknown,
@@ -24,6 +24,7 @@ const MACHINE_FAULTS = {
 
 const { SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB } = MACHINE_FAULTS;
 
+const SQLITE_ERROR = 1;
 const SQLITE_IOERR_READ = 266;
 const SQLITE_IOERR_SHORT_READ = 522;
 const SQLITE_IOERR_CORRUPTFS = 8458;
@@ -73,6 +74,11 @@ export function isSyncFailure(error: unknown): boolean {
   return isOfKind(error, SQLITE_IOERR) && resultCode(error) !== SQLITE_IOERR_WRITE;
 }
 
+/** A statement could not be prepared: it names what the schema did not have then. */
+export function isUnprepared(error: unknown): boolean {
+  return isOfKind(error, SQLITE_ERROR);
+}
+
 /** The statement names a category that does not exist. */
 export function isForeignKeyRefusal(error: unknown): boolean {
   return resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY;
@@ -84,28 +90,51 @@ function isIdsExhausted(error: unknown): boolean {
   return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
 }
 
+/**
+ * Why the machine refused something: an error of the system by its code and without the path, `EMFILE: too many open
+ * files, open`; one of Node.js with its code.
+ */
+export function machineReason(error: unknown): string {
+  const [message = ''] = messageOf(error).split(" '/");
+  const code = resultCode(error) === undefined ? errorCode(error) : undefined;
+  return code === undefined || message.startsWith(code) ? message : `${message} (${code})`;
+}
+
+/** A file is empty, or of another program. The message is for people. */
+export class NotOurs extends Error {}
+
+/** A file is no database of this service, or one that is damaged: no restart mends it (contract D15). */
+function isNoDatabase(error: unknown): boolean {
+  return error instanceof NotOurs || isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
+}
+
 /** What went wrong while a file was opened, for who wants to open it. */
 export function notOpened(path: string, error: unknown): StoreNotOpened {
-  return error instanceof StoreNotOpened ? error : unusable(path, messageOf(error), error);
+  if (error instanceof StoreNotOpened) return error;
+  return unusable(path, messageOf(error), error, isNoDatabase(error) ? 'not-ours' : 'unusable');
 }
 
 /**
  * Why a thread did not do its order, in a form that crosses threads. `unavailable`: the machine is at fault, and
  * nothing was changed. `unknown`: the commit was on its way to the disk, so a crash may still bring the changes
- * back, or take them away. `broken`: the file is gone or damaged, and nothing was changed. `ids-exhausted`: there is no id
- * for a new todo. `error`: a bug, and nothing was changed.
+ * back, or take them away. `broken`: the file is gone or damaged, or its schema lacks something, and nothing was changed.
+ * `ids-exhausted`: there is no id for a new todo. `error`: a bug, and nothing was changed.
  */
 export interface Failure {
   readonly failure: 'unavailable' | 'unknown' | 'broken' | 'ids-exhausted' | 'error';
   readonly message: string;
-  /** What it says about the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. */
-  readonly trouble?: 'gone' | 'damaged';
+  /**
+   * What it says about the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`:
+   * nobody can look whether it is there. `schema`: it may lack something.
+   */
+  readonly trouble?: 'gone' | 'damaged' | 'unseen' | 'schema';
 }
 
 /** What SQLite raised, before anything was on its way to the disk. */
 export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
   if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
+  if (isUnprepared(error)) return { failure: 'broken', trouble: 'schema', message };
   if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }

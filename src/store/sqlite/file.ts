@@ -1,16 +1,29 @@
-import { accessSync, constants, existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { errorCode, makeFolder, messageOf } from '../../files.ts';
+import { errorCode, makeFolder } from '../../files.ts';
+import { type Failure, NotOurs } from './error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
 /** How long to wait for the service's write. */
 const SERVED_TIMEOUT_MS = 5_000;
 
+/** Where SQLite keeps what is not in the database itself yet, or no longer. */
+export const LOGS = ['-journal', '-wal'];
+
 /** The database itself, and what SQLite keeps beside it. */
-const BESIDE = ['', '-journal', '-wal', '-shm'];
+const BESIDE = ['', ...LOGS, '-shm'];
 
 /** Makes the folder (0700) where it is missing, and gives the path with every link resolved. */
 export function resolvePath(path: string): string {
@@ -20,17 +33,22 @@ export function resolvePath(path: string): string {
   return isThere ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute));
 }
 
-/** Throws an Error for people when a file that is there is not to be opened. */
+/** Throws an Error for people when a file is not there, or is not to be opened. */
 export function checkFile(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = checkKind(path);
   if (stats === undefined) throw new Error('there is no such file, "todo-service serve" makes it');
+  if (stats.size > 0) return;
+  throw new NotOurs(
+    'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
+  );
+}
+
+/** Throws an Error for people when what is there is no file, or one with several names. */
+export function checkKind(path: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new Error('it must be a file');
-  if (stats.size === 0) {
-    throw new Error(
-      'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
-    );
-  }
-  if (stats.nlink === 1) return;
+  if (stats.nlink === 1) return stats;
   throw new Error(
     `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
   );
@@ -65,9 +83,20 @@ export function openExisting(path: string): DatabaseSync {
   return new DatabaseSync(existing(path, readOnly), { timeout: SERVED_TIMEOUT_MS });
 }
 
-/** Removes a database that nobody has open, with all that SQLite puts beside it. */
+/** To whom a file belongs that root makes beside a database: as that, or as its folder. */
+export function ownerFor(path: string): Stats {
+  return statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
+}
+
+/** Removes a database that nobody has open, with all that SQLite puts beside it. Never throws: an error of before says why. */
 export function removeDatabase(path: string): void {
-  for (const suffix of BESIDE) rmSync(path + suffix, { force: true });
+  for (const suffix of BESIDE) {
+    try {
+      rmSync(path + suffix, { force: true });
+    } catch {
+      // What cannot be looked at, its name being too long for one, was not made.
+    }
+  }
 }
 
 /** Throws an Error for people when this user lacks rights on what is there. */
@@ -111,33 +140,39 @@ export function knownFile(name: string, path: string): KnownFile {
   return { name, path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
 }
 
-/** What was deleted or replaced since, for people, without its folder; undefined when all is as it was. */
-export function changeOf({ marks }: KnownFile): string | undefined {
+/**
+ * Whether each name still stands for what it did; undefined when all do. One that is gone counts, whatever keeps the others
+ * from being looked at (contract D11, D16). The message names no folder.
+ */
+export function lookAt({ marks }: KnownFile): Failure | undefined {
+  let unseen: Failure | undefined;
   for (const [path, mark] of marks) {
     const name = `"${basename(path)}"`;
+    const gone = (message: string) => ({ failure: 'broken', trouble: 'gone', message }) as const;
     try {
       const now = markOf(path);
-      if (now === undefined) return `${name} was deleted or moved away`;
-      if (now !== mark) return `${name} was replaced by another file`;
+      if (now === undefined) return gone(`${name} was deleted or moved away`);
+      if (now !== mark) return gone(`${name} was replaced by another file`);
     } catch (error) {
-      return `${name} cannot be looked at: ${messageOf(error)}`;
+      const message = `${name} cannot be looked at: ${errorCode(error)}`;
+      unseen ??= { failure: 'unavailable', trouble: 'unseen', message };
     }
   }
-  return undefined;
+  return unseen;
 }
 
 /**
  * Another connection to a known file; it makes none.
  *
  * @param timeout Milliseconds to wait for another program's lock.
- * @throws Error when the file is not there, or another one is.
+ * @throws Error when the file is not there, another one is, or nobody can look.
  */
 export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   const database = new DatabaseSync(existing(file.path), { timeout });
-  const change = changeOf(file);
-  if (change === undefined) return database;
+  const found = lookAt(file);
+  if (found === undefined) return database;
   database.close();
-  throw new Error(change);
+  throw new Error(found.message);
 }
 
 /** Names a file that SQLite is not to make when it is missing, nor write when it is `readOnly`. The path may be relative. */
@@ -151,6 +186,11 @@ export function existing(path: string, readOnly = false): URL {
 
 /** Device and inode; undefined when there is nothing of this name. */
 function markOf(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { chunkOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
 import { errorOf } from './error.ts';
-import type { FileHealth } from './health.ts';
+import type { DatabaseHealth } from './health.ts';
 import type { ListPart, ReadChunk } from './reader-thread.ts';
 import { Thread } from './thread.ts';
 import type { Changed, UnderWay } from './writer.ts';
@@ -17,14 +17,16 @@ const THREAD = new URL('./reader-thread.ts', import.meta.url);
 export class SqliteList implements AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[]>;
   readonly #chunks = new ListChunks();
-  readonly #health: FileHealth;
+  readonly #health: DatabaseHealth;
   readonly #underWay: UnderWay;
   /** Nothing has changed since the chunks were read, except by the batch that is under way. */
   #fresh = false;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
+  /** The last reading failed. */
+  #hasFailed = false;
 
-  constructor(health: FileHealth, underWay: UnderWay) {
+  constructor(health: DatabaseHealth, underWay: UnderWay) {
     this.#underWay = underWay;
     this.#thread = new Thread(THREAD, health.file);
     this.#health = health;
@@ -37,6 +39,11 @@ export class SqliteList implements AsyncDisposable {
   /** Never older than the call. */
   current(): ListVersion | Promise<ListVersion> {
     return this.#known() ?? this.#refreshed();
+  }
+
+  /** Reads again what could not be read. Rejects when it still cannot. */
+  async check(): Promise<void> {
+    if (this.#hasFailed) await this.current();
   }
 
   /** The chunks of these todos are read before the next version. */
@@ -68,10 +75,10 @@ export class SqliteList implements AsyncDisposable {
         ? { chunks: [], from: 0 }
         : { chunks: new Set([...dirty, ...underWay]), from: this.#chunks.highest };
     const answer = await this.#thread.ask(part);
+    this.#hasFailed = 'failure' in answer;
     if ('failure' in answer) {
       this.forget('all');
-      this.#health.note(answer);
-      throw errorOf(answer);
+      throw errorOf(this.#health.note(answer));
     }
     for (const [number, chunk] of answer) this.#chunks.set(number, chunk);
     if (dirty === 'all') this.#chunks.keepOnly(new Set(answer.map(([number]) => number)));

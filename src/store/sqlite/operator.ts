@@ -7,8 +7,8 @@ import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { notOpened, resultCode } from './error.ts';
 import { checkFile, openExisting, removeDatabase } from './file.ts';
+import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
-import { prepareFind, prepareKeys } from './row.ts';
 import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
@@ -47,7 +47,7 @@ export function openSqliteOperator(path: string): Operator {
 }
 
 /** As `openSqliteOperator`, the connection alone. */
-export function openBeside(path: string): DatabaseSync {
+function openBeside(path: string): DatabaseSync {
   using parts = new DisposableStack();
   try {
     checkFile(path);
@@ -79,7 +79,7 @@ export async function migrateSqlite(path: string, tell: Tell = () => {}): Promis
   return owned.versions;
 }
 
-/** A backup cannot be made; there is no copy then. The message is one line for people. */
+/** A backup cannot be made; there is no copy then. The message is why, for people. */
 export class BackupFailed extends Error {
   override readonly name = 'BackupFailed';
 }
@@ -92,8 +92,8 @@ const PROGRESS_INTERVAL_MS = 500;
 
 /**
  * Copies a SQLite file as it is at one moment, while it is served or not, and checks the copy: a database of
- * its own, mode 0600, on disk when the promise resolves. Until then its name ends in `.<process id>.partial`, so
- * that a copy which was cut off is never taken for one.
+ * its own, mode 0600, on disk when the promise resolves. Until then it has the name `partial`, so that a copy which was cut
+ * off is never taken for one.
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @returns the absolute path of the copy, and what it has.
@@ -104,13 +104,11 @@ export async function backupSqlite(
   path: string,
   copy: string,
   onProgress: (progress: BackupProgress) => void = () => {},
+  partial = partialOf(copy),
 ) {
-  const failed = (reason: string, cause?: unknown) =>
-    new BackupFailed(`Cannot back up "${path}" to "${copy}": ${reason}`, { cause });
   using source = openBeside(path);
   const target = resolve(copy);
-  if (existsSync(target)) throw failed('there is something of this name already');
-  const partial = partialOf(copy);
+  if (existsSync(target)) throw new BackupFailed('there is something of this name already');
   try {
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
@@ -120,12 +118,8 @@ export async function backupSqlite(
     nameComplete(partial, target);
     return { path: target, bytes, todos };
   } catch (error) {
-    try {
-      removeDatabase(partial);
-    } catch {
-      // Where nothing can be looked at, nothing was made: the first error says why.
-    }
-    throw failed(messageOf(error), error);
+    removeDatabase(partial);
+    throw new BackupFailed(messageOf(error), { cause: error });
   }
 }
 
@@ -133,7 +127,7 @@ export async function backupSqlite(
  * All pages in one step: in parts, it would begin again with every write in between. SQLite tells nothing during a
  * step, but the file grows.
  */
-async function copyPages(
+export async function copyPages(
   source: DatabaseSync,
   target: string,
   onProgress: (progress: BackupProgress) => void,
@@ -193,7 +187,7 @@ export function asStoreError<T>(work: () => T): T {
 }
 
 /** What is wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
-function integrityFaults(database: DatabaseSync): readonly string[] {
+export function integrityFaults(database: DatabaseSync): readonly string[] {
   try {
     const found = database.prepare('PRAGMA integrity_check').all();
     const orphans = database.prepare('PRAGMA foreign_key_check').all();
@@ -202,11 +196,9 @@ function integrityFaults(database: DatabaseSync): readonly string[] {
       ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
     ];
     if (faults.length > 0) return faults;
-    // These throw for a table or column that is not there: SQLite itself misses none.
-    database.prepare(COUNT);
-    prepareFind(database);
-    prepareKeys(database);
-    return [];
+    // SQLite itself misses none.
+    const lack = lackOf(database);
+    return lack === undefined ? [] : [lack.message];
   } catch (error) {
     if (resultCode(error) === undefined) throw error;
     return [messageOf(error)];

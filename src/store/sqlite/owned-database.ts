@@ -8,7 +8,7 @@ import { errorCode, keepNames, newPrivateFile } from '../../files.ts';
 import type { Migrated } from '../operator.ts';
 import { StoreNotOpened } from '../store.ts';
 import { isBusy, notOpened } from './error.ts';
-import { checkFile, checkWritable, existing, removeDatabase, resolvePath } from './file.ts';
+import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
 import { checkLibrary, libraryVersion, makeDurable, migrate } from './schema.ts';
 
 /** How long to wait, at start, for another program's write (the `sqlite3` shell). */
@@ -59,22 +59,38 @@ function makeDatabase(path: string, tell: Tell): Migrated {
   removeDatabase(unfinished);
   let versions: Migrated;
   try {
-    newPrivateFile(unfinished);
+    newPrivateFile(unfinished, ownerFor(path));
     using database = new DatabaseSync(unfinished);
     versions = migrate(database);
   } catch (error) {
     removeDatabase(unfinished);
     throw error;
   }
-  for (const log of [`${path}-journal`, `${path}-wal`]) {
+  nameDatabase(unfinished, path, tell);
+  return versions;
+}
+
+/**
+ * Gives a database that is complete and on disk its name. Logs beside that name belong to another, and get other names.
+ *
+ * @param asideOf The new name of a log, by its suffix.
+ */
+export function nameDatabase(
+  unfinished: string,
+  path: string,
+  tell: Tell,
+  asideOf = (suffix: string) => `${path}${suffix}.${Date.now()}`,
+): void {
+  for (const suffix of LOGS) {
+    const log = path + suffix;
     if (!existsSync(log) || statSync(log).size === 0) continue;
-    const aside = `${log}.${Date.now()}`;
+    const aside = asideOf(suffix);
     renameSync(log, aside);
     tell({ event: 'log-moved', path: aside });
   }
+  keepNames(dirname(path));
   renameSync(unfinished, path);
   keepNames(dirname(path));
-  return versions;
 }
 
 const READ_OWNER = 'SELECT pid, host, since FROM owner';
@@ -97,7 +113,7 @@ const RETRY_INTERVAL_MS = 50;
  * @param waiting Called once, with who it is, when there is another owner.
  * @throws {StoreNotOpened} `owned`, naming the other process, when that time is over.
  */
-async function lockFile(
+export async function lockFile(
   database: string,
   patienceMs: number,
   waiting: (owner: string) => void,
@@ -162,7 +178,7 @@ function ownerOf(sidecar: DatabaseSync): string {
 }
 
 /**
- * Makes an empty file (0600) where there is none. It belongs to the owner of the database, as SQLite's log does: else
+ * Makes an empty file (0600) where there is none.  It belongs to the owner of the database, as SQLite's log does, or of the folder: else
  * the service could not open what root's `migrate` has made.
  *
  * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
@@ -170,7 +186,7 @@ function ownerOf(sidecar: DatabaseSync): string {
  */
 function sidecarFile(path: string, database: string): string {
   try {
-    newPrivateFile(path, statSync(database, { throwIfNoEntry: false }));
+    newPrivateFile(path, ownerFor(database));
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }

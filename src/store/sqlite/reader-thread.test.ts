@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { piecesOf } from '../../http/message/answer.ts';
+import { piecesOf } from '../../pieces.ts';
 import { chunkOf } from '../list/chunk.ts';
 import { ListChunks } from '../list/version.ts';
 import { todoJson } from '../todo.ts';
@@ -29,7 +29,7 @@ function expected(database: DatabaseSync): string {
 }
 
 async function textOf(chunks: ListChunks): Promise<string> {
-  return String(Buffer.concat(piecesOf((await chunks.version().select({ gzip: false })).body)));
+  return String(Buffer.concat(piecesOf((await chunks.version().select()).body)));
 }
 
 test('whatever changes, the list is that of single todos', async () => {

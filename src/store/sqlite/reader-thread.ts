@@ -19,7 +19,7 @@ export type ReadChunk = readonly [number: number, chunk: Chunk | undefined];
 
 /** Reads parts of the list, each as it is at one moment. */
 export function prepareList(database: DatabaseSync): (part: ListPart) => readonly ReadChunk[] {
-  const range = prepareTodos(database, 'WHERE id BETWEEN ? AND ? ORDER BY id');
+  const range = prepareTodos(database, 'FROM todos WHERE id BETWEEN ? AND ? ORDER BY id');
   const nextId = database.prepare(NEXT_ID);
 
   function readChunk(number: number): ReadChunk {
@@ -53,18 +53,14 @@ export function prepareList(database: DatabaseSync): (part: ListPart) => readonl
   };
 }
 
-// The thread that reads the list, or examines the whole of a file which seemed damaged.
-serveThread<ListPart | 'examine', readonly ReadChunk[] | boolean | Failure>(0, (database) => {
+// The thread that reads the list.
+serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {
   database.exec('PRAGMA query_only = ON');
   let read: ReturnType<typeof prepareList> | undefined;
-  return (order) => {
+  return (part) => {
     try {
-      if (order === 'examine') {
-        const found = database.prepare('PRAGMA integrity_check(1)').get();
-        return { answer: found?.integrity_check === 'ok' };
-      }
       read ??= prepareList(database);
-      const chunks = read(order);
+      const chunks = read(part);
       // Each once: several chunks may be parts of one.
       const buffers = new Set(chunks.flatMap(([, chunk]) => chunk?.json.buffer ?? []));
       return { answer: chunks, transfer: [...buffers] };

@@ -4,14 +4,13 @@ import { COLUMN_NAMES, type CreateKey, MEMBERS, type Replacement, type Todo, val
 const names = COLUMN_NAMES.join(', ');
 const parameters = COLUMN_NAMES.map(() => '?').join(', ');
 
-const SELECT = `SELECT id, ${names} FROM todos`;
+const SELECT = `SELECT id, ${names}`;
 
 export const ADD = `INSERT INTO todos (${names}) VALUES (${parameters})`;
 export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id = ?`;
 
 /** Takes the id of a todo, and its `columnValues`. */
-export const insertInto = (table: string): string =>
-  `INSERT INTO ${table} (id, ${names}) VALUES (?, ${parameters})`;
+export const ADD_WITH_ID = `INSERT INTO todos (id, ${names}) VALUES (?, ${parameters})`;
 
 /** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
 export function columnValues(todo: Replacement): readonly SQLInputValue[] {
@@ -20,16 +19,16 @@ export function columnValues(todo: Replacement): readonly SQLInputValue[] {
 
 /** Finds one todo by its id. */
 export function prepareFind(database: DatabaseSync): (id: number) => Todo | undefined {
-  const find = prepareRows(database, `${SELECT} WHERE id = ?`);
+  const find = prepareRows(database, `${SELECT} FROM todos WHERE id = ?`);
   return (id) => {
     const row = find.get(id);
     return row === undefined ? undefined : todoOf(row);
   };
 }
 
-/** Finds the todos that a clause chooses by its parameters. */
-export function prepareTodos(database: DatabaseSync, clause: string): (...by: number[]) => readonly Todo[] {
-  const chosen = prepareRows(database, `${SELECT} ${clause}`);
+/** Finds the todos that SQL from its FROM on chooses by its parameters. */
+export function prepareTodos(database: DatabaseSync, from: string): (...by: number[]) => readonly Todo[] {
+  const chosen = prepareRows(database, `${SELECT} ${from}`);
   return (...by) => chosen.all(...by).map(todoOf);
 }
 

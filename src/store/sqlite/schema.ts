@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Migrations } from '../migrations.ts';
 import type { Migrated } from '../operator.ts';
+import { NotOurs } from './error.ts';
 
 /** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
@@ -28,10 +29,7 @@ const OLDEST_LIBRARY = '3.51.3';
 
 /** Throws an Error for people when a SQLite library is of a version that is too old. */
 export function checkLibrary(version: string): void {
-  const [received = [], oldest = []] = [version, OLDEST_LIBRARY].map((text) => text.split('.').map(Number));
-  const differing = oldest.findIndex((part, index) => part !== received[index]);
-  const newer = differing === -1 || (received[differing] ?? 0) > (oldest[differing] ?? 0);
-  if (newer) return;
+  if (version.localeCompare(OLDEST_LIBRARY, 'en', { numeric: true }) >= 0) return;
   throw new Error(
     `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`,
   );
@@ -84,15 +82,20 @@ export function checkReadableSchema(database: DatabaseSync): void {
 
 /** The version of a schema that this program may use; 0 of an empty file. */
 function versionOf(database: DatabaseSync): number {
-  const isOurs = pragma(database, 'application_id') === APPLICATION_ID;
-  if (!isOurs && database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
-    throw new Error('it belongs to another program');
+  checkOwner(database);
   const version = pragma(database, 'user_version');
   if (version <= MIGRATIONS.version) return version;
   const oldestProgram = Number(database.prepare(OLDEST_PROGRAM).get()?.oldest_program);
   const fault = MIGRATIONS.faultOf({ version, oldestProgram });
   if (fault !== undefined) throw new Error(fault);
   return version;
+}
+
+/** Throws an Error for people when a database is of another program. */
+export function checkOwner(database: DatabaseSync): void {
+  const isOurs = pragma(database, 'application_id') === APPLICATION_ID;
+  if (!isOurs && database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
+    throw new NotOurs('it belongs to another program');
 }
 
 /** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */

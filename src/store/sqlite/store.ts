@@ -1,14 +1,15 @@
 import { statSync } from 'node:fs';
+import { andThen } from '../../promises.ts';
 import { SETTINGS } from '../../settings.ts';
 import type { ServedDatabase } from '../database.ts';
-import type { ListWish } from '../list/version.ts';
 import type { StoreSizes, TodoStore } from '../store.ts';
 import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 import { errorOf, failureBy, notOpened } from './error.ts';
 import { knownFile } from './file.ts';
-import { FileHealth } from './health.ts';
+import { DatabaseHealth } from './health.ts';
 import { SqliteList } from './list.ts';
+import { lackOf } from './needs.ts';
 import { type OwnedOptions, openOwned } from './owned-database.ts';
 import { prepareFind } from './row.ts';
 import { MIGRATIONS } from './schema.ts';
@@ -31,8 +32,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     try {
       return statement();
     } catch (error) {
-      const failure = failureBy(error);
-      health.note(failure);
+      const failure = health.note(failureBy(error));
       throw failure.failure === 'error' ? error : errorOf(failure, error);
     }
   }
@@ -46,10 +46,9 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   }
 
   return {
-    list(wish: ListWish = { gzip: false }) {
+    list(...wanted) {
       health.assertUsable();
-      const version = list.current();
-      return version instanceof Promise ? version.then((built) => built.select(wish)) : version.select(wish);
+      return andThen(list.current(), (version) => version.select(...wanted));
     },
 
     find(id) {
@@ -66,8 +65,9 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
 
     async check() {
-      health.assertUsable();
+      health.check();
       read(() => findRow(1));
+      await list.check();
       await writer.probe();
     },
 
@@ -100,12 +100,15 @@ async function openParts(path: string, options: SqliteOptions) {
     // It reads on the main thread, so it must wait for no lock: in a write-ahead log a read has none to wait for. The first
     // read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
+    const lack = lackOf(reader);
+    if (lack !== undefined) throw new Error(lack.message);
     const findRow = prepareFind(reader);
-    const health = parts.use(new FileHealth(knownFile(path, owned.path), tell));
+    const health = parts.use(new DatabaseHealth(knownFile(path, owned.path), reader, tell));
     const writer = parts.use(
       new Writer(health, (changed) => {
         cache.forget(changed);
         list.forget(changed);
+        if (changed === 'all') health.lookAtSchema();
       }),
     );
     const cache = new TodoCache(cacheBytes, writer.underWay.ids);

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Thread } from './thread.ts';
 
+const FILE = { name: '', path: '', marks: new Map() };
+
 /** A thread whose module is this text, one that writes unless `onChanged` is undefined. */
 const threadOf = (module: string, onChanged: (() => void) | undefined) =>
-  new Thread<string, string>(
-    new URL(`data:text/javascript,${encodeURIComponent(module)}`),
-    { name: '', path: '', marks: new Map() },
-    onChanged,
-  );
+  new Thread<string, string>(new URL(`data:text/javascript,${encodeURIComponent(module)}`), FILE, onChanged);
 
 const ignored = () => {};
 
@@ -29,7 +27,7 @@ test('a thread answers one order after the other, and is started by the first', 
 });
 
 /** As SQLite's threads are named in messages: by the end of their address. */
-const MESSAGE = /^The thread .* (?:ended by itself|was closed)$/s;
+const MESSAGE = /^The thread .* (?:ended by itself|was closed)/s;
 
 async function isFailure(answer: Promise<unknown>, failure: string): Promise<void> {
   const { message, ...rest } = Object(await answer);
@@ -64,6 +62,32 @@ test('a thread that meets damage with an order in hand leaves a write unknown to
 test('a thread that cannot begin has changed nothing', async () => {
   await using thread = threadOf('throw new Error("no file")', ignored);
   await isFailure(thread.ask('a'), 'unavailable');
+});
+
+test('a thread that the machine does not start is a failure each time, and no exception', async () => {
+  await using thread = new Thread<string, string>(new URL('http://host/x.ts'), FILE);
+  const message =
+    'The thread x.ts cannot be started: The URL must be of scheme file (ERR_INVALID_URL_SCHEME)';
+  const failure = { failure: 'unavailable', message };
+  assert.deepEqual(thread.start(), failure);
+  for (const order of ['a', 'b']) assert.deepEqual(await thread.ask(order), failure);
+});
+
+test('why a thread ended is said, without a path', async () => {
+  for (const [thrown, said] of [
+    [
+      `Object.assign(new Error("EMFILE: too many open files, open '/data/x'"), { code: 'EMFILE' })`,
+      'EMFILE: too many open files, open',
+    ],
+    [
+      `Object.assign(new Error('unable to open database file'), { code: 'ERR_SQLITE_ERROR', errcode: 14 })`,
+      'unable to open database file',
+    ],
+  ] as const) {
+    await using thread = threadOf(`throw ${thrown}`, ignored);
+    const { message } = Object(await thread.ask('a'));
+    assert.equal(message.split(' ended by itself: ')[1], said);
+  }
 });
 
 test('a thread that cannot begin because the file is damaged says so', async () => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, type Transferable, type Worker, workerData } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
-import { type Failure, failureBy, isDamage } from './error.ts';
+import { type Failure, failureBy, machineReason } from './error.ts';
 import { type KnownFile, openKnown } from './file.ts';
 
 /** What a thread says: that another program may have changed the file, or its answer. */
@@ -33,10 +33,16 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#onChanged = onChanged;
   }
 
-  /** Does nothing when it runs already. */
-  start(): void {
-    if (this.#worker !== undefined) return;
-    const worker = startThread(this.#entry, { workerData: this.#file });
+  /** Does nothing when it runs already. Never throws: where the machine has no thread to give, the result says so. */
+  start(): Failure | undefined {
+    if (this.#worker !== undefined) return undefined;
+    let worker: Worker;
+    try {
+      worker = startThread(this.#entry, { workerData: this.#file });
+    } catch (error) {
+      const message = `The thread ${this.#name} cannot be started: ${machineReason(error)}`;
+      return { failure: 'unavailable', message };
+    }
     let cause: unknown;
     worker.on('message', (message: Message<Answer>) => {
       if (message !== 'changed') return this.#asked?.resolve(message.answer);
@@ -48,15 +54,17 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     });
     worker.on('exit', () => this.#end(cause));
     this.#worker = worker;
+    return undefined;
   }
 
-  /** Never rejects: a thread that ended, or was closed before, is a failure. */
+  /** Never rejects: a thread that ended, cannot be started, or was closed before, is a failure. */
   ask(order: Order): Promise<Answer | Failure> {
     if (this.#closed !== undefined) {
       return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
     }
+    const failure = this.start();
+    if (failure !== undefined) return Promise.resolve(failure);
     this.#asked = Promise.withResolvers<Answer | Failure>();
-    this.start();
     this.#worker?.postMessage(order);
     return this.#asked.promise;
   }
@@ -81,10 +89,11 @@ export class Thread<Order, Answer> implements AsyncDisposable {
 
   #end(cause: unknown): void {
     const ready = this.#ready;
-    const message = `The thread ${this.#name} ended by itself`;
-    const isDamaged = !ready && isDamage(cause);
-    const failure = ready ? 'unknown' : 'unavailable';
-    this.#asked?.resolve(isDamaged ? failureBy(cause) : { failure, message });
+    const reason = cause === undefined ? '' : `: ${machineReason(cause)}`;
+    const message = `The thread ${this.#name} ended by itself${reason}`;
+    const known = failureBy(cause);
+    if (!ready && known.trouble !== undefined) this.#asked?.resolve(known);
+    else this.#asked?.resolve({ failure: ready ? 'unknown' : 'unavailable', message });
     this.#worker = undefined;
     this.#ready = false;
     if (this.#closed !== undefined) return;

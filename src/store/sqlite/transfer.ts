@@ -1,40 +1,34 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import { fingerprintOf } from '../../files.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import { COLUMN_NAMES } from '../todo.ts';
-import { contentBy, type ExportSource, type ImportTarget, refusalOfStaged } from '../transfer/contents.ts';
+import {
+  COUNT_KEYS,
+  contentBy,
+  type ExportSource,
+  type ImportTarget,
+  notEmpty,
+} from '../transfer/contents.ts';
 import { isSyncFailure, notOpened } from './error.ts';
-import { checkFile, checkReadable, existing, openExisting, removeDatabase } from './file.ts';
-import { asStoreError, listCategories, openBeside } from './operator.ts';
+import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
+import { asStoreError, listCategories } from './operator.ts';
 import { openOwned } from './owned-database.ts';
-import { columnValues, insertInto, prepareTodos } from './row.ts';
+import { ADD_WITH_ID, columnValues, prepareTodos } from './row.ts';
 import { checkReadableSchema } from './schema.ts';
 
 /** How many rows make one part. */
 const PART_SIZE = 2_048;
 
-const HAS_KEYS = "SELECT 1 FROM sqlite_schema WHERE name = 'idempotency_keys'";
-/** A table that schema version 1 does not have. */
-const NO_KEYS = "(SELECT '' AS key, '' AS body, 0 AS todo_id, 0 AS at WHERE false)";
 const NOW = 'SELECT unixepoch() AS now';
 
 const CONTENT = contentBy("EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos' AND seq > 0)");
 const ADD_CATEGORY = 'INSERT INTO categories (id, name) VALUES (?, ?)';
 const ADD_KEY = `INSERT INTO idempotency_keys (key, body, todo_id, at)
   SELECT ?, ?, ?, min(?4, unixepoch()) WHERE ?4 > unixepoch() - 86400`;
-const FORGET_HIGHEST = "DELETE FROM sqlite_sequence WHERE name IN ('categories', 'todos')";
-const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)';
-
-const STAGE = `CREATE TEMP TABLE staged (id INTEGER PRIMARY KEY, ${COLUMN_NAMES.join(', ')})`;
-const RESTORE = `INSERT INTO todos (id, ${COLUMN_NAMES.join(', ')}) SELECT * FROM staged
-  WHERE true ORDER BY id ON CONFLICT (id) DO NOTHING`;
-const COUNT_STAGED = 'SELECT count(*) AS count FROM staged';
-
-/** After so long, a service has seen what another process wrote. */
-const SEEN_WITHIN_MS = 100;
+const FORGET_HIGHEST = 'DELETE FROM sqlite_sequence WHERE name = ?';
+const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS integer))';
 
 /**
  * Opens a SQLite file to export it, while it is served or not. What nobody has open, a backup for example, may have an
@@ -62,8 +56,8 @@ export async function openExport(path: string): Promise<ExportSource> {
  * Where there is no log, nobody has the file open. Then it is read as one that cannot change: SQLite makes neither log
  * nor locks. A service that starts meanwhile would show, at the latest when it moves its log into the file.
  */
-async function openToRead(path: string) {
-  if (['-wal', '-journal'].some((suffix) => existsSync(path + suffix)))
+export async function openToRead(path: string) {
+  if (LOGS.some((suffix) => existsSync(path + suffix)))
     return { database: openExisting(path), isUnchanged: async () => true };
   checkReadable(path);
   const before = await fingerprintOf(path);
@@ -72,8 +66,9 @@ async function openToRead(path: string) {
   return { database: new DatabaseSync(url), isUnchanged: async () => (await fingerprintOf(path)) === before };
 }
 
-function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): ExportSource {
-  const kept = database.prepare(HAS_KEYS).get() === undefined ? NO_KEYS : 'idempotency_keys';
+export function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): ExportSource {
+  const kept = tableOf(database, 'idempotency_keys', ['key', 'body', 'todo_id', 'at']);
+  const todos = tableOf(database, 'todos', ['id', ...COLUMN_NAMES]);
   const since = Number(database.prepare(NOW).get()?.now) - 86_400;
   const counted = database
     .prepare(
@@ -83,7 +78,7 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): 
     )
     .get(since);
   const categories = listCategories(database);
-  const todosAfter = prepareTodos(database, 'WHERE id > ? ORDER BY id LIMIT ?');
+  const todosAfter = prepareTodos(database, `FROM ${todos} WHERE id > ? ORDER BY id LIMIT ?`);
   const keysAfter = database.prepare(
     `SELECT key, body, todo_id, at FROM ${kept} WHERE key > ? AND at > ? ORDER BY key LIMIT ${PART_SIZE}`,
   );
@@ -111,6 +106,14 @@ function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): 
   };
 }
 
+/** A table for FROM: in an older schema it lacks columns, which are null then, or is missing, and has no rows. */
+function tableOf(database: DatabaseSync, table: string, columns: readonly string[]): string {
+  const found = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
+  const there = new Set(found.map(({ name }) => name));
+  const chosen = columns.map((column) => (there.has(column) ? column : `NULL AS ${column}`)).join(', ');
+  return there.size === 0 ? `(SELECT ${chosen} WHERE false)` : `(SELECT ${chosen} FROM ${table})`;
+}
+
 /**
  * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. Nobody serves the file meanwhile.
  *
@@ -127,14 +130,32 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
     database.close();
     if (owned.isNew && !committed) removeDatabase(owned.path);
   });
+  const { add, commit } = importInto(database);
+  const opened = parts.move();
+  return {
+    add,
+    async commit(contents) {
+      const keys = await commit(contents);
+      committed = true;
+      return keys;
+    },
+    [Symbol.asyncDispose]: async () => opened.dispose(),
+  };
+}
+
+/**
+ * Begins the transaction in which a database takes an import. Closed before `commit`, it is as it was.
+ *
+ * @throws {StoreUnavailable} when it is not empty (contract E2).
+ */
+export function importInto(database: DatabaseSync): Pick<ImportTarget, 'add' | 'commit'> {
   asStoreError(() => database.exec('BEGIN IMMEDIATE'));
   const content = database.prepare(CONTENT).get()?.content;
-  if (content !== null) throw new StoreUnavailable(`the database must be empty, and ${content}`);
+  if (content !== null) throw notEmpty(content);
   database.exec('DELETE FROM categories');
   const addCategory = database.prepare(ADD_CATEGORY);
-  const addTodo = database.prepare(insertInto('todos'));
+  const addTodo = database.prepare(ADD_WITH_ID);
   const addKey = database.prepare(ADD_KEY);
-  const opened = parts.move();
   return {
     add: async ({ categories, todos, keys }) =>
       asStoreError(() => {
@@ -142,68 +163,22 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
         for (const todo of todos) addTodo.run(todo.id, ...columnValues(todo));
         for (const { key, body, todoId, at } of keys) addKey.run(key, body, todoId, at);
       }),
-    async commit({ todos, highestId, highestCategoryId }) {
-      asStoreError(() => {
-        database.exec(FORGET_HIGHEST);
-        const setHighest = database.prepare(SET_HIGHEST);
-        setHighest.run('categories', highestCategoryId);
-        setHighest.run('todos', highestId);
+    async commit({ highestId, highestCategoryId }) {
+      const keys = asStoreError(() => {
+        setHighest(database, 'categories', highestCategoryId);
+        setHighest(database, 'todos', highestId);
+        return Number(database.prepare(COUNT_KEYS).get()?.count);
       });
       commitOn(database);
-      committed = true;
-      return { made: todos };
+      return keys;
     },
-    [Symbol.asyncDispose]: async () => opened.dispose(),
   };
 }
 
-/**
- * Opens a SQLite file to put back todos, beside the process that serves it or when nobody does.
- *
- * @param skipExisting Those that are there are left out; else they are refused.
- * @throws {StoreNotOpened} when it is no database of this program and this version.
- */
-export function openRestore(path: string, skipExisting: boolean): ImportTarget {
-  const database = openBeside(path);
-  database.exec(STAGE);
-  const stage = database.prepare(insertInto('staged'));
-  return {
-    add: async ({ todos }) =>
-      asStoreError(() => {
-        database.exec('BEGIN');
-        for (const todo of todos) stage.run(todo.id, ...columnValues(todo));
-        database.exec('COMMIT');
-      }),
-    async commit() {
-      const ask = async (sql: string) => asStoreError(() => database.prepare(sql).all());
-      for (;;) {
-        const refused = await refusalOfStaged(ask, skipExisting);
-        if (refused !== undefined) return refused;
-        const made = asStoreError(() => restore(database, skipExisting));
-        if (made !== undefined) {
-          await sleep(SEEN_WITHIN_MS);
-          return { made };
-        }
-      }
-    },
-    [Symbol.asyncDispose]: async () => database.close(),
-  };
-}
-
-/**
- * How many todos were made; undefined when another process has just put one of them back. All that needs no lock comes
- * before it: writers of the service wait no longer than a second. Categories never go.
- */
-function restore(database: DatabaseSync, skipExisting: boolean): number | undefined {
-  const staged = Number(database.prepare(COUNT_STAGED).get()?.count);
-  database.exec('BEGIN IMMEDIATE');
-  const made = Number(database.prepare(RESTORE).run().changes);
-  if (skipExisting || made === staged) {
-    commitOn(database);
-    return made;
-  }
-  database.exec('ROLLBACK');
-  return undefined;
+/** Sets the highest id that a table was ever given. */
+export function setHighest(database: DatabaseSync, table: 'categories' | 'todos', highest: number): void {
+  database.prepare(FORGET_HIGHEST).run(table);
+  database.prepare(SET_HIGHEST).run(table, highest);
 }
 
 /** @throws {OutcomeUnknown} when the disk failed after the last byte was written. */

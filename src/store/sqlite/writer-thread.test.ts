@@ -5,20 +5,24 @@ import { newDatabase } from '../../../test/storage/new-files.ts';
 import { replacement } from '../../../test/storage/todos.ts';
 import { prepareBatches } from './writer-thread.ts';
 
-test('whether the file is still there is looked at when the batch is committed, and before it is acknowledged', async () => {
+const GONE = { failure: 'broken', trouble: 'gone', message: 'it was deleted' } as const;
+
+test('prepareBatches looks for the file before a batch, and when it is committed before it is acknowledged', async () => {
   const path = await newDatabase();
   using database = new DatabaseSync(path);
   using other = new DatabaseSync(path);
-  let seen: unknown;
+  const seen: unknown[] = [];
   const commit = prepareBatches(
     database,
     () => {},
     () => {
-      seen = other.prepare('SELECT title FROM todos').get()?.title;
-      return 'it was deleted';
+      seen.push(other.prepare('SELECT count(*) AS todos FROM todos').get()?.todos);
+      return seen.length === 1 ? undefined : GONE;
     },
   );
   const added = { kind: 'add', todo: replacement('a', false, 1), once: undefined } as const;
-  assert.deepEqual(commit([added]), { failure: 'unknown', trouble: 'gone', message: 'it was deleted' });
-  assert.equal(seen, 'a');
+  assert.deepEqual(commit([added]), { ...GONE, failure: 'unknown' });
+  assert.deepEqual(seen, [0, 1]);
+  assert.deepEqual(commit([added]), GONE);
+  assert.deepEqual(seen, [0, 1, 1]);
 });

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { TodoStore } from '../store.ts';
 import { admitsWrite, type CreateKey, type Preconditions, type Replacement, represent } from '../todo.ts';
 import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
-import { changeOf } from './file.ts';
+import { lookAt } from './file.ts';
 import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
 import { makeDurable, pragma } from './schema.ts';
 import { serveThread } from './thread.ts';
@@ -45,12 +45,12 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
  * returns, in the file that everybody knows. Outcomes are in the order of the writes.
  *
  * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
- * @param fileChange Called after each commit: what became of the file, for people, when it is gone.
+ * @param look Looks for the file, before anything is changed and after the commit.
  */
 export function prepareBatches(
   database: DatabaseSync,
   pollElsewhere: () => void,
-  fileChange: () => string | undefined,
+  look: () => Failure | undefined,
 ): (writes: readonly Write[]) => BatchResult {
   const findTodo = prepareFind(database);
   const addTodo = database.prepare(ADD);
@@ -72,7 +72,7 @@ export function prepareBatches(
       if (isMachineFault(error) || !database.isTransaction) throw error;
       undo.run();
       release.run();
-      return failureBy(error);
+      return isForeignKeyRefusal(error) ? 'category-missing' : failureBy(error);
     }
   }
 
@@ -97,25 +97,14 @@ export function prepareBatches(
       if (used?.body === once.body) return { repeated: represent({ id: used.id, ...todo }) };
       if (used !== undefined) return 'key-reused';
     }
-    try {
-      const id = Number(addTodo.run(...columnValues(todo)).lastInsertRowid);
-      if (once !== undefined) keys.keep(once, id);
-      return represent({ id, ...todo });
-    } catch (error) {
-      if (isForeignKeyRefusal(error)) return 'category-missing';
-      throw error;
-    }
+    const id = Number(addTodo.run(...columnValues(todo)).lastInsertRowid);
+    if (once !== undefined) keys.keep(once, id);
+    return represent({ id, ...todo });
   }
 
   function replaceOne(write: Replace): Decided<'replace'> {
     const admitted = admits(write);
-    try {
-      const { changes } = replaceTodo.run(...columnValues(write.todo), write.id);
-      if (changes === 0) return 'todo-missing';
-    } catch (error) {
-      if (isForeignKeyRefusal(error)) return 'category-missing';
-      throw error;
-    }
+    if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';
     if (!admitted) undo.run();
     return admitted ? 'replaced' : 'precondition-failed';
   }
@@ -138,6 +127,8 @@ export function prepareBatches(
   }
 
   return function commit(writes) {
+    const before = look();
+    if (before !== undefined) return before;
     let committing = false;
     try {
       database.exec('BEGIN IMMEDIATE');
@@ -145,8 +136,8 @@ export function prepareBatches(
       const outcomes = writes.map(attempt);
       committing = true;
       database.exec('COMMIT');
-      const gone = fileChange();
-      return gone === undefined ? { outcomes } : { failure: 'unknown', trouble: 'gone', message: gone };
+      const after = look();
+      return after === undefined ? { outcomes } : { ...after, failure: 'unknown' };
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       const failure = failureBy(error);
@@ -176,7 +167,7 @@ serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onC
       if (!isMachineFault(error)) throw error;
     }
   }, POLL_INTERVAL_MS).unref();
-  const commit = prepareBatches(database, pollElsewhere, () => changeOf(file));
+  const commit = prepareBatches(database, pollElsewhere, () => lookAt(file));
   // What was read before may be older than a change that is not seen here.
   onChanged();
   return (writes) => ({ answer: commit(writes) });
@@ -188,10 +179,14 @@ serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onC
  */
 function preparePoll(database: DatabaseSync, onChanged: () => void): () => void {
   const statement = database.prepare('PRAGMA data_version');
+  // SQLite prepares by the schema that it knows: a refusal by one of before ("it is a view") would stay.
+  const learnSchema = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1');
   let seen = statement.get()?.data_version;
   return () => {
     const version = statement.get()?.data_version;
-    if (version !== seen) onChanged();
+    if (version === seen) return;
+    learnSchema.get();
+    onChanged();
     seen = version;
   };
 }

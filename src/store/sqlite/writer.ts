@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Mark } from '../../events.ts';
 import { errorOf } from './error.ts';
-import type { FileHealth } from './health.ts';
+import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';
 import type { BatchResult, Decided, Outcome, Write } from './writer-thread.ts';
 
@@ -42,7 +42,7 @@ export class Writer implements AsyncDisposable {
   readonly underWay = { ids: new Set<number>(), adds: false };
   readonly #thread: Thread<readonly Write[], BatchResult>;
   readonly #onChanged: (changed: Changed) => void;
-  readonly #health: FileHealth;
+  readonly #health: DatabaseHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
   /** Resolves when nothing is left to send; undefined when it is idle. */
@@ -54,7 +54,7 @@ export class Writer implements AsyncDisposable {
    * @param onChanged Called before the writers of a batch hear of it; and with 'all' whenever another program may have
    * changed the file.
    */
-  constructor(health: FileHealth, onChanged: (changed: Changed) => void) {
+  constructor(health: DatabaseHealth, onChanged: (changed: Changed) => void) {
     this.#health = health;
     this.#onChanged = onChanged;
     this.#thread = new Thread(THREAD, health.file, () => onChanged('all'));
@@ -109,10 +109,11 @@ export class Writer implements AsyncDisposable {
   }
 
   #settle(batch: readonly Waiting[], result: BatchResult, from: number, until: number): void {
-    if ('failure' in result) this.#health.note(result);
-    const outcomes = 'failure' in result ? batch.map(() => result) : result.outcomes;
+    const noted = (outcome: Outcome) =>
+      typeof outcome === 'object' && 'failure' in outcome ? this.#health.note(outcome) : outcome;
+    const outcomes = ('failure' in result ? batch.map(() => result) : result.outcomes).map(noted);
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    // A file that was away for a moment while its fault was examined is used again, with or without the changes.
+    // The file may have the changes, and is read.
     if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
     else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();

@@ -1,4 +1,5 @@
 import type { Category } from '../operator.ts';
+import { StoreUnavailable } from '../store.ts';
 import type { CreateKey, Replacement, Todo } from '../todo.ts';
 
 /** What an export says of itself in its first line. */
@@ -54,7 +55,7 @@ export interface ExportSource extends AsyncDisposable {
 
 /**
  * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also
- * when the process ends right after that call. One that puts todos back takes those alone, and locks nothing before `commit`.
+ * when the process ends right after that call.
  */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
@@ -62,15 +63,11 @@ export interface ImportTarget extends AsyncDisposable {
   /**
    * Makes all rows or none; ids that are to come are above them, and every instance shows them when it resolves. Rejects
    * with `OutcomeUnknown` when nobody knows whether they are there.
+   *
+   * @returns how many keys were kept: those that are older than 24 hours are not.
    */
-  commit(contents: Contents): Promise<Imported>;
+  commit(contents: Contents): Promise<number>;
 }
-
-/** How many todos were made, or the first ten of those that are the reason why none was put back. */
-export type Imported =
-  | { readonly made: number }
-  | { readonly existing: readonly number[] }
-  | { readonly orphans: readonly { readonly id: number; readonly categoryId: number }[] };
 
 /** SQL that says why a database is not empty, or null (contract E2). @param wereGiven Whether ids of todos were given out. */
 export const contentBy = (wereGiven: string): string => `SELECT CASE
@@ -81,27 +78,11 @@ export const contentBy = (wereGiven: string): string => `SELECT CASE
       THEN 'it has other categories than those of a first start'
   END AS content`;
 
-/** Todos that are to be put back stand in a temporary table, "staged". */
-const SKIP_EXISTING = 'DELETE FROM staged WHERE id IN (SELECT id FROM todos)';
-const EXISTING = 'SELECT id FROM staged WHERE id IN (SELECT id FROM todos) ORDER BY id LIMIT 10';
-const ORPHANS = `SELECT id, category_id AS "categoryId" FROM staged
-  WHERE NOT EXISTS (SELECT 1 FROM categories WHERE categories.id = category_id) ORDER BY id LIMIT 10`;
-
-/**
- * Why the staged todos are not put back, or undefined.
- *
- * @param skipExisting Those that are there are left out; else they are refused.
- */
-export async function refusalOfStaged(
-  ask: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
-  skipExisting: boolean,
-): Promise<Imported | undefined> {
-  if (skipExisting) await ask(SKIP_EXISTING);
-  const existing = await ask(EXISTING);
-  if (existing.length > 0) return { existing: existing.map(({ id }) => Number(id)) };
-  const orphans = await ask(ORPHANS);
-  if (orphans.length === 0) return undefined;
-  return {
-    orphans: orphans.map(({ id, categoryId }) => ({ id: Number(id), categoryId: Number(categoryId) })),
-  };
+/** @param content What `contentBy` says. */
+export function notEmpty(content: unknown): StoreUnavailable {
+  const wanted = 'make a new one, and set TODO_DATABASE to it';
+  return new StoreUnavailable(`the database must be empty, and ${content}: ${wanted}`);
 }
+
+/** How many keys of creates an import has kept: there were none before. */
+export const COUNT_KEYS = 'SELECT count(*) AS count FROM idempotency_keys';

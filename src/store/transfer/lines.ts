@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { categoryNameFault } from '../operator.ts';
-import { type CategoryId, isId, isTitle, MAX_ID, TITLE_MAX_LENGTH, todoJson } from '../todo.ts';
+import { isCategoryId, isId, isTitle, MAX_ID, TITLE_MAX_LENGTH, type Todo, todoJson } from '../todo.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 
 /** The first members of the first line: any program can tell what the file is, and whether it can read it. */
@@ -66,17 +66,18 @@ export const TODO = {
     holds: isTitle,
   },
   done: { wanted: 'true or false', holds: (value: unknown): value is boolean => typeof value === 'boolean' },
-  categoryId: { ...ID, holds: (value: unknown): value is CategoryId => isId(value) },
-};
+  categoryId: { ...ID, holds: isCategoryId },
+} satisfies { readonly [Member in keyof Todo]-?: Rule<Todo[Member]> };
 
 export const KEY = {
   key: DIGEST,
   body: DIGEST,
   todoId: ID,
   at: {
-    wanted: 'a time in UTC and whole seconds, like "2026-11-22T09:30:00Z"',
+    wanted: 'a time in UTC and whole seconds of the years 1 to 9999, like "2026-11-22T09:30:00Z"',
+    // PostgreSQL has no year 0, and none below -4713.
     holds: (value: unknown): value is string =>
-      typeof value === 'string' && timeOf(secondsOf(value)) === value,
+      matches(value, /^(?!0000)\d{4}-/) && timeOf(secondsOf(value)) === value,
   },
 };
 

@@ -34,7 +34,7 @@ async function read(bytes: Uint8Array, size = 65_536) {
 
 /** @param lines All but the last, which is made for them. */
 function refused(lines: readonly string[], message: string | RegExp): Promise<void> {
-  return assert.rejects(read(fileOf(lines)), { name: 'NotAnExport', message });
+  return assert.rejects(read(fileOf(lines)), { name: 'BackupRefused', message });
 }
 
 const replaced = (at: number, line: string): readonly string[] => LINES.with(at, line);
@@ -70,7 +70,7 @@ test('E4 · an export that is cut off at any byte is refused', async () => {
   const whole = fileOf(LINES);
   for (let length = 0; length < whole.length; length += 1) {
     await assert.rejects(read(whole.subarray(0, length)), {
-      name: 'NotAnExport',
+      name: 'BackupRefused',
       message: /^it ends (within|before) line \d+, so it was cut off$/,
     });
   }
@@ -82,7 +82,7 @@ test('E4 · an export with any byte changed is refused', async () => {
     for (const mask of [0x01, 0x20, 0x80]) {
       const changed = Buffer.from(whole);
       changed[at] = (whole[at] ?? 0) ^ mask;
-      await assert.rejects(read(changed), { name: 'NotAnExport' }, `byte ${at}, mask ${mask}`);
+      await assert.rejects(read(changed), { name: 'BackupRefused' }, `byte ${at}, mask ${mask}`);
     }
   }
 });
@@ -161,7 +161,9 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
     replaced(5, keyLine('A').replace('09:30:00Z', '09:30:00.5Z')),
     /^line 6: "at" must be a time in UTC and whole seconds/,
   ],
-  [replaced(5, keyLine('A').replace('11-22', '02-30')), /^line 6: "at" must be /],
+  ...['2026-02-30', '0000-12-31', '-000001-11-22', '+010000-11-22'].map(
+    (date) => [replaced(5, keyLine('A').replace('2026-11-22', date)), /^line 6: "at" must be /] as const,
+  ),
   [replaced(5, keyLine('A').replace('09:30:00Z', '09:30:00+01:00')), /^line 6: "at" must be /],
   [replaced(5, keyLine('A').replace('"todoId":3', '"todoId":10')), /^line 6: "todoId" must be at most 9/],
   [replaced(6, keyLine('A')), /^line 7: "key" must come after that of the line before/],

@@ -13,16 +13,23 @@ const PART_SIZE = 2_048;
 
 const LF = 0x0a;
 
-/** What was read is no export, or not all of one. The message is one line for people. */
-export class NotAnExport extends Error {
-  override readonly name = 'NotAnExport';
+/** What was given cannot be read, or is no sound backup. The message is one line for people. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused';
+  readonly reason: 'unreadable' | 'unsound';
+  constructor(reason: BackupRefused['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
+
+const unsound = (message: string): BackupRefused => new BackupRefused('unsound', message);
 
 /**
  * Reads an export and hands its rows on as they come, in parts. Each row is sound by itself. That all are there, and as
  * they were written, is known when the promise resolves.
  *
- * @throws {NotAnExport} with the line. What reading or `onRows` throws is thrown again.
+ * @throws {BackupRefused} with the line. What reading or `onRows` throws is thrown again.
  */
 export async function readExport(
   chunks: AsyncIterable<Uint8Array>,
@@ -47,16 +54,16 @@ export async function readExport(
     try {
       return parseLine(bytes, rules);
     } catch (error) {
-      throw error instanceof LineRefused ? new NotAnExport(`line ${number}: ${error.message}`) : error;
+      throw error instanceof LineRefused ? unsound(`line ${number}: ${error.message}`) : error;
     }
   }
 
   function ensure(holds: boolean, fault: string): void {
-    if (!holds) throw new NotAnExport(`line ${number}: ${fault}`);
+    if (!holds) throw unsound(`line ${number}: ${fault}`);
   }
 
-  function cutOff(where: 'within' | 'before'): NotAnExport {
-    return new NotAnExport(`it ends ${where} line ${number}, so it was cut off`);
+  function cutOff(where: 'within' | 'before'): BackupRefused {
+    return unsound(`it ends ${where} line ${number}, so it was cut off`);
   }
 
   const { categories, todos, keys = 0, highestId: most } = await next(HEAD);
