@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -6,11 +7,13 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 /** A file, or a document of an issuer, cannot be used. The message is for people, without any of the content. */
@@ -73,7 +76,10 @@ export async function fingerprintOf(path: string): Promise<string> {
 /** What an error says, for people. A name with several addresses fails once for each. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // What Node.js proposes of a certificate that nobody trusts asks for a flag of a program that may have none.
+  const [said = '', proposal] = error.message.split('; if the root CA ');
+  return proposal === undefined ? said : `${said}: name its CA in NODE_EXTRA_CA_CERTS`;
 }
 
 /** `EACCES` and the like, or undefined for an error that does not come from the operating system. */
@@ -103,15 +109,35 @@ export function keepNames(folder: string): void {
   closeSync(descriptor);
 }
 
-/** The name that a file has while this process makes it: one that was cut off is never taken for a whole one. */
+/** A name that no other run has, for a file while it is made: one that was cut off is never taken for a whole one. */
 export function partialOf(file: string): string {
-  return `${resolve(file)}.${process.pid}.partial`;
+  return `${resolve(file)}.${randomBytes(6).toString('hex')}.partial`;
+}
+
+/** What other runs have of the same file that is not finished, and milliseconds since each was written. */
+export function unfinishedOf(file: string): readonly { readonly path: string; readonly ageMs: number }[] {
+  const folder = dirname(resolve(file));
+  const begin = `${basename(file)}.`;
+  return namesIn(folder).flatMap((name) => {
+    if (!name.startsWith(begin) || !/^\w+\.partial$/.test(name.slice(begin.length))) return [];
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ path: join(folder, name), ageMs: Date.now() - stats.mtimeMs }];
+  });
+}
+
+/** None of a folder that cannot be listed. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */
 export function nameComplete(partial: string, file: string): void {
   // A rename alone would replace what has got this name meanwhile.
-  newPrivateFile(file);
+  closeSync(openSync(file, 'wx', 0o600));
   try {
     renameSync(partial, file);
     keepNames(dirname(file));

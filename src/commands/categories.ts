@@ -1,6 +1,5 @@
 import { type Category, categoryNameFault } from '../store/operator.ts';
-import { isId, MAX_ID } from '../store/todo.ts';
-import { printCannot, WrongUsage } from './command.ts';
+import { printCannot, readId, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { print } from './print.ts';
 
@@ -10,7 +9,8 @@ Prints id and name of every category, one a line with a tab between. The service
 
 ${DATABASE_HELP}
 
-Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used, 78 faults in the configuration.
+Exit codes: 0 printed, 2 wrong usage, 65 the SQLite file is empty, damaged or not of this service, 69 the database
+cannot be used, 78 faults in the configuration.
 
 Examples:
   todo-service categories list
@@ -24,8 +24,8 @@ NAME has 1 to 100 characters on one line, no white space around it, and is not t
 
 ${DATABASE_HELP}
 
-Exit codes: 0 added, 1 there is a category of this name, 2 wrong usage, 69 the database cannot be used,
-78 faults in the configuration.
+Exit codes: 0 added, 1 there is a category of this name, 2 wrong usage, 65 the SQLite file is empty,
+damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration.
 
 Examples:
   todo-service categories add Garden
@@ -39,14 +39,13 @@ todos stay as they are, because no answer shows the name.
 
 ${DATABASE_HELP}
 
-Exit codes: 0 the category has the name, 1 there is no such category, or another has the name, 2 wrong usage, 69 the
-database cannot be used, 78 faults in the configuration.
+Exit codes: 0 the category has the name, 1 there is no such category, or another has the name, 2 wrong usage, 65 the
+SQLite file is empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration.
 
 Examples:
   todo-service categories rename 2 Home
 `;
 
-/** `todo-service categories list`. */
 export const categoriesList = onDatabase(
   { action: 'list the categories', help: LIST_HELP },
   async (database) => {
@@ -57,7 +56,6 @@ export const categoriesList = onDatabase(
   },
 );
 
-/** `todo-service categories add NAME`. */
 export const categoriesAdd = onDatabase(
   { action: 'add the category', operand: 'NAME', help: ADD_HELP },
   async (database, { NAME: name }) => {
@@ -74,13 +72,10 @@ export const categoriesAdd = onDatabase(
   },
 );
 
-/** `todo-service categories rename ID NAME`. */
 export const categoriesRename = onDatabase(
   { action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP },
   async (database, { ID: text, NAME: name }) => {
-    const id = Number(text);
-    if (!/^\d+$/.test(text) || !isId(id))
-      throw new WrongUsage(`ID must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
+    const id = readId('ID', text);
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
     await using operator = await openOperator(database);

@@ -10,15 +10,14 @@ integrity_check and foreign_key_check read the whole file. The service may be ru
 
 ${DATABASE_HELP}
 
-Exit codes: 0 all is well, 1 something is wrong, a line "FAULT" each, 2 wrong usage, 69 the database cannot be
-used, 78 faults in the configuration.
+Exit codes: 0 all is well, 1 something is wrong, a line "FAULT" each, 2 wrong usage, 65 the SQLite file is
+empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration.
 
 Examples:
   todo-service check
   TODO_DATABASE=postgres://todo@db.example/todos todo-service check
 `;
 
-/** `todo-service check`. */
 export const check = onDatabase({ action: 'check the database', help: HELP }, async (database) => {
   await using operator = await openOperator(database);
   const inspection = await operator.inspect();

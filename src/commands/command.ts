@@ -3,6 +3,7 @@ import { messageOf, NotUsable } from '../files.ts';
 import { meant, nearestTo } from '../nearest.ts';
 import { ConfigFaults, unknownVariables } from '../read-settings.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
+import { isId, MAX_ID } from '../store/todo.ts';
 import { print } from './print.ts';
 
 /** @param name The words of the command. @param argv What follows them. @returns the exit code. */
@@ -44,7 +45,8 @@ export class CommandFailed extends Error {
 
 /**
  * A command that does `work` with what was given. What an operator can mend is printed, and is an exit code: 2 wrong
- * usage, 69 the database cannot be used, 75 a process serves it, 78 faults in the configuration.
+ * usage, 65 the SQLite file is none of ours, 69 the database cannot be used, 75 a process serves it, 78 faults in the
+ * configuration.
  */
 export function defineCommand<
   const Flags extends ParseArgsOptionsConfig,
@@ -109,6 +111,16 @@ function operandWanted(operand: string, words: readonly string[]): string {
   return `${operand} ${wanted}, received ${received}`;
 }
 
+/** The id that a word or a flag of this name is. @throws {WrongUsage} when it is none. */
+export function readId(name: string, text: string): number {
+  const id = Number(text);
+  if (/^\d+$/.test(text) && isId(id)) return id;
+  throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
+}
+
+/** EX_DATAERR, EX_UNAVAILABLE and EX_TEMPFAIL of sysexits.h. */
+const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75 };
+
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
 export function printFault(action: string, error: unknown): number {
   if (error instanceof ConfigFaults) {
@@ -118,10 +130,9 @@ export function printFault(action: string, error: unknown): number {
   }
   if (error instanceof CommandFailed) return printCannot(action, error.message, error.exitCode);
   if (error instanceof NotUsable) return printCannot(action, error.message, 78);
-  if (error instanceof StoreNotOpened && error.reason === 'owned')
-    return printCannot(action, error.message, 75);
-  const isOfStore = [StoreNotOpened, StoreUnavailable, OutcomeUnknown].some((kind) => error instanceof kind);
-  if (error instanceof Error && isOfStore) return printCannot(action, error.message, 69);
+  if (error instanceof StoreNotOpened) return printCannot(action, error.message, NOT_OPENED[error.reason]);
+  if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown)
+    return printCannot(action, error.message, 69);
   throw error;
 }
 

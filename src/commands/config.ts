@@ -23,7 +23,6 @@ Examples:
 
 const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
 
-/** `todo-service config`. */
 export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   printUnknownVariables(env);
   const read = await readConfig(given, env);

@@ -1,7 +1,7 @@
 import { ADAPTERS } from '../adapters.ts';
 import { readDatabaseConfig } from '../config.ts';
 import type { Tell } from '../events.ts';
-import type { Database } from '../store/database.ts';
+import type { DatabaseSettings } from '../store/database.ts';
 import type { Operator } from '../store/operator.ts';
 import { type Command, type CommandLine, defineCommand, type Given } from './command.ts';
 import { flagsFor, settingsHelp } from './flags.ts';
@@ -20,14 +20,14 @@ A flag beats its variable.`;
 /** A command that works on the database that flags and variables name. `flags` are those beside these two. */
 export function onDatabase<const Operand extends string = never>(
   line: Omit<CommandLine<typeof DATABASE_FLAGS, Operand>, 'flags'> & { flags?: typeof DATABASE_FLAGS },
-  work: (database: Database, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
+  work: (database: DatabaseSettings, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
 ): Command {
   return defineCommand({ ...line, flags: { ...DATABASE_FLAGS, ...line.flags } }, async (given, env) =>
     work(await readDatabaseConfig(given, env), given),
   );
 }
 
-export async function openOperator({ engine, address }: Database): Promise<Operator> {
+export async function openOperator({ engine, address }: DatabaseSettings): Promise<Operator> {
   const open = await ADAPTERS[engine].openOperator();
   return open(address);
 }

@@ -7,11 +7,14 @@ const SAME_SIGNAL_MS = 1_000;
 /** From the end of the service until the end of its process. */
 const LAST_MS = 250;
 
-/** Waits for `SIGTERM` or `SIGINT`: its name. Another one, later, ends the process at once with 128 + its number. */
+/** What ends the service and its commands: a supervisor, Ctrl-C, a terminal that closes. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Waits for one of `SIGNALS`: its name. Another one, later, ends the process at once with 128 + its number. */
 export function signalled(tell: Tell): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  for (const name of SIGNALS) {
     process.on(name, () => {
       const now = performance.now();
       first ??= now;
@@ -24,18 +27,26 @@ export function signalled(tell: Tell): Promise<string> {
   return promise;
 }
 
-/**
- * Ends a command at `SIGINT` or `SIGTERM` with 128 + its number, after `takeBack`. Another one ends it at once.
- *
- * @param isDeciding Whether the command is about to learn that it is done: then it comes to its end.
- */
-export function endBySignal(takeBack: (name: string) => void, isDeciding = () => false): void {
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      if (isDeciding()) return;
-      takeBack(name);
-      process.exit(128 + constants.signals[name]);
-    });
+/** Ends a command at one of `SIGNALS` with 128 + its number, after `takeBack`. Another one ends it at once. */
+export function endBySignal(takeBack: (name: string) => void): void {
+  onSignal((name) => {
+    takeBack(name);
+    process.exit(128 + constants.signals[name]);
+  });
+}
+
+/** From when a command is about to learn that it is done, a signal does not end it. Another one ends it at once. */
+export function endByItself(): void {
+  onSignal(() => {});
+}
+
+/** Of several calls the last one counts. */
+function onSignal(react: (name: (typeof SIGNALS)[number]) => void): void {
+  for (const name of SIGNALS) {
+    const earlier = process.listeners(name);
+    process.once(name, () => react(name));
+    // With none in between, Node.js would lose a signal that has just come.
+    for (const listener of earlier) process.off(name, listener);
   }
 }
 

@@ -1,7 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readAdminConfig } from '../config.ts';
-import type { Address } from '../http/transport/listeners.ts';
+import { errorCode } from '../files.ts';
+import type { Address } from '../http/transport/listener.ts';
 import { get } from '../node-http.ts';
 import { defineCommand } from './command.ts';
 
@@ -10,9 +12,11 @@ const HELP = `Usage: todo-service healthcheck [flags]
 Asks the admin listener of the service beside it whether requests can be answered (/ready), for containers without
 a shell. Reads TODO_ADMIN_PORT and TODO_ADMIN_HOST as the service does.
 
+  --live                                  wait until the process answers (/live), at most 10 s; no longer than the
+                                          process MAINPID lives, where systemd has set that
   -h, --help
 
-Exit codes: 0 ready, 1 not ready or no answer within 3 s, 2 wrong usage, 78 there is no admin listener: set
+Exit codes: 0 ready, or alive, 1 not ready, or no answer within 3 s, 2 wrong usage, 78 there is no admin listener: set
 TODO_ADMIN_PORT.
 
 Examples:
@@ -22,24 +26,47 @@ Examples:
 /** Milliseconds. The listener answers within one second, whatever the database does. */
 const PATIENCE_MS = 3_000;
 
-const LINE = { action: 'ask', flags: {}, help: HELP };
+/** Milliseconds. A service that is up answers `/live` before; one may still wait for another process or a database. */
+const START_MS = 10_000;
 
-/** `todo-service healthcheck`. */
-export const healthcheck = defineCommand(LINE, async (_, env) => {
-  const reason = await whyNotReady(readAdminConfig(env));
+/** Milliseconds between two tries. */
+const RETRY_MS = 100;
+
+const LINE = { action: 'ask', flags: { live: { type: 'boolean' } }, help: HELP } as const;
+
+export const healthcheck = defineCommand(LINE, async ({ live = false }, env) => {
+  const address = readAdminConfig(env);
+  const reason = await (live ? whyNotLive(address, env.MAINPID) : whyNot(address, '/ready'));
   if (reason === undefined) return 0;
-  process.stderr.write(`Not ready: ${reason}\n`);
+  process.stderr.write(`Not ${live ? 'alive' : 'ready'}: ${reason}\n`);
   return 1;
 });
 
-async function whyNotReady({ host, port }: Address): Promise<string | undefined> {
+async function whyNotLive(address: Address, pid: string | undefined): Promise<string | undefined> {
+  const end = performance.now() + START_MS;
+  for (;;) {
+    const reason = await whyNot(address, '/live');
+    if (reason === undefined || performance.now() > end || isGone(pid)) return reason;
+    await pause(RETRY_MS);
+  }
+}
+
+function isGone(pid: string | undefined): boolean {
+  try {
+    return pid !== undefined && !process.kill(Number(pid), 0);
+  } catch (error) {
+    return errorCode(error) === 'ESRCH';
+  }
+}
+
+async function whyNot({ host, port }: Address, path: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const asked = reachable(host);
-  const url = `http://${isIPv6(asked) ? `[${asked}]` : asked}:${port}/ready`;
+  const url = `http://${isIPv6(asked) ? `[${asked}]` : asked}:${port}${path}`;
   // Neither a URL nor a `Host` header takes the zone of an address.
   const headers = { host: 'localhost' };
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const request = get({ host: asked, port, path: '/ready', headers, signal }, async (response) => {
+  const request = get({ host: asked, port, path, headers, signal }, async (response) => {
     const body = await text(response).catch(() => 'its answer has no end');
     resolve(response.statusCode === 200 ? undefined : body);
   });

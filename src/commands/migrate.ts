@@ -9,15 +9,14 @@ none. A SQLite file that does not exist is made. "serve" does the same at its st
 
 ${DATABASE_HELP}
 
-Exit codes: 0 the schema is up to date, 2 wrong usage, 69 the database cannot be used or is too new for it,
-75 a process serves the SQLite file, 78 faults in the configuration.
+Exit codes: 0 the schema is up to date, 2 wrong usage, 65 the SQLite file is empty, damaged or not of this
+service, 69 the database cannot be used or is too new for it, 75 a process serves the SQLite file, 78 faults in the configuration.
 
 Examples:
   todo-service migrate
   TODO_DATABASE=postgres://owner@db.example/todos todo-service migrate
 `;
 
-/** `todo-service migrate`. */
 export const migrate = onDatabase({ action: 'migrate', help: HELP }, async (database) => {
   const bringUpToDate = await ADAPTERS[database.engine].migrate();
   const { from, to } = await bringUpToDate(database.address, tellLogMoved);

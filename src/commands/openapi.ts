@@ -20,10 +20,8 @@ Examples:
   todo-service openapi --profile error-demo > demo.json
 `;
 
-const FLAGS = { profile: { type: 'string' } } as const;
-const LINE = { action: 'print the document', flags: FLAGS, help: HELP };
+const LINE = { action: 'print the document', flags: { profile: { type: 'string' } }, help: HELP } as const;
 
-/** `todo-service openapi`. */
 export const openapi = defineCommand(LINE, async ({ profile = PROFILE.default }) => {
   if (!isDocumented(profile)) {
     const received = JSON.stringify(profile);

@@ -1,3 +1,4 @@
+import type { BackupProgress } from '../store/sqlite/operator.ts';
 import type { Counts } from '../store/transfer/contents.ts';
 
 /** Between two lines, and before the first. */
@@ -19,6 +20,34 @@ export function terminalProgress(done: string): (todos: number) => void {
     due = now + INTERVAL_MS;
     process.stderr.write(`${done} ${todos} todos in ${Math.round((now - began) / 1_000)} s\n`);
   };
+}
+
+/**
+ * Says how far a backup is, a line every two seconds, and that the copy is being checked. Says nothing of one that is
+ * quicker: a script sees its result alone.
+ *
+ * @param print Writes to standard error by default.
+ * @param now Milliseconds of a clock.
+ */
+export function slowProgress(
+  print: (line: string) => void = (line) => process.stderr.write(line),
+  now: () => number = () => performance.now(),
+): (progress: BackupProgress) => void {
+  const began = now();
+  let due = began + INTERVAL_MS;
+  return (progress) => {
+    if (now() < (progress === 'checking' ? began + INTERVAL_MS : due)) return;
+    due = now() + INTERVAL_MS;
+    print(
+      progress === 'checking'
+        ? 'Checking the copy\n'
+        : `Copied ${megabytes(progress.copied)} of ${megabytes(progress.total)} MB\n`,
+    );
+  };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1_000_000);
 }
 
 /**

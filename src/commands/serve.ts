@@ -34,9 +34,9 @@ What else OpenTelemetry's variables decide about traces is in docs/configuration
 Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
 Development makes its own key.
 
-Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 69 database, port or the
-packages for traces cannot be used, 75 another process serves the same file, 78 faults in the configuration,
-130 or 143 ended at once by a second signal.
+Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 65 the SQLite file is empty,
+damaged or not of this service, 69 database, port or the packages for traces cannot be used, 75 another process serves
+the same file, 78 faults in the configuration, or no right to the port, 129, 130 or 143 ended at once by a second signal.
 
 Examples:
   todo-service serve --environment development
@@ -56,7 +56,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
     printUnknownVariables(env);
     throw error;
   });
-  const { log, output } = openLog(config.environment, config.logLevel);
+  const { log, output } = openLog(config.environment, config.logLevel, env.JOURNAL_STREAM);
   const tell = tellBy(log, config.audit);
   for (const { name, nearest } of unknownVariables(env)) {
     const message = `nothing reads the variable "${name}"${meant(nearest)}`;
@@ -93,14 +93,15 @@ export const serve = defineCommand(LINE, async (flags, env) => {
 
 /** Also for a start that a signal has ended already: nobody else says why it failed. */
 function printNotStarted(error: unknown): number {
-  if (error instanceof ServiceNotOpened) return printCannot(LINE.action, error.message, 69);
+  if (error instanceof ServiceNotOpened) return printCannot(LINE.action, error.message, error.exitCode);
   return printFault(LINE.action, error);
 }
 
 /** One line in the log of production. */
-function announce({ environment, profile }: Config, service: Service, tell: Tell): void {
+function announce({ environment, profile, tracing }: Config, service: Service, tell: Tell): void {
   const { url, adminUrl, database, keys } = service;
-  tell({ event: 'started', url, adminUrl, profile: profile.name, environment, database, keys });
+  const traces = tracing?.collector;
+  tell({ event: 'started', url, adminUrl, profile: profile.name, environment, database, keys, traces });
 }
 
 /** Development greets a person. */
@@ -122,8 +123,13 @@ async function greet(config: Config, service: Service, output: Output): Promise<
 
 /** How to get a token where this program makes them, as it was started: from a checkout or as a package. */
 function tokenLine(profile: Config['profile']): string[] {
-  if (profile.name !== 'shared-list' || profile.auth.source.kind !== 'development') return [];
+  if (profile.name !== 'shared-list' || profile.auth.source.kind === 'secret-file') return [];
   const program = import.meta.url.endsWith('.ts') ? 'npm run -s token --' : 'todo-service token create';
+  if (profile.auth.source.kind !== 'development') {
+    return [
+      `a token    from ${profile.auth.issuer}: those of "${program.replace(' --', '')}" are not accepted`,
+    ];
+  }
   const where =
     profile.dataDir === SETTINGS.TODO_DATA_DIR.default ? '' : ` --data-dir ${shellWord(profile.dataDir)}`;
   return [`a token    ${program} --name ada --role editor${where}`];

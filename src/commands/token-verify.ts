@@ -68,7 +68,7 @@ async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
     },
     { write: (line: string) => process.stderr.write(personLine(line)) },
   );
-  return openKeys(settings, { tell: tellBy(log) });
+  return openKeys(settings, tellBy(log));
 }
 
 const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slowProgress } from './backup.ts';
+import { slowProgress } from './progress.ts';
 
 /** What is said of a backup that is told of at these milliseconds. */
 function said(...times: readonly (readonly [milliseconds: number, copied: number | 'checking'])[]): string {

@@ -1,0 +1,82 @@
+import { nameOf } from '../adapters.ts';
+import { shellWord } from '../quote.ts';
+import type { DatabaseSettings } from '../store/database.ts';
+import { kindOf, Restore, type Restored } from '../store/sqlite/restore.ts';
+import { CommandFailed, printCannot, readId, WrongUsage } from './command.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
+import { endByItself, endBySignal } from './ending.ts';
+import { importFile, readBackup } from './import.ts';
+import { print } from './print.ts';
+import { slowProgress, totals } from './progress.ts';
+import { tellUnfinished } from './unfinished.ts';
+
+const HELP = `Usage: todo-service restore BACKUP [flags]
+
+Makes the database what BACKUP is: what "todo-service backup" or "todo-service export" wrote, told by its content.
+BACKUP is copied and checked first. No service may have the SQLite file open. What was there is kept beside it, as
+todos.db.<time>; a line says where. PostgreSQL takes an export, into an empty database.
+
+  --next-id N                             the next todo gets this id. Else ids that were given out after the backup are
+                                          given out again
+${DATABASE_HELP}
+
+Exit codes: 0 done, 2 wrong usage, 65 BACKUP is damaged, newer or none of this service, or the SQLite file is another
+program's, 66 BACKUP cannot be read, 69 the database cannot be used, or is PostgreSQL and not empty, 75 a process serves
+the SQLite file, 78 faults in the configuration, 129, 130 or 143 ended by a signal. Unless it is 0, or a line says
+that nobody knows, the database is as it was.
+
+Examples:
+  todo-service restore /backup/todos-2026-11-21.db
+  todo-service restore /backup/todos-2026-11-21.db --next-id 5000
+  todo-service restore /backup/todos-2026-11-21.jsonl --database postgres://todo@db.example/todos_restored
+`;
+
+export const restore = onDatabase(
+  { action: 'restore', operand: 'BACKUP', flags: { 'next-id': { type: 'string' } }, help: HELP },
+  async (database, { BACKUP: file, 'next-id': wanted }) => {
+    const nextId = wanted === undefined ? undefined : readId('--next-id', wanted);
+    const highestOf = (highestId: number): number => {
+      if (nextId === undefined) return highestId;
+      if (nextId > highestId) return nextId - 1;
+      throw new WrongUsage(
+        `--next-id must be above ${highestId}, the highest id in the backup, received ${nextId}`,
+      );
+    };
+    const restoring = database.engine === 'sqlite' ? restoreSqlite : restorePostgres;
+    const { counts, highestId, old } = await restoring(database, file, highestOf);
+    const known = nextId ?? old?.highestId;
+    const ids =
+      known !== undefined && known <= highestId + 1
+        ? `The next id is ${highestId + 1}`
+        : `Ids from ${highestId + 1} on are given out again: "--next-id ${known === undefined ? 'N' : known + 1}" prevents it`;
+    const kept = old === undefined ? '' : `The old database is ${old.path}. `;
+    print(`Restored into ${await nameOf(database)}: ${totals(counts, highestId)}\n${kept}${ids}\n`);
+    return 0;
+  },
+);
+
+type HighestOf = (highestId: number) => number;
+
+function restoreSqlite({ address }: DatabaseSettings, file: string, highestOf: HighestOf): Promise<Restored> {
+  const restoring = new Restore();
+  endBySignal((signal) => {
+    restoring.takeBack();
+    printCannot('restore', `it was ended by ${signal}, and nothing was changed`, 1);
+  });
+  tellUnfinished(address);
+  const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, tell: tellLogMoved };
+  return readBackup(file, () => restoring.run(address, file, options));
+}
+
+async function restorePostgres(
+  database: DatabaseSettings,
+  file: string,
+  highestOf: HighestOf,
+): Promise<Restored> {
+  if ((await readBackup(file, () => kindOf(file))) === 'database') {
+    const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
+    throw new CommandFailed(`"${file}": it is a SQLite database: ${call}`, 65);
+  }
+  const contents = await importFile('restore', database, file, highestOf);
+  return { counts: contents, highestId: contents.highestId };
+}
