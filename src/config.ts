@@ -1,10 +1,10 @@
 import type { AuthSettings } from './auth/settings.ts';
 import { readOrigins } from './http/message/cors.ts';
-import type { Address } from './http/transport/listeners.ts';
+import type { Address } from './http/transport/listener.ts';
 import { readTracing } from './observe/tracing.ts';
 import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
 import type { Environment } from './settings.ts';
-import { type Database, readDatabase, readServedDatabase } from './store/database.ts';
+import { type DatabaseSettings, readDatabase, readServedDatabase } from './store/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
@@ -51,7 +51,10 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
 }
 
 /** Reads where the list is kept, for commands that work on it without serving. */
-export async function readDatabaseConfig(flags: GivenFlags, env: NodeJS.ProcessEnv): Promise<Database> {
+export async function readDatabaseConfig(
+  flags: GivenFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<DatabaseSettings> {
   const settings = readSettings(env, flags);
   return settings.whenSound(await readDatabase(settings, settings.read('TODO_DATA_DIR')));
 }

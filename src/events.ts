@@ -1,4 +1,5 @@
 import type { Level } from 'pino';
+import type { Identity } from './caller.ts';
 
 /** A kind of event: its level in the log, and its message for people, with `{field}` where a field stands. */
 interface Kind<Fields> {
@@ -31,6 +32,7 @@ export const EVENTS = {
     environment: string;
     database: Text;
     keys: Text;
+    traces: Text;
   }>('started'),
   stopping: info<{ reason: string }>('stopping'),
   stopped: info('stopped'),
@@ -55,12 +57,13 @@ export const EVENTS = {
       'restart',
   ),
   'database-damaged': error<{ reason: string; path: string }>(
-    'the database file is damaged, or its disk did not read it. It is read whole now; unless it is sound, it is used ' +
-      'again only after a restart. Run "todo-service check"',
+    'the database file is damaged, or its disk did not read it. It is used again only after a restart. Run "todo-service ' +
+      'check"',
   ),
-  'database-recovered': info<{ path: string }>(
-    'the whole database file was read and is sound: it is used again',
+  'database-unseen': warn<{ reason: string; path: string }>(
+    'nobody can look whether the database file is still there: it is read, and not written',
   ),
+  'database-seen': info<{ path: string }>('the database file was found again: it is written'),
   'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
   'schema-mended': info('what the database lacked is there again'),
   'log-moved': warn<{ path: string }>(
@@ -71,8 +74,11 @@ export const EVENTS = {
     'request',
   ),
   'request-refused': debug<{ status: number; traceId: string }>('request refused by the transport'),
+  'preflight-refused': info<{ origin: string; others: number }>(
+    'a page was refused: TODO_CORS_ORIGINS does not have its origin',
+  ),
   'token-refused': debug<{ code: string; kid: Text; traceId: string }>('token refused'),
-  'keys-loaded': info<{ source: string; kids: readonly Text[] }>('keys loaded'),
+  'keys-loaded': info<{ source: string; kids: readonly Text[]; keys: number }>('keys loaded'),
   'keys-unavailable': warn<{ source: string; reason: string }>('still no keys'),
   'keys-available': info<{ source: string }>('keys from {source} again'),
   'unknown-variable': warn<{ name: string; nearest: Text }>('nothing reads the variable "{name}"'),
@@ -85,10 +91,13 @@ export const EVENTS = {
   'connections-full': warn<{ listener: string }>(
     'the listener has reached its limit of connections: further ones are closed at once',
   ),
+  'connections-reduced': warn<{ wanted: number; taken: number }>(
+    'the limit of open files ("ulimit -n", LimitNOFILE) does not suffice for TODO_MAX_CONNECTIONS: fewer are taken',
+  ),
   'connections-free': info<{ listener: string; refused: number }>('no connection was refused for a minute'),
   'no-reference-page': warn('there is no reference page: install @scalar/fastify-api-reference'),
-  'traces-not-sent': warn<{ reason: Text; spans: number }>('traces cannot be sent: spans are dropped'),
-  'traces-sent': info('traces are sent again'),
+  'traces-not-sent': warn<{ reason: Text; spans: number }>('spans of traces are lost'),
+  'traces-lost': warn<{ spans: number }>('{spans} spans of traces were lost since the line before'),
   'log-lines-dropped': warn<{ dropped: number }>('log lines were dropped'),
 };
 
@@ -122,11 +131,7 @@ export type Mark = (step: Step) => void;
 const MAX_SHOWN = 200;
 
 /** Who did it, for an event that begins with `todo-`. */
-export function actor(identity: {
-  readonly caller: readonly [issuer: string, subject: string] | null;
-  readonly name: string | null;
-}) {
-  const { caller, name } = identity;
+export function actor({ caller, name }: Identity) {
   return { subject: caller && cut(caller[1]), name: name && cut(name) };
 }
 

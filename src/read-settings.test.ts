@@ -90,17 +90,24 @@ for (const [name, nearest] of [
   ['TODO_CORS_ORIGIN', 'TODO_CORS_ORIGINS'],
   ['TODO_SHUTDOWN_SECOND', 'TODO_SHUTDOWN_SECONDS'],
   ['TODO_colour_of_the_page', undefined],
+  ['OTEL_EXPORTER_OTLP_ENDPIONT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
 ] as const) {
   test(`${name} is none; the nearest is ${nearest ?? 'none'}`, () => {
     assert.deepEqual(unknownVariables({ [name]: 's3cr3t' }), [{ name, nearest }]);
   });
 }
 
-test('known variables, those of others and the links of Kubernetes to a service "todo" are not unknown', () => {
+test('D17 · known variables, those of others and the links of Kubernetes to a service "todo" are not unknown', () => {
   const names = [
     'TODO_PORT',
     'TODO_AUTH_ISSUER',
     'OTEL_SERVICE_NAME',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_METRICS_EXPORTER',
+    'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
+    'OTEL_RESOURCE_ATTRIBUTES_POD_NAME',
+    'OTEL_COLLECTOR_PORT',
+    'OTEL_COLLECTOR_SERVICE_PORT_OTLP_HTTP',
     'PATH',
     'TODOS',
     'TODO_SERVICE_HOST',

@@ -121,11 +121,15 @@ function parse(variable: Variable, text: string): { value: string | number } | {
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** The variables `TODO_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant. */
+/** Variables of OpenTelemetry that are secret, or about what this service has not: metrics and logs by OTLP, limits, agents. */
+const OF_OPENTELEMETRY =
+  /^OTEL_(?:(?:EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|INSECURE)|LOG_LEVEL|CONFIG_FILE|ENTITIES|SEMCONV_STABILITY_OPT_IN)$|(?:METRICS?|LOGS|LOGRECORD|BLRP|EXPORTER_(?:OTLP_(?:METRICS|LOGS)|PROMETHEUS|ZIPKIN|JAEGER)|ATTRIBUTE|SPAN|EVENT|LINK|RESOURCE_ATTRIBUTES|INSTRUMENTATION|EXPERIMENTAL|INJECTOR|NODE|JAVA|JAVAAGENT|PYTHON|GO|DOTNET|PHP|RUBY)_)/;
+
+/** The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant. */
 export function unknownVariables(env: NodeJS.ProcessEnv) {
   const known: readonly string[] = VARIABLES;
   return Object.entries(env)
-    .filter(([name]) => name.startsWith('TODO_') && !known.includes(name))
+    .filter(([name]) => /^(?:TODO|OTEL)_/.test(name) && !known.includes(name) && !OF_OPENTELEMETRY.test(name))
     .filter(([name, value = '']) => !SERVICE_LINK.test(name) && !SERVICE_ADDRESS.test(value))
     .map(([name]) => ({ name, nearest: nearestTo(name, VARIABLES) }));
 }

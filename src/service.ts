@@ -3,26 +3,36 @@ import { ADAPTERS, nameOf } from './adapters.ts';
 import { adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin/routes.ts';
 import { readCommit, readVersion } from './assets.ts';
 import type { Config } from './config.ts';
+import { freeDescriptors } from './descriptors.ts';
 import { errorDemoRoutes } from './error-demo/routes.ts';
 import type { Tell } from './events.ts';
 import { errorCode } from './files.ts';
 import { openCors } from './http/message/cors.ts';
-import { type Address, type Listeners, openListeners } from './http/transport/listeners.ts';
+import { type Address, type Listener, openListener } from './http/transport/listener.ts';
 import type { Receive } from './http/transport/server.ts';
-import type { Metrics, MetricsParts } from './observe/metrics.ts';
+import type { Metrics } from './observe/metrics.ts';
 import { openRecords } from './observe/record.ts';
+import type { Build } from './observe/runtime-metrics.ts';
 import type { TracingSettings } from './observe/tracing.ts';
 import { openPipeline, type PipelineParts } from './pipeline.ts';
+import { ConfigFaults } from './read-settings.ts';
 import { answerStoreFault, sharedListRoutes } from './shared-list/routes.ts';
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
 /**
  * A port cannot be listened on, or traces are wanted and their packages are not installed. The message is one line for
- * people (exit code 69).
+ * people.
  */
 export class ServiceNotOpened extends Error {
   override readonly name = 'ServiceNotOpened';
+  /** 78 where no restart helps, else 69. */
+  readonly exitCode: 69 | 78;
+
+  constructor(message: string, { exitCode = 69, cause }: { exitCode?: 69 | 78; cause: unknown }) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+  }
 }
 
 /**
@@ -31,37 +41,40 @@ export class ServiceNotOpened extends Error {
  * the delay and the deadline of the configuration and what the store needs to close.
  *
  * @param output counts the lines that the log dropped.
- * @throws {StoreNotOpened} when the database cannot be used, {ServiceNotOpened} when a port or traces cannot,
- * {NotUsable} when a key file cannot.
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {StoreNotOpened} when the database cannot be
+ * used, {ServiceNotOpened} when a port or traces cannot, {NotUsable} when a key file cannot.
  */
 export async function openService(
   config: Config,
-  { tell, output }: { readonly tell: Tell; readonly output: MetricsParts['output'] },
+  { tell, output }: { readonly tell: Tell; readonly output: { readonly dropped: number } },
 ) {
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const ready = watchReadiness(conditions, tell);
-  const listening: Listeners[] = [];
+  const listening: Listener[] = [];
   const { admin, corsOrigins, environment, profile, tracing } = config;
   const running = versionOf(config);
-  const metrics =
-    admin && parts.use(await openMetrics(profile, running, { listeners: listening, output, ready }));
-  const traces = tracing && parts.use(await openTraces(tracing, running.version, tell));
+  const traces = tracing && parts.use(await openTraces(tracing, running.version, profile, tell));
+  let metrics: Metrics | undefined;
   let adminUrl: string | undefined;
-  if (admin !== undefined && metrics !== undefined) {
-    const listeners = openListeners({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
-    listening.push(listeners);
-    parts.defer(() => listeners.drain(0));
+  if (admin !== undefined) {
+    // Imports what only a service with an admin listener needs.
+    const { openMetrics } = await import('./observe/metrics.ts');
+    metrics = parts.use(openMetrics(await buildOf(profile, running), listening, output, ready));
+    if (traces !== undefined) metrics.watchTraces(traces);
+    const listener = openListener({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
+    listening.push(listener);
+    parts.defer(() => listener.drain(0));
     const routes = adminRoutes({ ready, metrics: metrics.read, version: running });
-    adminUrl = await listen(listeners, openPipeline({ routes, tell, listeners }), admin, 'TODO_ADMIN_PORT');
+    adminUrl = await listen(listener, openPipeline({ routes, tell, listener }), admin, 'TODO_ADMIN_PORT');
   }
 
   const opened = await openProfile(profile, metrics, tell, parts);
   const { database, keys, conditions: ofProfile, ...endpoints } = opened;
   conditions.push(...ofProfile);
-  const listeners = openListeners({ tell, limits: { maxConnections: config.maxConnections } });
-  listening.push(listeners);
+  const listener = openListener({ tell, limits: { maxConnections: config.maxConnections } });
+  listening.push(listener);
   const documented =
     environment === 'development'
       ? (await import('./openapi/routes.ts')).documentRoutes(profile.name, tell)
@@ -71,13 +84,18 @@ export async function openService(
     ...endpoints,
     routes: [...endpoints.routes, ...documented],
     tell,
-    listeners,
-    cors: corsOrigins.length === 0 ? undefined : openCors(corsOrigins),
-    record: openRecords({ metrics, traces, tell: tellRequests }, environment),
+    listener,
+    cors: openCors(corsOrigins, tell),
+    record: openRecords(environment, tellRequests, metrics, traces),
   });
-  const url = await listen(listeners, receive, config, '--port or TODO_PORT');
+  const url = await listen(listener, receive, config, '--port or TODO_PORT');
+  parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
+  const taken = connectionsFor(config);
+  if (taken < config.maxConnections) {
+    listener.reduceTo(taken);
+    tell({ event: 'connections-reduced', wanted: config.maxConnections, taken });
+  }
   phase = 'serving';
-  parts.defer(() => listeners.drain(config.shutdownSeconds * 1_000));
   parts.defer(() => {
     phase = 'stopping';
     return pause(config.shutdownDelaySeconds * 1_000);
@@ -99,6 +117,23 @@ export async function openService(
 /** Operators, probes and Prometheus need few connections. */
 const ADMIN_CONNECTIONS = 100;
 
+/** Files that are opened for a moment, and what nobody has counted. */
+const SPARE_DESCRIPTORS = 64;
+
+/** How many connections this process can take, once it listens: as many as are wanted, or fewer (contract D16). */
+export function connectionsFor({ maxConnections, admin, profile }: Config, free = freeDescriptors()): number {
+  const ofDatabase =
+    profile.name === 'shared-list' && profile.database.engine === 'postgresql'
+      ? profile.database.connections
+      : 0;
+  const kept = (admin === undefined ? 0 : ADMIN_CONNECTIONS) + ofDatabase + SPARE_DESCRIPTORS;
+  const left = free - kept;
+  if (left >= 1) return Math.min(maxConnections, left);
+  throw new ConfigFaults([
+    `the limit of open files ("ulimit -n", LimitNOFILE) must leave one for a connection, received ${1 - left} too few`,
+  ]);
+}
+
 /** What is running, for operators. */
 function versionOf({ profile, environment }: Config) {
   return {
@@ -111,25 +146,21 @@ function versionOf({ profile, environment }: Config) {
   };
 }
 
-/** Imports what only a service with an admin listener needs. */
-async function openMetrics(
-  profile: Config['profile'],
-  { version, commit }: ReturnType<typeof versionOf>,
-  watched: Pick<MetricsParts, 'listeners' | 'output' | 'ready'>,
-) {
-  const metrics = await import('./observe/metrics.ts');
-  const databaseSystem = profile.name === 'shared-list' ? profile.database.engine : undefined;
-  const build = {
-    version,
-    commit,
-    profile: profile.name,
-    schemaVersion: databaseSystem && (await ADAPTERS[databaseSystem].schema()).MIGRATIONS.version,
-  };
-  return metrics.openMetrics({ ...watched, build, databaseSystem });
+/** The same, with the database, for the metrics. */
+async function buildOf(profile: Config['profile'], running: ReturnType<typeof versionOf>): Promise<Build> {
+  if (profile.name === 'error-demo') return running;
+  const system = profile.database.engine;
+  const { MIGRATIONS } = await ADAPTERS[system].schema();
+  return { ...running, database: { system, schemaVersion: MIGRATIONS.version } };
 }
 
 /** Imports what only a service with traces needs: the packages are optional peers. */
-async function openTraces(settings: TracingSettings, version: string, tell: Tell) {
+async function openTraces(
+  settings: TracingSettings,
+  version: string,
+  profile: Config['profile'],
+  tell: Tell,
+) {
   const traces = await import('./observe/traces.ts').catch((cause: unknown) => {
     if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new ServiceNotOpened(
@@ -138,7 +169,8 @@ async function openTraces(settings: TracingSettings, version: string, tell: Tell
       { cause },
     );
   });
-  return traces.openTraces(settings, { version, tell });
+  const database = profile.name === 'shared-list' ? profile.database.engine : undefined;
+  return traces.openTraces(settings, version, database, tell);
 }
 
 /** What a profile adds to a service. */
@@ -163,7 +195,8 @@ async function openProfile(
   const openStore = await ADAPTERS[database.engine].openStore();
   const store = parts.use(await openStore(database.address, { ...database, tell }));
   metrics?.watchStore(store);
-  const keys = parts.use(await openKeys(config.auth, { tell, keysTaken: metrics?.keysTaken }));
+  const keys = parts.use(await openKeys(config.auth, tell));
+  metrics?.watchKeys(keys);
   const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
   const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
   return {
@@ -176,17 +209,21 @@ async function openProfile(
   };
 }
 
-/** The result is the URL of the first address. `setting` names what decides the port, for people. */
+/** The result is the URL. `setting` names what decides the port, for people. */
 async function listen(
-  listeners: Listeners,
+  listener: Listener,
   receive: Receive,
   { host, port }: Address,
   setting: string,
 ): Promise<string> {
-  const server = await listeners.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
+  const server = await listener.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
     const taken = `another program has that port: choose another one with ${setting}`;
-    const reason = cause.code === 'EADDRINUSE' ? taken : cause.message;
-    throw new ServiceNotOpened(`cannot listen on ${host} port ${port}: ${reason}`, { cause });
+    const noRight =
+      `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or give it ` +
+      'the right (of systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)';
+    const reason = cause.code === 'EADDRINUSE' ? taken : cause.code === 'EACCES' ? noRight : cause.message;
+    const exitCode = cause.code === 'EACCES' ? 78 : 69;
+    throw new ServiceNotOpened(`cannot listen on ${host} port ${port}: ${reason}`, { exitCode, cause });
   });
   const address = server.address();
   if (address === null || typeof address === 'string')

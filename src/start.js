@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// Without a listener, SIGUSR1 opens a debugger, by which any local user reads the secrets.
+process.on('SIGUSR1', () => {});
+
 // Plain JavaScript, so that a Node.js too old for TypeScript reaches the sentence below.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 15)) {

@@ -1,5 +1,4 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { errorCode } from '../files.ts';
 
 type LabelValue = string | number;
 
@@ -93,7 +92,7 @@ export function metricsIn(registry: Registry): { readonly gauge: Register; reado
         labelNames,
         registers: [registry],
         async collect() {
-          const values = await readOr(label === undefined ? Number.NaN : [], read);
+          const values = await read();
           this.reset();
           if (typeof values === 'number') this.inc(values);
           else
@@ -103,14 +102,4 @@ export function metricsIn(registry: Registry): { readonly gauge: Register; reado
       });
     };
   return { gauge: registerAs(Gauge), counter: registerAs(Counter) };
-}
-
-/** What the operating system refuses to show (no file can be opened any more) is not known, and takes nothing else along. */
-async function readOr(unknown: Values, read: () => Values | Promise<Values>): Promise<Values> {
-  try {
-    return await read();
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return unknown;
-  }
 }

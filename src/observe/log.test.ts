@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { temporaryFolder } from '../../test/folder.ts';
 import { escaped, personLine } from './log.ts';
 
 const line = (fields: object) =>
@@ -67,3 +71,32 @@ test('text that shows is left as it is, in every script', () => {
   const shown = 'Grüße, Привет, 日本語, שלום, مرحبا, 😀';
   assert.equal(escaped(shown), shown);
 });
+
+for (const [environment, stack] of [
+  ['production', []],
+  ['development', ['<3>Error: torn', '<3>    at here']],
+] as const) {
+  test(`D15 · each line begins with its level where standard output is the journal's, else not, in ${environment}`, async () => {
+    await using folder = await temporaryFolder();
+    const code = `import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+      const { log } = openLog('${environment}', 'trace', process.env.JOURNAL_STREAM);
+      for (const level of ['trace', 'debug', 'info', 'warn', 'fatal']) log[level]('a word');
+      log.error({ err: Object.assign(new Error('torn'), { stack: 'Error: torn\\n    at here' }) }, 'a word');`;
+    const said = (isJournal: boolean) => {
+      const file = join(folder.path, `${isJournal}`);
+      const fd = openSync(file, 'w');
+      const { dev, ino } = fstatSync(fd);
+      const env = { JOURNAL_STREAM: `${dev}:${isJournal ? ino : ino + 1}` };
+      execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
+        stdio: ['ignore', fd, 2],
+        env,
+      });
+      return readFileSync(file, 'utf8').trimEnd().split('\n');
+    };
+    const marked = said(true);
+    const levels = marked.map((text) => text.slice(0, 3));
+    assert.deepEqual(levels, ['<7>', '<7>', '<6>', '<4>', '<2>', '<3>', ...stack.map(() => '<3>')]);
+    assert.deepEqual(marked.slice(6), stack);
+    assert.ok(said(false).every((text) => !text.startsWith('<')));
+  });
+}

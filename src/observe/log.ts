@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
 import { EVENTS, type Tell } from '../events.ts';
@@ -13,9 +14,19 @@ const ERROR = 50;
  * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
  * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of
  * standard output reaches who writes a line.
+ *
+ * @param journalStream `JOURNAL_STREAM`, systemd.exec(5): the device and inode of the journal's stream. Lines that go
+ *   there begin with their level (contract D15).
  */
-export function openLog(environment: Environment, level: LogLevel): { log: Logger; output: Output } {
-  const rewrite = environment === 'production' ? escaped : personLines(process.stdout);
+export function openLog(
+  environment: Environment,
+  level: LogLevel,
+  journalStream?: string,
+): { log: Logger; output: Output } {
+  const asText = environment === 'production' ? escaped : personLines(process.stdout);
+  const rewrite = isStandardOutput(journalStream)
+    ? (line: string) => withPriority(asText(line), line)
+    : asText;
   const output = openStandardOutput((dropped) => rewrite(warning(dropped)));
   const options = {
     level,
@@ -85,6 +96,26 @@ function timeByMillisecond(): () => string {
     }
     return text;
   };
+}
+
+function isStandardOutput(stream: string | undefined): boolean {
+  if (stream === undefined) return false;
+  const { dev, ino } = fstatSync(1, { bigint: true });
+  return stream === `${dev}:${ino}`;
+}
+
+/** Levels as the journal counts them. */
+const PRIORITIES = new Map([
+  ['fatal', 2],
+  ['error', 3],
+  ['warn', 4],
+  ['info', 6],
+]);
+
+/** Begins each line of a text with the level of its JSON line, which the journal takes off, sd-daemon(3). */
+function withPriority(text: string, line: string): string {
+  const level = /^\{"level":"(\w+)"/.exec(line)?.[1] ?? '';
+  return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES.get(level) ?? 7}>`);
 }
 
 /** Most lines have no such character, and are not looked at any further. */

@@ -1,9 +1,10 @@
 import { Registry } from 'prom-client';
+import type { Keys } from '../auth/keys/keys.ts';
 import type { Step } from '../events.ts';
-import type { Listeners } from '../http/transport/listeners.ts';
+import type { Listener } from '../http/transport/listener.ts';
 import type { TodoStore } from '../store/store.ts';
 import { LabelledHistogram, metricsIn } from './histogram.ts';
-import { type Ended, errorType } from './record.ts';
+import { type Ended, errorType, knownMethod } from './record.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
 
 /** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
@@ -16,27 +17,21 @@ const DATABASE_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** Methods that OpenTelemetry names; any other is `_OTHER`. */
-const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH'.split(' '));
-
-/** Whose figures are read when somebody asks for the metrics. */
-export interface MetricsParts {
-  readonly build: Build;
-  readonly databaseSystem: 'sqlite' | 'postgresql' | undefined;
-  /** Those that listen, now and later. */
-  readonly listeners: readonly Pick<Listeners, 'name' | 'figures'>[];
-  readonly output: { readonly dropped: number };
-  readonly ready: () => Promise<true | string>;
-}
-
 export type Metrics = ReturnType<typeof openMetrics>;
 
 /**
  * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
  * label is ever taken from a request's own text: methods and routes are those that the service knows.
+ *
+ * @param listeners those that listen, now and later.
  */
-export function openMetrics(parts: MetricsParts) {
-  const { build, databaseSystem = 'sqlite', listeners, output, ready } = parts;
+export function openMetrics(
+  build: Build,
+  listeners: readonly Pick<Listener, 'name' | 'figures'>[],
+  output: { readonly dropped: number },
+  ready: () => Promise<true | string>,
+) {
+  const databaseSystem = build.database?.system ?? 'sqlite';
   const registry = new Registry();
   const { gauge, counter } = metricsIn(registry);
   const runtime = registerRuntime(registry, build);
@@ -48,7 +43,6 @@ export function openMetrics(parts: MetricsParts) {
   );
   const underWay = new Map<string, number>();
   const verdicts = new Map<string, number>();
-  const keyFetches = new Map<string, number>();
   const ofListeners = (figure: 'open' | 'limit' | 'dropped') => () =>
     listeners.map(({ name, figures }) => [name, figures[figure]] as const);
   let aborted = 0;
@@ -65,12 +59,6 @@ export function openMetrics(parts: MetricsParts) {
     'What was found of the credentials of requests, by code.',
     () => verdicts,
     'code',
-  );
-  counter(
-    'todo_key_fetches_total',
-    'Attempts to get the keys of the issuer, or to read the keys file.',
-    () => keyFetches,
-    'outcome',
   );
   gauge('todo_open_connections', 'Open sockets.', ofListeners('open'), 'listener');
   gauge('todo_connections_limit', 'Sockets that may be open at a time.', ofListeners('limit'), 'listener');
@@ -109,7 +97,7 @@ export function openMetrics(parts: MetricsParts) {
 
   return {
     /** A request is under way. */
-    begun: (method: string) => count(underWay, known(method)),
+    begun: (method: string) => count(underWay, knownMethod(method)),
 
     mark(step: Step): void {
       const seconds = (step.until - step.from) / 1_000;
@@ -129,14 +117,28 @@ export function openMetrics(parts: MetricsParts) {
     },
 
     ended({ call, from, until, status }: Ended): void {
-      const method = known(call.method);
+      const method = knownMethod(call.method);
       count(underWay, method, -1);
       if (status === undefined) aborted += 1;
       else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
 
-    /** Keys were read or fetched, or could not be. */
-    keysTaken: (outcome: 'read' | 'unusable' | 'failed') => count(keyFetches, outcome),
+    watchTraces(traces: { readonly lost: number }): void {
+      counter('todo_spans_lost_total', 'Spans that no collector has taken.', () => traces.lost);
+    },
+
+    watchKeys({ figures }: Pick<Keys, 'figures'>): void {
+      if (figures === undefined) return;
+      counter(
+        'todo_key_fetches_total',
+        'Attempts to get the keys of the issuer, or to read the file that has them.',
+        () => Object.entries(figures.attempts),
+        'outcome',
+      );
+      gauge('todo_keys_last_fetch_successful', '1 when the last of them brought keys, else 0.', () =>
+        Number(figures.lastSucceeded),
+      );
+    },
 
     watchStore(store: Pick<TodoStore, 'connections' | 'sizes'>): void {
       gauge(
@@ -159,7 +161,7 @@ export function openMetrics(parts: MetricsParts) {
         return Object.entries({ used, idle });
       };
       gauge(
-        'db_client_connections',
+        'db_client_connection_count',
         'Connections to the database, by state.',
         states,
         'db_client_connection_state',
@@ -179,10 +181,6 @@ export function openMetrics(parts: MetricsParts) {
     },
     [Symbol.dispose]: () => runtime[Symbol.dispose](),
   };
-}
-
-function known(method: string): string {
-  return METHODS.has(method) ? method : '_OTHER';
 }
 
 function count<Label>(counts: Map<Label, number>, label: Label, change = 1): void {

@@ -13,21 +13,17 @@ export interface Ended {
   readonly status: number | undefined;
 }
 
-/** Who wants to know of requests. */
-export interface Recorders {
-  readonly metrics?: Pick<Metrics, 'begun' | 'mark' | 'ended'> | undefined;
-  readonly traces?: Pick<Traces, 'begin'> | undefined;
-  /** For a line per request. */
-  readonly tell?: Tell | undefined;
-}
-
 /**
  * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when nobody wants any.
  * It decides nothing but the `traceId` of a request whose spans are sent.
+ *
+ * @param tell for a line per request.
  */
 export function openRecords(
-  { metrics, traces, tell }: Recorders,
   environment: Environment,
+  tell: Tell | undefined,
+  metrics?: Pick<Metrics, 'begun' | 'mark' | 'ended'>,
+  traces?: Pick<Traces, 'begin'>,
 ): ((call: Call) => void) | undefined {
   if (tell === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
@@ -66,6 +62,14 @@ function eventOf({ call, from, until }: Ended, environment: Environment): Event 
   const route = found && environment === 'development' ? request.url : pattern;
   const milliseconds = Math.round((until - from) * 1000) / 1000;
   return { event: 'request', method, route, status: response.statusCode, milliseconds, traceId };
+}
+
+/** Methods that OpenTelemetry names. */
+const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH'.split(' '));
+
+/** The method of a request, or `_OTHER`. */
+export function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER';
 }
 
 /** The class of an error, a closed list unlike its message; nothing without one. */

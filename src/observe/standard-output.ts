@@ -1,4 +1,5 @@
 import { constants, openSync, writeSync } from 'node:fs';
+import { errorCode } from '../files.ts';
 
 /** Bytes. A pipe takes a write of at most so many as a whole or not at all (POSIX, PIPE_BUF on Linux). */
 const WHOLE_WRITE = 4096;
@@ -98,7 +99,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
         room += taken;
       }
     } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? 'full' : 'failed';
+      return errorCode(error) === 'EAGAIN' ? 'full' : 'failed';
     }
     return 'writing';
   }

@@ -1,5 +1,9 @@
 import {
+  type Attributes,
   type Context,
+  createTraceState,
+  DiagLogLevel,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -13,10 +17,12 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
   detectResources,
-  envDetector,
+  type ResourceDetector,
+  resourceAttributesEnvDetector,
   resourceFromAttributes,
+  serviceInstanceIdDetector,
+  serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
@@ -28,7 +34,8 @@ import type { Step, Tell } from '../events.ts';
 import type { Call } from '../http/message/routes.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/problem.ts';
 import { within } from '../promises.ts';
-import { type Ended, errorType } from './record.ts';
+import { countLostSpans } from './lost-spans.ts';
+import { type Ended, errorType, knownMethod } from './record.ts';
 import type { Sampling, TracingSettings } from './tracing.ts';
 
 /** The last spans get so long to leave when the service ends. */
@@ -39,25 +46,38 @@ export type Traces = ReturnType<typeof openTraces>;
 /**
  * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
  * store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
- * own text: no path, no query, no token. They are sent by OTLP/HTTP for as long as it is open.
+ * own text but the host that it asks: no path that matches no route, no query, no token. They are sent by OTLP/HTTP for as
+ * long as it is open.
+ *
+ * @param database the name of its system, by OpenTelemetry's conventions.
  */
 export function openTraces(
   settings: TracingSettings,
-  { version, tell }: { readonly version: string; readonly tell: Tell },
+  version: string,
+  database: 'sqlite' | 'postgresql' | undefined,
+  tell: Tell,
 ) {
+  const lost = countLostSpans(tell);
+  const quiet = () => {};
+  const warnings = { error: quiet, warn: lost.warned, info: quiet, debug: quiet, verbose: quiet };
+  diag.setLogger(warnings, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
+  const detected = (detectors: ResourceDetector[]) => detectResources({ detectors });
+  const fromEnvironment = detected([resourceAttributesEnvDetector, serviceNameEnvDetector]);
   const provider = new TracerProvider({
     resource: defaultResource()
+      .merge(detected([serviceInstanceIdDetector]))
       .merge(named)
-      .merge(detectResources({ detectors: [envDetector] })),
+      .merge(fromEnvironment),
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: loggedExporter(new OTLPTraceExporter(), tell),
+        exporter: lost.watch(new OTLPTraceExporter()),
         scheduledDelayMillis: settings.scheduleDelayMs,
         exportTimeoutMillis: settings.exportTimeoutMs,
         maxQueueSize: settings.maxQueueSize,
         maxExportBatchSize: Math.min(settings.maxBatchSize, settings.maxQueueSize),
+        selfObsMeterProvider: lost.meters,
       }),
     ],
   });
@@ -65,10 +85,15 @@ export function openTraces(
   const isSampled = decideBy(settings.sampling);
 
   return {
+    /** Spans that no collector has taken, so far. */
+    get lost() {
+      return lost.total;
+    },
+
     /** Undefined when the request is not sampled. */
     begin(call: Call, from: number): Spans | undefined {
       const parent = parseTraceparent(call.headers.traceparent);
-      if (isSampled(parent)) return openSpans(tracer, call, parent, from);
+      if (isSampled(parent)) return openSpans(tracer, database, call, parent, from);
       if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
       return undefined;
     },
@@ -76,6 +101,8 @@ export function openTraces(
     async [Symbol.asyncDispose](): Promise<void> {
       const sent = provider.shutdown().catch(() => {});
       await within(FLUSH_MS, sent, undefined);
+      lost.end();
+      diag.disable();
     },
   };
 }
@@ -95,23 +122,22 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
 type Spans = ReturnType<typeof openSpans>;
 
 /** Begins the span of a request, which its steps and its end complete. */
-function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from: number) {
+function openSpans(
+  tracer: Tracer,
+  database: string | undefined,
+  call: Call,
+  parent: Parent | undefined,
+  from: number,
+) {
   /** One clock for all of them, whatever became of the system's since the start of the process. */
   const offset = Date.now() - from;
-  const { method, found, request } = call;
+  const { found } = call;
+  const method = knownMethod(call.method);
+  const named = method === '_OTHER' ? 'HTTP' : method;
   const span = tracer.startSpan(
-    found === undefined ? method : `${method} ${found.path}`,
-    {
-      kind: SpanKind.SERVER,
-      startTime: offset + from,
-      attributes: {
-        'http.request.method': method,
-        'url.scheme': 'http',
-        'network.protocol.version': request.httpVersion,
-        ...(found === undefined ? {} : { 'http.route': found.path }),
-      },
-    },
-    remoteContext(parent),
+    found === undefined ? named : `${named} ${found.path}`,
+    { kind: SpanKind.SERVER, startTime: offset + from, attributes: attributesOf(call, method) },
+    remoteContext(parent, call.headers.tracestate),
   );
   const { traceId, spanId } = span.spanContext();
   setTraceId(call.request, `00-${traceId}-${spanId}-01`);
@@ -134,7 +160,11 @@ function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from:
         commit = step;
         return;
       }
-      const attributes = { 'db.operation.name': name, 'db.collection.name': 'todos' };
+      const attributes = {
+        'db.system.name': database,
+        'db.operation.name': name,
+        'db.collection.name': 'todos',
+      };
       const child =
         name === 'authenticate'
           ? below(span, name, step, {})
@@ -158,39 +188,37 @@ function openSpans(tracer: Tracer, call: Call, parent: Parent | undefined, from:
   };
 }
 
+/** By OpenTelemetry's conventions. Of a path that no route has nothing is told. */
+function attributesOf({ method, found, request, headers }: Call, known: string): Attributes {
+  const attributes: Attributes = {
+    'http.request.method': known,
+    'url.scheme': 'http',
+    'network.protocol.version': request.httpVersion,
+  };
+  if (known !== method) attributes['http.request.method_original'] = method;
+  if (found === undefined) return attributes;
+  attributes['http.route'] = found.path;
+  attributes['url.path'] = found.id === undefined ? found.path : found.path.replace(':id', String(found.id));
+  const [, address = '', port] = HOST.exec(headers.host ?? '') ?? [];
+  if (address !== '') attributes['server.address'] = address;
+  if (port !== undefined) attributes['server.port'] = Number(port);
+  return attributes;
+}
+
+/** A name or an address, and a port. */
+const HOST = /^\[?([^[\]]{1,255}?)\]?(?::(\d{1,5}))?$/;
+
 /** The caller's span, when it told one. */
-function remoteContext(parent: Parent | undefined): Context {
+function remoteContext(
+  parent: Parent | undefined,
+  tracestate: string | readonly string[] | undefined,
+): Context {
   if (parent === undefined) return ROOT_CONTEXT;
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId: parent.traceId,
     spanId: parent.parentId,
     traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
     isRemote: true,
   });
-}
-
-/** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
-const SUCCESS = 0;
-
-/**
- * The same exporter, and a line in the log when spans can no longer be sent, and when they can again. What
- * happens in between is for level debug. Requests never notice.
- */
-function loggedExporter(exporter: SpanExporter, tell: Tell): SpanExporter {
-  let failing = false;
-  return {
-    export(spans, report) {
-      exporter.export(spans, (result) => {
-        const failed = result.code !== SUCCESS;
-        if (failed) {
-          const again = failing ? ({ level: 'debug', message: 'still no traces sent' } as const) : {};
-          const reason = result.error?.message;
-          tell({ event: 'traces-not-sent', reason, spans: spans.length }, again);
-        } else if (failing) tell({ event: 'traces-sent' });
-        failing = failed;
-        report(result);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-  };
 }

@@ -1,0 +1,85 @@
+import { createNoopMeter, type MeterProvider } from '@opentelemetry/api';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Tell } from '../events.ts';
+
+/** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
+const SUCCESS = 0;
+
+/** Characters of what a collector says of itself. */
+const MAX_SHOWN = 200;
+
+/**
+ * Counts spans that no collector takes, with a line in the log at the first of an episode and one with their number at its
+ * end. Requests never notice.
+ */
+export function countLostSpans(tell: Tell) {
+  let lost = 0;
+  let underWay = 0;
+  /** `lost` when the episode began that is under way. */
+  let before: number | undefined;
+  let sinceLastBatch = false;
+
+  function lose(spans: number, reason: string | undefined): void {
+    if (before === undefined) {
+      before = lost;
+      tell({ event: 'traces-not-sent', reason: reason?.slice(0, MAX_SHOWN), spans });
+    }
+    lost += spans;
+    sinceLastBatch = true;
+  }
+
+  function endEpisode(): void {
+    if (before !== undefined) tell({ event: 'traces-lost', spans: lost - before });
+    before = undefined;
+  }
+
+  return {
+    get total() {
+      return lost;
+    },
+
+    /** The same exporter. */
+    watch: (exporter: SpanExporter): SpanExporter => ({
+      export(spans, report) {
+        underWay += spans.length;
+        exporter.export(spans, (result) => {
+          underWay -= spans.length;
+          if (result.code !== SUCCESS) lose(spans.length, result.error?.message);
+          else if (!sinceLastBatch) endEpisode();
+          sinceLastBatch = result.code !== SUCCESS;
+          report(result);
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+    }),
+
+    /** For a processor, which counts what it drops by a meter. */
+    meters: {
+      getMeter: () =>
+        Object.assign(createNoopMeter(), {
+          createCounter: () => ({
+            add(spans: number, attributes: Readonly<Record<string, unknown>> = {}) {
+              if (attributes['error.type'] === 'queue_full')
+                lose(spans, 'too many wait (OTEL_BSP_MAX_QUEUE_SIZE)');
+            },
+          }),
+        }),
+    } satisfies MeterProvider,
+
+    /** What OpenTelemetry warns of: a collector says only so that it has taken a batch in part. */
+    warned(message: string, details: unknown): void {
+      if (!message.startsWith('Received Partial Success') || typeof details !== 'string') return;
+      const { rejectedSpans, errorMessage }: Record<string, unknown> = JSON.parse(details);
+      // 64 bits are a text in JSON.
+      const rejected = typeof rejectedSpans === 'object' ? 0 : Number(rejectedSpans);
+      const reason = typeof errorMessage === 'string' ? errorMessage : undefined;
+      if (rejected > 0 && rejected <= underWay) lose(rejected, reason);
+    },
+
+    /** Spans that are still under way will not arrive. */
+    end(): void {
+      if (underWay > 0) lose(underWay, 'the service stops');
+      endEpisode();
+    },
+  };
+}
