@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export interface Folder extends AsyncDisposable {
   readonly path: string;
@@ -77,6 +78,13 @@ export function noMounts(): string | false {
   const mount = ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()];
   const mounts = process.platform === 'linux' && spawnSync('unshare', mount).status === 0;
   return mounts ? false : 'needs root on Linux that may mount a tmpfs';
+}
+
+/** Why a test that runs a program as another user is left out, or false. Only root can. */
+export function closedToOthers(): string | false {
+  if (process.getuid?.() !== 0) return false;
+  const look = spawnSync('test', ['-r', fileURLToPath(import.meta.url)], { uid: 65_534, gid: 65_534 });
+  return look.status !== 0 && 'needs a checkout that other users may read: not one below the home of root';
 }
 
 /** Makes a folder and mounts a disk of this size there, `512k` for one, until it is disposed of. */

@@ -15,6 +15,9 @@ import { leave } from './clients.ts';
 export const PROGRAM = fileURLToPath(new URL('../src/start.js', import.meta.url));
 const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
 
+/** For so many connections 1,024 open files suffice, the limit of many machines: no service says that it takes fewer. */
+export const FEW_CONNECTIONS = { TODO_MAX_CONNECTIONS: '500' };
+
 /** Characters of an output to keep: a program that runs for an hour says more than anybody reads. */
 const MAX_KEPT = 64 * 2 ** 20;
 
@@ -81,18 +84,27 @@ export async function startService(options: ServeOptions = {}): Promise<Running>
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'todo-service-')));
   const settings = options.auth === undefined ? {} : await authVariables(options.auth, dataDir);
   const program = options.built === true ? built : sourceOf(options.checkout);
-  const child = launch(program, serveArguments(options, dataDir), { ...settings, ...options.env });
+  const child = launch(program, serveArguments(options, dataDir), {
+    ...FEW_CONNECTIONS,
+    ...settings,
+    ...options.env,
+  });
   try {
     const serving = await untilServing(child);
+    const stop = async (signal?: NodeJS.Signals) => {
+      const code = await serving.stop(signal);
+      if (ownDataDir) await rm(dataDir, { recursive: true, force: true });
+      return code;
+    };
     return {
       ...serving,
+      stop,
       dataDir,
       get adminUrl() {
         return /(?:"adminUrl":"|admin +)(http:\/\/[^"\s]+)/.exec(serving.stdout())?.[1] ?? '';
       },
       async [Symbol.asyncDispose]() {
-        await serving.stop();
-        if (ownDataDir) await rm(dataDir, { recursive: true });
+        await stop();
       },
     };
   } catch (failure) {

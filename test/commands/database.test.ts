@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
-import { cp, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
@@ -255,7 +255,11 @@ for (const [what, sql, faults] of [
   ],
   ...['categories', 'todos', 'idempotency_keys'].map(
     (table) =>
-      [`that the table ${table} is missing`, `DROP TABLE ${table}`, [`no such table: ${table}`]] as const,
+      [
+        `that the table ${table} is missing`,
+        `DROP TABLE ${table}`,
+        [`no such table: ${table === 'categories' ? 'main.' : ''}${table}`],
+      ] as const,
   ),
 ] as const) {
   test(`check finds ${what}: 1, and a backup of it is refused and leaves nothing behind`, async () => {
@@ -287,11 +291,11 @@ test('check finds damaged pages beside the service that runs: 1', async () => {
   assert.doesNotMatch(stdout, /All is well/);
 });
 
-test('a file that is no database is one line and 69', async () => {
+test('D15 · a file that is no database, or empty, is one line and 65', async () => {
   const path = newPath();
   writeFileSync(path, 'Dear reader, this is not a database.\n'.repeat(100));
   for (const words of [['migrate'], ['check'], ['backup', newPath()]])
-    await refused(`sqlite:${path}`, words, { code: 69, stderr: /^Cannot [^\n]*: file is not a database\n$/ });
+    await refused(`sqlite:${path}`, words, { code: 65, stderr: /^Cannot [^\n]*: file is not a database\n$/ });
 });
 
 test('a category that cannot be added because another program holds the file is one line and 69', async () => {
@@ -302,24 +306,65 @@ test('a category that cannot be added because another program holds the file is 
   await refused(`sqlite:${path}`, ['categories', 'add', 'Garden'], { code: 69, stderr });
 });
 
-test('a backup that a signal ends leaves nothing behind', async () => {
-  const path = await newDatabase();
-  fill(path, 300_000);
-  const copy = newPath('copy.db');
-  // The signal comes when the file of the copy has been made.
-  const interrupt = `import fs from 'node:fs';
-    import { syncBuiltinESMExports } from 'node:module';
-    const { openSync } = fs;
-    fs.openSync = (path, ...rest) => {
-      const opened = openSync(path, ...rest);
-      if (String(path).endsWith('.partial')) process.kill(process.pid, 'SIGINT');
-      return opened;
-    };
-    syncBuiltinESMExports();`;
-  const child = start(['backup', copy, '--database', `sqlite:${path}`], preloading(interrupt));
-  assert.deepEqual(await endOf(child), { end: 130, said: '' });
-  assert.deepEqual(readdirSync(dirname(copy)), []);
-});
+for (const [command, said] of [
+  ['backup', ''],
+  ['export', 'Cannot export: it was ended by SIGHUP, and is not complete\n'],
+] as const) {
+  test(`E6 · ${command}: a signal that ends it leaves nothing behind`, async () => {
+    const path = await newDatabase();
+    fill(path, 300_000);
+    const copy = newPath('copy');
+    // The signal comes when the file of the copy has been made. A thread that makes one may be late.
+    const interrupt = `import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { open, openSync } = fs;
+      const interrupt = (path) => String(path).endsWith('.partial') && process.kill(process.pid, 'SIGHUP');
+      fs.openSync = (path, ...rest) => {
+        const opened = openSync(path, ...rest);
+        interrupt(path);
+        return opened;
+      };
+      fs.open = (path, ...rest) => {
+        if (interrupt(path)) process.once('exit', () => openSync(path, ...rest.slice(0, -1)));
+        else open(path, ...rest);
+      };
+      syncBuiltinESMExports();`;
+    const child = start([command, copy, '--database', `sqlite:${path}`], preloading(interrupt));
+    assert.deepEqual(await endOf(child), { end: 129, said });
+    assert.deepEqual(readdirSync(dirname(copy)), []);
+  });
+}
+
+for (const [name, { make, makeMigrated }] of Object.entries(engines)) {
+  test(`${name}: a signal that comes when a backup, an export or an import is done ends nothing`, async () => {
+    const database = await makeMigrated();
+    const interrupt = `import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { renameSync } = fs;
+      const { write } = process.stdout;
+      const interrupt = () => {
+        process.kill(process.pid, 'SIGTERM');
+        setTimeout(() => {}, 100);
+      };
+      fs.renameSync = (from, to) => {
+        renameSync(from, to);
+        if (from.endsWith('.partial')) interrupt();
+      };
+      process.stdout.write = (text, ...rest) => {
+        if (/"sha256"|^Imported/.test(text)) interrupt();
+        return write.call(process.stdout, text, ...rest);
+      };
+      syncBuiltinESMExports();`;
+    const env = preloading(interrupt);
+    const [copy, exported] = [newPath('copy'), newPath('exported')];
+    assert.match(await printed(database, ['backup', copy], { env }), /, checked\n$/);
+    assert.match(await printed(database, ['export', exported], { env }), /, highest id given out 0\n$/);
+    const input = await printed(database, ['export'], { env });
+    assert.match(input, /\{"sha256":"\w+"\}\n$/);
+    assert.match(await printed(await make(), ['import', '-'], { env, input }), /^Imported into /);
+    assert.deepEqual([readdirSync(dirname(copy)), readdirSync(dirname(exported))], [['copy'], ['exported']]);
+  });
+}
 
 test('serve --no-migrate refuses an older schema with 69 and names the command; after it, it serves', async () => {
   const database = await server.makeDatabase();
@@ -348,11 +393,40 @@ test('an instance that may not migrate goes on, and starts again, after a migrat
     assert.deepEqual(await service.titles(), ['by the one that went on', 'by the one that started again']);
 });
 
-test('a backup names the call of pg_dump without the password, and ends with 78', async () => {
-  const database = await server.makeDatabase();
-  const { hostname, port, pathname } = new URL(database);
-  const call = `pg_dump --format=custom --host=${hostname} --port=${port} --username=postgres --dbname=${pathname.slice(1)} --file=copy`;
-  await refused(database, ['backup', 'copy'], { code: 78, stderr: new RegExp(`^[^\n]*\n  ${call}\n`) });
+test('E6 · a backup of PostgreSQL is an export, complete or not there, and never replaces what is there', async () => {
+  const database = await server.makeMigrated();
+  const copy = newPath('copy.jsonl');
+  const said = `${copy}: todos 0, categories 2, keys of creates 0, highest id given out 0, checked\n`;
+  assert.equal(await printed(database, ['backup', copy]), said);
+  assert.deepEqual(readdirSync(dirname(copy)), ['copy.jsonl']);
+  assert.equal(((await stat(copy)).mode & 0o777).toString(8), '600');
+  const stderr = `Cannot back up: "${copy}": there is something of this name already\n`;
+  await refused(database, ['backup', copy], { code: 1, stderr });
+  const target = await engines.SQLite.make();
+  await printed(target, ['import', copy]);
+  assert.equal(await printed(target, ['export']), await printed(database, ['export']));
+});
+
+test('E6 · a backup and an export name what other runs have not finished, with its age, and remove only their own', async () => {
+  const database = await engines.SQLite.makeMigrated();
+  for (const command of ['backup', 'export']) {
+    const file = newPath('copy');
+    const other = `${file}.0123456789ab.partial`;
+    await writeFile(other, 'of another run');
+    await writeFile(`${file}.other.0123456789ab.partial`, 'of another file');
+    const hoursAgo = Date.now() / 1_000 - 3 * 3_600;
+    await utimes(other, hoursAgo, hoursAgo);
+    const { code, stderr } = await run(database, [command, file]);
+    assert.deepEqual(
+      { code, stderr },
+      { code: 0, stderr: `Not finished, and last written 3 hours ago: ${other}\n` },
+    );
+    assert.deepEqual(readdirSync(dirname(file)).sort(), [
+      'copy',
+      'copy.0123456789ab.partial',
+      'copy.other.0123456789ab.partial',
+    ]);
+  }
 });
 
 test('a user who may not write gets one line that grants the right, and 69', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { createServer as createSocketServer, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -6,7 +7,8 @@ import { test } from 'node:test';
 import { listen } from '../folder.ts';
 import { preloading, runProgram, startService } from '../start.ts';
 
-const healthcheck = (env: Readonly<Record<string, string>>) => runProgram(['healthcheck'], { env });
+const healthcheck = (env: Readonly<Record<string, string>>, ...flags: readonly string[]) =>
+  runProgram(['healthcheck', ...flags], { env });
 
 /** For one that waits as long as a busy machine needs. */
 const patient = preloading('AbortSignal.timeout = () => new AbortController().signal;');
@@ -57,4 +59,27 @@ test('healthcheck is 78 where there is no admin listener, or none whose port is 
     assert.equal(code, 78);
     assert.ok(stderr.includes(`TODO_ADMIN_PORT must name a port, received ${received}\n`), stderr);
   }
+});
+
+test('healthcheck --live waits until /live answers, whether or not the service is ready', async () => {
+  const asked: unknown[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.writeHead(asked.length > 2 ? 200 : 503).end();
+  });
+  const env = { ...patient, TODO_ADMIN_PORT: String(await listen(server)), MAINPID: String(process.pid) };
+  const { code, stderr } = await healthcheck(env, '--live');
+  server.close();
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.deepEqual(asked, ['/live', '/live', '/live']);
+});
+
+test('healthcheck --live ends with 1 when the process MAINPID is gone, or 10 s are over', async () => {
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const gone = await healthcheck({ TODO_ADMIN_PORT: '1', MAINPID: String(pid) }, '--live');
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /^Not alive: http:\/\/127\.0\.0\.1:1\/live does not answer: /);
+
+  const late = preloading('let now = 0; performance.now = () => (now += 5_001);');
+  assert.equal((await healthcheck({ ...late, TODO_ADMIN_PORT: '1', MAINPID: '1' }, '--live')).code, 1);
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forReader } from '../../src/commands/progress.ts';
@@ -10,7 +11,7 @@ import { mountDisk, noMounts } from '../folder.ts';
 import { endOf, runProgram, start } from '../start.ts';
 import { compileDisk, noDisk } from '../storage/disk.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
-import { newDatabase, newPath } from '../storage/new-files.ts';
+import { fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
@@ -18,16 +19,13 @@ const server = await PostgresServer.startForAll('fsync=on');
 /** 4 MB. */
 const WHOLE = exportOf(idsTo(60_000));
 
-const PUT_BACK = ['import', '--only', 'deleted', '-'];
-
 /** Starts an import that has half of its file, and resolves when `isUnderWay`. */
 async function half(
   database: string,
   isUnderWay: () => boolean | Promise<boolean>,
-  words: readonly string[] = ['import', '-'],
   variables = {},
 ): Promise<ChildProcessWithoutNullStreams> {
-  const child = start(words, { ...variables, TODO_DATABASE: database });
+  const child = start(['import', '-'], { ...variables, TODO_DATABASE: database });
   child.stdin.write(WHOLE.slice(0, WHOLE.length / 2));
   while (child.stdin.writableLength !== 0 || !(await isUnderWay())) {
     assert.equal(child.exitCode, null);
@@ -66,30 +64,9 @@ for (const [signal, end, said] of ENDS) {
   });
 }
 
-for (const [engine, make] of [
-  ['SQLite', async () => `sqlite:${await newDatabase()}`],
-  ['PostgreSQL', () => server.makeMigrated()],
-] as const) {
-  test(`E3, E5 · todos that are put back into ${engine}: a kill or a cut changes nothing, and it can be done again`, async () => {
-    const database = await make();
-    for (const [signal, end, said] of ENDS) {
-      const child = await half(database, () => true, PUT_BACK);
-      child.kill(signal);
-      assert.deepEqual(await endOf(child), { end, said });
-    }
-    const cut = await half(database, () => true, PUT_BACK);
-    cut.stdin.end();
-    assert.equal((await endOf(cut)).end, 65);
-    const { stdout } = await runProgram(['check', '--database', database]);
-    assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
-    const putBack = await runProgram([...PUT_BACK, '--database', database], { input: WHOLE });
-    assert.match(putBack.stdout, /: todos 60000\n$/);
-  });
-}
-
 async function isImporting(database: string): Promise<boolean> {
   const sql =
-    "SELECT FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE 'INSERT INTO todos%'";
+    "SELECT FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%*/INSERT INTO todos%'";
   return (await server.execute(database, sql)).length > 0;
 }
 
@@ -116,22 +93,20 @@ test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whe
       CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON todos DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION wait()`,
   );
-  for (const words of [['import', '-'], PUT_BACK]) {
-    const child = start(words, { TODO_DATABASE: database });
-    child.stdin.end(WHOLE);
-    const ended = endOf(child);
-    const committing = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'";
-    while ((await server.execute(database, committing)).length === 0) {
-      assert.equal(child.exitCode, null);
-      await sleep(50);
-    }
-    // What it would say of a signal now, that nothing was changed, may be wrong: it waits for the end of the commit.
-    child.kill('SIGTERM');
-    await server.terminate(database);
-    const { end, said } = await ended;
-    assert.equal(end, 69);
-    assert.match(said, UNKNOWN);
+  const child = start(['import', '-'], { TODO_DATABASE: database });
+  child.stdin.end(WHOLE);
+  const ended = endOf(child);
+  const committing = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%*/COMMIT'";
+  while ((await server.execute(database, committing)).length === 0) {
+    assert.equal(child.exitCode, null);
+    await sleep(50);
   }
+  // What it would say of a signal now, that nothing was changed, may be wrong: it waits for the end of the commit.
+  child.kill('SIGTERM');
+  await server.terminate(database);
+  const { end, said } = await ended;
+  assert.equal(end, 69);
+  assert.match(said, UNKNOWN);
 });
 
 test('E5 · a disk that fails while SQLite commits: nobody knows whether it was done', {
@@ -141,15 +116,12 @@ test('E5 · a disk that fails while SQLite commits: nobody knows whether it was 
   const broken = newPath('broken');
   const library = await compileDisk(dirname(broken));
   const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
-  for (const words of [['import', '-'], PUT_BACK]) {
-    const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), words, disk);
-    writeFileSync(broken, '');
-    child.stdin.end(WHOLE.slice(WHOLE.length / 2));
-    const { end, said } = await endOf(child);
-    rmSync(broken);
-    assert.equal(end, 69);
-    assert.match(said, UNKNOWN);
-  }
+  const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), disk);
+  writeFileSync(broken, '');
+  child.stdin.end(WHOLE.slice(WHOLE.length / 2));
+  const { end, said } = await endOf(child);
+  assert.equal(end, 69);
+  assert.match(said, UNKNOWN);
 });
 
 test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
@@ -188,8 +160,6 @@ test('full disks: an import leaves what was there, an export leaves no file', {
     assert.deepEqual([code, stderr], [69, 'Cannot import: database or disk is full\n']);
     assert.equal(existsSync(path), before.length > 0);
   }
-  const putBack = await runProgram([...PUT_BACK, '--database', `sqlite:${path}`], { input: WHOLE });
-  assert.deepEqual([putBack.code, putBack.stderr], [69, 'Cannot import: database or disk is full\n']);
   const { stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
   assert.match(stdout, /\ntodos +0\nAll is well\.\n$/);
   const large = `sqlite:${newPath()}`;
@@ -198,6 +168,132 @@ test('full disks: an import leaves what was there, an export leaves no file', {
   assert.equal(code, 74);
   assert.match(stderr, /^Cannot export: ENOSPC: [^\n]*\n$/);
   assert.deepEqual(readdirSync(small).sort(), ['todos.db', 'todos.db-owner']);
+});
+
+/** Databases of 60,000 todos, each with a word of its own, and a backup of each. */
+async function twoBackups() {
+  return Promise.all(
+    ['one', 'two'].map(async (word) => {
+      const path = await newDatabase();
+      fill(path, 60_000, `printf('${word} %080d', i)`);
+      const copy = newPath(`${word}.db`);
+      await runProgram(['backup', copy, '--database', `sqlite:${path}`]);
+      return { word, path, copy };
+    }),
+  );
+}
+
+/** The one word of all todos of a file that is whole. */
+function wordOf(path: string): 'one' | 'two' {
+  using database = new DatabaseSync(path);
+  assert.deepEqual(Object.values(database.prepare('PRAGMA integrity_check').get() ?? {}), ['ok']);
+  const all = database
+    .prepare('SELECT substr(title, 1, 3) AS word, count(*) AS todos FROM todos GROUP BY 1')
+    .all();
+  assert.deepEqual(
+    all.map(({ todos }) => todos),
+    [60_000],
+  );
+  return all[0]?.word === 'one' ? 'one' : 'two';
+}
+
+for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+  test(`E3, E6 · a restore that ${signal} ends at any moment leaves the old database or the restored one, whole, and can be done again`, async () => {
+    const [one, two] = await twoBackups();
+    assert.ok(one !== undefined && two !== undefined);
+    const { path } = one;
+    const other = { one: two, two: one };
+    const ends = new Set<unknown>();
+    let longest = 0;
+    for (let kill = 0; kill < 10; kill += 1) {
+      const before = wordOf(path);
+      const wanted = other[before];
+      const began = performance.now();
+      const child = start(['restore', wanted.copy], { TODO_DATABASE: `sqlite:${path}` });
+      child.stdout.resume();
+      // The latest that came to its end shows how long one takes.
+      const timer = kill === 0 ? undefined : setTimeout(() => child.kill(signal), Math.random() * longest);
+      const { end, said } = await endOf(child);
+      clearTimeout(timer);
+      if (end === 0) longest = performance.now() - began;
+      ends.add(end);
+      const after = wordOf(path);
+      if (end === 0) assert.equal(after, wanted.word);
+      else if (signal === 'SIGINT') assert.equal(after, before);
+      const beside = readdirSync(dirname(path)).filter((name) => /^todos\.db\.2\S+Z$/.test(name));
+      for (const name of beside) {
+        assert.equal(wordOf(join(dirname(path), name)), before);
+        rmSync(join(dirname(path), name));
+      }
+      if (signal === 'SIGKILL') continue;
+      assert.ok(
+        end === 0 || end === 'SIGINT' || /it was ended by SIGINT, and nothing was changed/.test(said),
+        said,
+      );
+      assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
+    }
+    assert.ok(ends.size > 1, `ended by ${[...ends]} alone`);
+    const { code, stderr } = await runProgram(['restore', two.copy, '--database', `sqlite:${path}`]);
+    assert.equal(code, 0);
+    assert.equal(wordOf(path), 'two');
+    const left = readdirSync(dirname(path)).filter((name) => name.endsWith('.partial'));
+    for (const name of left) assert.ok(stderr.includes(name));
+  });
+}
+
+test('E3 · on a disk that is full, a restore changes nothing and leaves nothing; with room it is done', {
+  skip: noMounts(),
+}, async () => {
+  const [one, two] = await twoBackups();
+  assert.ok(one !== undefined && two !== undefined);
+  const { size } = statSync(one.path);
+  const small = newPath('small');
+  using _mounted = mountDisk(small, `${Math.round(size * 4.6)}`);
+  const path = join(small, 'todos.db');
+  copyFileSync(one.path, path);
+  const restored = () => runProgram(['restore', two.copy, '--database', `sqlite:${path}`]);
+  // None for the copy of the backup, for that of the old one, for the log of SQLite.
+  for (const room of [0.5, 1.5, 2.5]) {
+    const filler = join(small, 'filler');
+    writeFileSync(filler, Buffer.alloc(Math.round(size * (3.6 - room))));
+    const { code, stderr } = await restored();
+    assert.equal(code, 69);
+    assert.match(stderr, /^Cannot restore: [^\n]*(?:full|ENOSPC)[^\n]*\n$/);
+    assert.deepEqual(readdirSync(small).sort(), ['filler', 'todos.db', 'todos.db-owner']);
+    rmSync(filler);
+    assert.equal(wordOf(path), 'one');
+  }
+  // On a machine that has much to do, it says how far it is.
+  assert.equal((await restored()).code, 0);
+  assert.equal(wordOf(path), 'two');
+});
+
+test('E3 · on a disk that has room for a database and no log beside it, a restore of an export is whole', {
+  skip: noMounts(),
+}, async () => {
+  const [file, roomy, small] = [newPath('x.jsonl'), newPath(), newPath('small')];
+  writeFileSync(file, WHOLE);
+  await runProgram(['restore', file, '--database', `sqlite:${roomy}`]);
+  using _mounted = mountDisk(small, `${Math.round(statSync(roomy).size * 1.5)}`);
+  const path = join(small, 'todos.db');
+  const { code } = await runProgram(['restore', file, '--database', `sqlite:${path}`]);
+  assert.equal(code, 0);
+  using database = new DatabaseSync(path);
+  assert.deepEqual(database.prepare('SELECT count(*) AS todos FROM todos').get()?.todos, 60_000);
+});
+
+test('E3, E6 · a restore whose disk keeps nothing ends with 69 and one line, and leaves nothing', {
+  skip: noDisk(),
+}, async () => {
+  const [file, path, broken] = [newPath('x.jsonl'), await newDatabase(), newPath('broken')];
+  writeFileSync(file, exportOf([1]));
+  writeFileSync(broken, '');
+  const library = await compileDisk(dirname(broken));
+  rmSync(`${path}-owner`);
+  const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
+  const child = start(['restore', file], { ...disk, TODO_DATABASE: `sqlite:${path}` });
+  assert.deepEqual(await endOf(child), { end: 69, said: 'Cannot restore: EIO: i/o error, fsync\n' });
+  assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
 });
 
 test('a backup on a read-only disk is exported', { skip: noMounts() }, async () => {

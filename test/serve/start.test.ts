@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { listen, temporaryFolder } from '../folder.ts';
+import { closedToOthers, listen, temporaryFolder } from '../folder.ts';
 import { endOf, preloading, type Running, runProgram, start, startService } from '../start.ts';
+import { staysClosedAtSigusr1 } from './sigusr1.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
 
@@ -105,11 +107,18 @@ test('development greets with profile, environment, URL, the page for a browser,
   assert.ok(greeting.includes(`  a token    ${command}\n`), greeting);
 });
 
-test('development that trusts an issuer does not greet with a token command, which would refuse', async () => {
+test('development that trusts an issuer with a secret does not greet with a command for tokens of another', async () => {
   const auth = { issuer: 'https://issuer.test', audience: 'todo-service', secret: randomBytes(32) };
   await using service = await startService({ environment: 'development', auth });
   assert.match(service.stdout(), /profile shared-list, development/);
   assert.doesNotMatch(service.stdout(), /a token/);
+});
+
+test('development that trusts an issuer with keys of its own says that tokens of npm run token are not accepted', async () => {
+  const env = { TODO_AUTH_ISSUER: 'http://127.0.0.1:9', TODO_AUTH_AUDIENCE: 'todo-service' };
+  await using service = await startService({ environment: 'development', env });
+  const said = 'from http://127.0.0.1:9: those of "npm run -s token" are not accepted';
+  assert.ok(service.stdout().includes(`  a token    ${said}\n`), service.stdout());
 });
 
 test('development without the package of the reference page does not greet with its address', async () => {
@@ -141,6 +150,8 @@ test('production starts with one JSON line, and ends on SIGTERM with exit code 0
   assert.deepEqual([events[0].database, events[0].keys], [undefined, undefined]);
   assert.equal(service.stderr(), '');
 });
+
+test('D15 · SIGUSR1 opens no debugger', () => staysClosedAtSigusr1((env) => startService({ env })));
 
 test('the line of a start has the database and the source of keys as fields, without words for people', async () => {
   const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
@@ -240,12 +251,31 @@ for (const [variable, settings] of [
   });
 }
 
-test('D9 · a database that is no database is one line and exit code 69', async () => {
+test('D15 · a port that the process has no right to is one line that names the ways out, and exit code 78', {
+  skip: closedToOthers() || (firstFree() === 0 && 'this machine lets everybody have every port'),
+}, async () => {
+  const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
+  const env = { TODO_PORT: '1023', NODE_COMPILE_CACHE: '' };
+  const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo'], { env, ...user });
+  assert.equal(code, 78);
+  assert.match(
+    stderr,
+    /^Cannot start: cannot listen on 127\.0\.0\.1 port 1023: .* proxy, .*AmbientCapabilities=.*\n$/,
+  );
+});
+
+/** The first port that anybody may have. */
+function firstFree(): number {
+  const file = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+}
+
+test('D15 · a database that is no database is one line and exit code 65', async () => {
   await using data = await temporaryFolder();
   const path = join(data.path, 'letter.txt');
   await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));
   const where = ['--data-dir', data.path, '--database', `sqlite:${path}`];
   const { code, stderr } = await runProgram(['serve', '--environment', 'development', ...where]);
-  assert.equal(code, 69);
+  assert.equal(code, 65);
   assert.match(stderr, /^Cannot start: Cannot open the database ".*": .*\n$/);
 });

@@ -4,16 +4,20 @@
  *   DISK_KEPT        a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
  *   DISK_HELD        while this file exists, each sync adds a character to it and waits
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
- *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds; behind a
- *                    blank it may hold how many reads fail: then it goes
+ *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
+ *   DISK_UNSEEN      while this file exists, nobody can look at a file by its name: the look fails with EIO
+ *   DISK_THREADLESS  while this file exists, no thread starts, in whatever folder
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Reads through the descriptor at hand: to open and close the file again would drop this process's locks. */
@@ -78,19 +82,34 @@ int fdatasync(int fd) { return synced(fd, "fdatasync"); }
 ssize_t pread64(int fd, void *buffer, size_t size, off64_t at) {
   ssize_t (*real)(int, void *, size_t, off64_t) = (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
   const char *unreadable = getenv("DISK_UNREADABLE");
-  char path[4096], text[32] = "";
+  char path[4096], number[32] = "";
   int broken = unreadable == NULL ? -1 : open(unreadable, O_RDONLY);
   if (broken < 0) return real(fd, buffer, size, at);
-  ssize_t length = read(broken, text, sizeof text - 1);
+  ssize_t length = read(broken, number, sizeof number - 1);
   close(broken);
-  int number, left = 0;
   if (length <= 0 || watched(fd, path, sizeof path) == NULL) return real(fd, buffer, size, at);
-  if (sscanf(text, "%d %d", &number, &left) == 2) {
-    int fresh = open(unreadable, O_WRONLY | O_TRUNC);
-    if (left == 1) unlink(unreadable);
-    else dprintf(fresh, "%d %d", number, left - 1);
-    close(fresh);
-  }
-  errno = number;
+  errno = atoi(number);
   return -1;
+}
+
+/* Node.js alone looks at a name by the bare system call; SQLite calls stat. */
+long syscall(long number, ...) {
+  long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+  const char *folder = getenv("DISK_FOLDER");
+  long given[6];
+  va_list list;
+  va_start(list, number);
+  for (int i = 0; i < 6; i += 1) given[i] = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_statx && on("DISK_UNSEEN") && strncmp((const char *)given[1], folder, strlen(folder)) == 0) {
+    errno = EIO;
+    return -1;
+  }
+  return real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+      (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+  return on("DISK_THREADLESS") ? EAGAIN : real(thread, attributes, begin, argument);
 }

@@ -3,6 +3,7 @@ import { chmod, chown, copyFile, mkdir, rename, rm, stat, writeFile } from 'node
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { asNotUsable } from '../../src/files.ts';
 import { readPasswordFile } from '../../src/store/database.ts';
 import { addressOf } from '../../src/store/postgres/address.ts';
@@ -13,17 +14,17 @@ import { canaries } from '../canaries/canaries.ts';
 import { runProgram } from '../start.ts';
 import { moveThereAndBack } from './moving.ts';
 import { newPath } from './new-files.ts';
-import { noPgBouncer, startPgBouncer } from './pgbouncer.ts';
+import { missing, startPgBouncer, startPgpool } from './poolers.ts';
 import { openPatient, openPool } from './postgres-pool.ts';
 import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
 import { serve } from './served.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
-import { addedTo, found, listed } from './todos.ts';
+import { addedTo, found, listed, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();
 
-const CERTIFICATES = new URL('./tls/', import.meta.url).pathname;
+const CERTIFICATES = fileURLToPath(new URL('./tls/', import.meta.url));
 
 /** Gives the server its certificate, which is for `localhost`. */
 async function switchOnTls(): Promise<void> {
@@ -50,7 +51,8 @@ function reach(url: string, host: string, mode?: string, root?: string): string 
   reached.hostname = host;
   if (mode !== undefined) reached.searchParams.set('sslmode', mode);
   if (root !== undefined) reached.searchParams.set('sslrootcert', join(CERTIFICATES, root));
-  return reached.href;
+  // A space in a path: `URLSearchParams` writes it as a form does.
+  return reached.href.replaceAll('+', '%20');
 }
 
 /** Whether the connections of the service use TLS: one value when all do the same. */
@@ -323,7 +325,7 @@ async function pooled(settings: readonly string[] = NEEDED, ...lines: readonly s
   return { owner, direct, url, [Symbol.asyncDispose]: () => bouncer[Symbol.asyncDispose]() };
 }
 
-describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
+describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => {
   for (const [what, settings, wanted, ...lines] of [
     ['nothing', [], NEEDED],
     [
@@ -398,6 +400,53 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer() }, () => {
     assert.equal((await operator.inspect()).facts.todos, 0);
   });
 });
+
+describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') }, () => {
+  /** The address of a database by pgpool-II. The standby applies nothing more. */
+  async function balanced() {
+    const parts = new AsyncDisposableStack();
+    const { owner, url } = await server.makeOwnedDatabase();
+    for (const setting of NEEDED) await server.execute(server.url, `ALTER ROLE ${owner} SET ${setting}`);
+    const standby = parts.use(await server.startStandby());
+    await standby.execute(standby.url, 'SELECT pg_wal_replay_pause()');
+    const pgpool = parts.use(await startPgpool(server, standby));
+    return { url: atPort(url, pgpool.port), [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  }
+
+  test('D14 · no start and no answer depends on the standby, neither of a todo nor of the list', async () => {
+    await using through = await balanced();
+    await using store = await openPatient(through.url);
+    for (let round = 1; round <= 10; round += 1) {
+      const { id } = await addedTo(store, 'a');
+      assert.equal((await found(store, id))?.title, 'a');
+      await store.replace(id, replacement('b', true, 1));
+      assert.equal((await found(store, id))?.title, 'b');
+      assert.equal((await listed(store)).length, round);
+    }
+    await using fresh = await openPatient(through.url);
+    assert.equal((await listed(fresh)).length, 10);
+    await store.check();
+  });
+
+  test('E1, E2 · an import and an export through it are one transaction each', async () => {
+    await using through = await balanced();
+    await moveThereAndBack(11, newPath(), through.url);
+  });
+
+  test('D14 · a connection whose plain reads go to the standby is refused, with the sentence that names the balancer', async () => {
+    await using through = await balanced();
+    await using proxy = await startTcpProxy(Number(new URL(through.url).port));
+    proxy.edit = (sent) => Buffer.from(sent.toString('latin1').replaceAll(/\/\*.*?\*\//g, blank), 'latin1');
+    await assert.rejects(openPatient(proxy.through(through.url), { patienceMs: 0 }), {
+      name: 'StoreNotOpened',
+      message:
+        /: reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off$/,
+    });
+  });
+});
+
+/** Nothing that is as long. */
+const blank = (comment: string): string => ' '.repeat(comment.length);
 
 for (const [prepare, count] of [
   [true, 1],

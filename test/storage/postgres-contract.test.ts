@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piecesOf } from '../../src/http/message/answer.ts';
+import { piecesOf } from '../../src/pieces.ts';
 import { describeTodoStore } from './contract.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -20,7 +20,7 @@ describeTodoStore('PostgreSQL', {
   execute: async (sql) => {
     await server.execute(current, sql);
   },
-  ageKeys: "UPDATE idempotency_keys SET at = at - interval '24 hours'",
+  ageKeys: (seconds) => `UPDATE idempotency_keys SET at = at - interval '${seconds} s'`,
   countKeys: async () => {
     const [row] = await server.execute(current, 'SELECT count(*) FROM idempotency_keys');
     return Number(row?.count);

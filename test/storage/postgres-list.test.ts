@@ -26,9 +26,9 @@ class WatchedPool extends Database {
   /** Asks what changed since a transaction that is to come, as when the server was taken back to before it. */
   ahead = false;
 
-  override transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  override transaction<T>(first: string, work: (ask: Ask) => Promise<T>): Promise<T> {
     this.wholeReads += 1;
-    return super.transaction(work);
+    return super.transaction(first, work);
   }
 
   override read<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
@@ -53,7 +53,7 @@ async function openList(todos: number) {
     execute: (sql: string) => server.execute(url, sql),
     /** The list as a client gets it. */
     async text(): Promise<string> {
-      return bytesOf(await (await list.current()).select({ gzip: false })).toString();
+      return bytesOf(await (await list.current()).select()).toString();
     },
     current: () => list.current(),
     wholeReads: () => pool.wholeReads,

@@ -5,7 +5,7 @@ import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/
 import type { TodoStore } from '../../src/store/store.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, listenToSchema, newTodo, replacement } from './todos.ts';
+import { addedTo, found, listed, listenToSchema, newTodo, replacement } from './todos.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
 
@@ -50,6 +50,9 @@ const replace: Use = (store) => store.replace(1, replacement('b', true, 2));
 const remove: Use = (store) => store.remove(1);
 const find: Use = async (store) => store.find(1);
 const list: Use = async (store) => store.list();
+
+/** Nothing fails: it is found by a look. */
+const NO_ERROR = 'no error';
 
 const faults: readonly {
   readonly name: string;
@@ -139,6 +142,34 @@ const faults: readonly {
     works: [find, list, replace, remove],
   },
   {
+    name: 'a column of another type that takes no text',
+    code: '42804',
+    spoil: () =>
+      'ALTER TABLE todos DROP CONSTRAINT todos_title_check, ALTER COLUMN title TYPE integer USING 1',
+    mend: () => 'ALTER TABLE todos ALTER COLUMN title TYPE text',
+    reason: /^the column "title" of "todos" must be text, received integer$/,
+    fails: [create, createOnce, replace, remove, find, list],
+    works: [],
+  },
+  {
+    name: 'a column of another type that takes no boolean',
+    code: '22P02',
+    spoil: () => 'ALTER TABLE todos ALTER COLUMN done DROP DEFAULT, ALTER COLUMN done TYPE integer USING 0',
+    mend: () => 'ALTER TABLE todos ALTER COLUMN done TYPE boolean USING false',
+    reason: /^the column "done" of "todos" must be boolean, received integer$/,
+    fails: [replace, remove, find, list, create, createOnce],
+    works: [],
+  },
+  {
+    name: 'a column of another type that takes everything',
+    code: NO_ERROR,
+    spoil: () => 'ALTER TABLE todos ALTER COLUMN done DROP DEFAULT, ALTER COLUMN done TYPE text',
+    mend: () => 'ALTER TABLE todos ALTER COLUMN done TYPE boolean USING done::boolean',
+    reason: /^the column "done" of "todos" must be boolean, received text$/,
+    fails: [find, list, create, createOnce, replace, remove],
+    works: [],
+  },
+  {
     name: 'the right to use the schema that was revoked',
     code: '42P01',
     spoil: () => 'REVOKE USAGE ON SCHEMA public FROM PUBLIC',
@@ -167,6 +198,8 @@ describe('without a restart', { concurrency: true }, () => {
       const { url, role, store, told } = served;
       await listed(store);
       await server.execute(url, spoil(role));
+      // The next look is 5 s after the last one.
+      if (code === NO_ERROR) await sleep(5_000).then(() => assert.rejects(store.check()));
       for (const use of fails) await assert.rejects(use(store), isRefusedAs(reason));
       await assert.rejects(store.check(), isRefusedAs(reason));
       for (const use of works) await use(store);
@@ -179,6 +212,24 @@ describe('without a restart', { concurrency: true }, () => {
       for (const use of [find, list, create, createOnce, replace, remove]) await use(store);
     });
   }
+
+  test('D11 · columns of other types: what is read before the look that finds them is what it was (SELECTED)', async () => {
+    await using served = await serve();
+    const { url, store } = served;
+    const todo = { id: 1, title: 'a', done: false, categoryId: 1 };
+    assert.deepEqual(await listed(store), [todo]);
+    for (const [column, type] of [
+      ['category_id', 'bigint'],
+      ['done', 'text'],
+    ]) {
+      await server.execute(
+        url,
+        `ALTER TABLE todos ALTER COLUMN done DROP DEFAULT, ALTER COLUMN ${column} TYPE ${type}`,
+      );
+      assert.deepEqual(await listed(store), [todo]);
+      assert.deepEqual(await found(store, 1), todo);
+    }
+  });
 
   test('D12 · rows that are copied under the service: not ready, a create is refused, and migrate mends it', async () => {
     const url = await filled('');
@@ -218,6 +269,25 @@ test('D11 · a refusal of which the schema is not the reason stays what it is', 
   );
   await assert.rejects(create(store), { name: 'error', code: '42P01' });
   await store.check();
+  assert.deepEqual(told, []);
+});
+
+test('D11 · what was missing and is there again when somebody looks is asked for once more', async () => {
+  await using served = await serve();
+  const { url, store, told } = served;
+  // Twice it does what a right does that was revoked.
+  await server.execute(
+    url,
+    `CREATE SEQUENCE times;
+    CREATE FUNCTION twice() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+      IF nextval('public.times') < 3 THEN RAISE insufficient_privilege; END IF; RETURN NEW; END $$;
+    CREATE TRIGGER twice BEFORE INSERT ON todos FOR EACH ROW EXECUTE FUNCTION twice()`,
+  );
+  await addedTo(store, 'b');
+  assert.deepEqual(
+    (await listed(store)).map(({ title }) => title),
+    ['a', 'b'],
+  );
   assert.deepEqual(told, []);
 });
 

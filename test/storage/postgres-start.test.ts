@@ -223,6 +223,14 @@ test('check finds a constraint and an index that are not valid, and a trigger th
   ]);
 });
 
+test('D11 · check finds a column of another type', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'ALTER TABLE idempotency_keys ALTER COLUMN todo_id TYPE text');
+  assert.deepEqual(await server.faults(url), [
+    'the column "todo_id" of "idempotency_keys" must be integer, received text',
+  ]);
+});
+
 test('a database whose commits do not wait for the disk is refused', async () => {
   const url = await server.makeDatabase();
   await server.setForDatabase(url, 'synchronous_commit', 'off');

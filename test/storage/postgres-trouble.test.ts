@@ -128,7 +128,7 @@ test('a list that must be read as a whole waits no longer for a stalled server t
   await store.list();
   const [list] = await server.execute(
     url,
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query = 'COMMIT'",
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%COMMIT'",
   );
   using _stall = stall([Number(list?.pid)]);
   await server.execute(url, "SELECT pg_stat_reset_shared('bgwriter')");
@@ -353,7 +353,7 @@ test('a standby alone is refused at the start, in one line', async () => {
   const { pathname } = new URL(database);
   await assert.rejects(openPatient(atPort(database, standby.port), { patienceMs: 0 }), {
     name: 'StoreNotOpened',
-    message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": it is a standby, which takes no writes`,
+    message: `Cannot open the database "postgres://127.0.0.1:${standby.port}${pathname}": reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off`,
   });
 });
 

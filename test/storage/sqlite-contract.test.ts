@@ -13,7 +13,7 @@ describeTodoStore('SQLite', {
   openAgain: () => openSqliteStore(current),
   severalInstances: false,
   execute: async (sql) => execute(current, sql),
-  ageKeys: 'UPDATE idempotency_keys SET at = at - 86400',
+  ageKeys: (seconds) => `UPDATE idempotency_keys SET at = at - ${seconds}`,
   countKeys: async () => {
     using database = new DatabaseSync(current);
     return Number(database.prepare('SELECT count(*) AS count FROM idempotency_keys').get()?.count);

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { piecesOf } from '../../src/http/message/answer.ts';
+import { piecesOf } from '../../src/pieces.ts';
 import { knownFile } from '../../src/store/sqlite/file.ts';
-import { FileHealth } from '../../src/store/sqlite/health.ts';
+import { DatabaseHealth } from '../../src/store/sqlite/health.ts';
 import { SqliteList } from '../../src/store/sqlite/list.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/store/store.ts';
@@ -173,8 +173,8 @@ test('fifty versions of a list of 1.4 MB, a change between each, hold less than 
   const tags = new Set<string>();
   for (let version = 1; version <= 50; version += 1) {
     await store.replace(version * 397, replacement(`version ${version}`, true, 2));
-    const plain = await store.list({ gzip: true });
-    const list = await store.list({ gzip: true });
+    const plain = await store.list('gzip');
+    const list = await store.list('gzip');
     assert.deepEqual([plain.coding, list.coding], ['identity', 'gzip']);
     assert.ok(bytesOf(plain).length > 1_400_000);
     assert.deepEqual(gunzipSync(bytesOf(list)), bytesOf(plain));
@@ -237,7 +237,8 @@ test('what another program changes while the list is read is asked for again', a
   const path = newPath();
   await using store = await openSqliteStore(path);
   await addedTo(store, 'a');
-  await using health = new FileHealth(knownFile(path, path), () => {});
+  using reader = new DatabaseSync(path);
+  using health = new DatabaseHealth(knownFile(path, path), reader, () => {});
   await using list = new SqliteList(health, { ids: new Set(), adds: false });
   await list.current();
   list.forget('all');

@@ -5,12 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/store/sqlite/file.ts';
 import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
-import { temporaryFolder } from '../folder.ts';
+import { closedToOthers, temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 import { newPath } from './new-files.ts';
 
 // Rights do not bind root: as root, the programs run as another user; else, as the one who runs the tests.
 const root = process.getuid?.() === 0;
+const skip = closedToOthers();
 const uid = root ? 65_534 : (process.getuid?.() ?? 0);
 const gid = root ? 65_534 : (process.getgid?.() ?? 0);
 
@@ -53,13 +54,15 @@ async function refused(commands: readonly (readonly string[])[], wanted: RegExp)
   }
 }
 
-test('every command says EACCES of a folder that its user may not look into', async () => {
+test('every command says EACCES of a folder that its user may not look into', { skip }, async () => {
   using file = await ownFile();
   chmodSync(file.folder, 0o600);
   await refused(file.commands, /^Cannot [^\n]*: EACCES: permission denied, [^\n]*\n$/);
 });
 
-test('every command names owner and mode of a file that its user may not read, and the user', async () => {
+test('every command names owner and mode of a file that its user may not read, and the user', {
+  skip,
+}, async () => {
   using file = await ownFile();
   chmodSync(file.path, 0o000);
   if (root) chownSync(file.path, 1, 1);
@@ -69,7 +72,9 @@ test('every command names owner and mode of a file that its user may not read, a
   await refused(file.commands, new RegExp(reason));
 });
 
-test('a start on a file that may only be read leaves nothing behind that outlives the mistake', async () => {
+test('a start on a file that may only be read leaves nothing behind that outlives the mistake', {
+  skip,
+}, async () => {
   using file = await ownFile();
   chmodSync(file.path, 0o400);
   for (const words of file.commands) {
@@ -84,7 +89,9 @@ test('a start on a file that may only be read leaves nothing behind that outlive
 });
 
 for (const suffix of ['-wal', '-shm']) {
-  test(`every command names a todos.db${suffix} that somebody has left behind read-only`, async () => {
+  test(`every command names a todos.db${suffix} that somebody has left behind read-only`, {
+    skip,
+  }, async () => {
     using file = await ownFile();
     using other = new DatabaseSync(file.path);
     other.exec('PRAGMA journal_mode = WAL; SELECT 1 FROM todos');
@@ -97,14 +104,14 @@ for (const suffix of ['-wal', '-shm']) {
   });
 }
 
-test('migrate and serve name a todos.db-owner that their user may not write', async () => {
+test('migrate and serve name a todos.db-owner that their user may not write', { skip }, async () => {
   using file = await ownFile();
   chmodSync(`${file.path}-owner`, 0o400);
   const reason = new RegExp(`user ${uid} may not read and write "todos.db-owner": it belongs`);
   await refused(file.commands.slice(-2), reason);
 });
 
-test('every command names a folder in which its user may make no file', async () => {
+test('every command names a folder in which its user may make no file', { skip }, async () => {
   using file = await ownFile();
   chmodSync(file.folder, 0o500);
   const reason = new RegExp(`user ${uid} may not make files in "data": it belongs to user ${uid}`);
@@ -118,7 +125,9 @@ test('a connection that may only read makes no todos.db-shm', async () => {
   assert.equal(existsSync(`${file.path}-shm`), false);
 });
 
-test('who may only read a file may check and copy it beside the process that has it open, and leaves nothing behind', async () => {
+test('who may only read a file may check and copy it beside the process that has it open, and leaves nothing behind', {
+  skip,
+}, async () => {
   using file = await ownFile();
   const copies = join(file.folder, '..', 'copies');
   mkdirSync(copies);
@@ -139,7 +148,7 @@ test('who may only read a file may check and copy it beside the process that has
 });
 
 test('what root migrates, after the file beside it was lost, its user opens again', {
-  skip: root ? false : 'needs root: runs a command as root, and one as another user',
+  skip: root ? skip : 'needs root: runs a command as root, and one as another user',
 }, async () => {
   using file = await ownFile();
   rmSync(`${file.path}-owner`);

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 
-const SCRIPT = new URL('./sqlite-process.ts', import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL('./sqlite-process.ts', import.meta.url));
 
 export interface Starter extends AsyncDisposable {
   readonly process: ChildProcess;
@@ -17,7 +18,10 @@ export function start(path: string, patienceMs: number): Starter {
   const exited = once(child, 'exit');
   return {
     process: child,
-    said: once(child.stdout, 'data').then(([line]) => JSON.parse(String(line))),
+    // One that ends without a word has said its exit code.
+    said: Promise.race([once(child.stdout, 'data'), once(child, 'close')]).then(([line]) =>
+      JSON.parse(String(line)),
+    ),
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');
       await exited;

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
-  existsSync,
   openSync,
   readdirSync,
   rmSync,
@@ -17,15 +16,17 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, mock, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
-import { backupSqlite } from '../../src/store/sqlite/operator.ts';
+import { lackOf } from '../../src/store/sqlite/needs.ts';
+import { backupSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { mountDisk, noMounts } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { compileDisk, noDisk } from './disk.ts';
-import { fill, newDatabase, newPath } from './new-files.ts';
+import { execute, fill, newDatabase, newPath } from './new-files.ts';
 import { type Served, serveFile } from './served.ts';
 import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 
@@ -59,7 +60,7 @@ test('a lock that is gone in time is waited for', async () => {
 });
 
 test('D9 · a file that may not grow refuses a batch whole, goes on reading, and takes what fits', async () => {
-  const script = new URL('./full-disk-process.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('./full-disk-process.ts', import.meta.url));
   // 1024 or 512 KiB, as the shell counts; the process that starts there never sees the signal.
   const limited = `ulimit -f 1024 && exec "$0" "$@"`;
   const words = ['-c', limited, process.execPath, script, dirname(newPath())];
@@ -157,7 +158,7 @@ async function damagedFile(): Promise<{ readonly path: string; readonly id: numb
 async function trouble(served: Served): Promise<readonly string[]> {
   await served.logged('database-damaged');
   return served
-    .log('database-damaged', 'database-recovered', 'crash', 'store-unavailable')
+    .log('database-damaged', 'crash', 'store-unavailable')
     .map(({ level, event }) => `${level} ${event}`);
 }
 
@@ -182,7 +183,6 @@ for (const [what, pathOf] of [
     await refused(served, 'GET', '/todos/1');
     await refused(served, 'GET', '/todos');
     assert.equal((await served.ready()).status, 503);
-    // A stop waits until the file has been read whole.
     assert.equal(await served.stop(), 0);
     assert.deepEqual(await trouble(served), ['error database-damaged']);
     const [{ reason, path: said, msg } = {}] = served.log('database-damaged');
@@ -191,7 +191,7 @@ for (const [what, pathOf] of [
       {
         reason: 'database disk image is malformed',
         said: path,
-        msg: 'the database file is damaged, or its disk did not read it. It is read whole now; unless it is sound, it is used again only after a restart. Run "todo-service check"',
+        msg: 'the database file is damaged, or its disk did not read it. It is used again only after a restart. Run "todo-service check"',
       },
     );
   });
@@ -212,46 +212,183 @@ test('D11 · a file that is cut short under the service is a 503, not a crash', 
   assert.deepEqual(await trouble(served), ['error database-damaged']);
 });
 
+const WITH_KEY = { 'idempotency-key': 'k' };
+
+/** By hand: what is lost of a schema, how it comes back, SQLite's sentence, and which requests need it. */
+const LOSSES = [
+  [
+    'ALTER TABLE todos RENAME COLUMN title TO heading',
+    'ALTER TABLE todos RENAME COLUMN heading TO title',
+    'no such column: title',
+    {
+      'POST /todos': 503,
+      'GET /todos/1': 503,
+      'GET /todos': 503,
+      'PUT /todos/1': 503,
+      'DELETE /todos/1': 204,
+    },
+  ],
+  [
+    'ALTER TABLE idempotency_keys RENAME TO other_keys',
+    'ALTER TABLE other_keys RENAME TO idempotency_keys',
+    'no such table: idempotency_keys',
+    {
+      'POST /todos': 503,
+      'GET /todos/1': 200,
+      'GET /todos': 200,
+      'PUT /todos/1': 204,
+      'DELETE /todos/1': 204,
+    },
+  ],
+  [
+    'BEGIN; ALTER TABLE todos RENAME TO base; CREATE VIEW todos AS SELECT * FROM base; COMMIT',
+    'DROP VIEW todos; ALTER TABLE base RENAME TO todos',
+    'cannot modify todos because it is a view',
+    {
+      'POST /todos': 503,
+      'GET /todos/1': 200,
+      'GET /todos': 200,
+      'PUT /todos/1': 503,
+      'DELETE /todos/1': 503,
+    },
+  ],
+  [
+    'BEGIN; ALTER TABLE todos RENAME COLUMN done TO is_done; ALTER TABLE todos ADD done TEXT; COMMIT',
+    'ALTER TABLE todos DROP done; ALTER TABLE todos RENAME COLUMN is_done TO done',
+    'the column "done" of "todos" must be INTEGER, received TEXT',
+    {
+      'POST /todos': 503,
+      'GET /todos/1': 503,
+      'GET /todos': 503,
+      'PUT /todos/1': 503,
+      'DELETE /todos/1': 503,
+    },
+  ],
+] as const;
+
+for (const [lose, mend, sentence, wanted] of LOSSES) {
+  test(`D11 · lackOf finds that ${sentence}: 503 without Retry-After for what needs it, until it is back`, async () => {
+    const path = newPath();
+    await using served = await serveFile(path);
+    // Both threads have begun.
+    await served.post();
+    await served.list();
+    execute(path, lose);
+    const detail = `The database does not answer as it should: ${sentence}.`;
+    assert.deepEqual(await served.ready(), { status: 503, detail });
+    for (const [request, status] of Object.entries(wanted)) {
+      const [method = '', target = ''] = request.split(' ');
+      const body = method === 'GET' ? undefined : { title: 'a', categoryId: 1 };
+      const reply = await served.ask(method, target, body, method === 'POST' ? WITH_KEY : {});
+      assert.deepEqual([request, reply.status, reply.headers.get('retry-after')], [request, status, null]);
+    }
+    await using operator = openSqliteOperator(path);
+    assert.deepEqual((await operator.inspect()).faults, [sentence]);
+    execute(path, mend);
+    // Nobody asks meanwhile.
+    await served.logged('schema-mended');
+    // Without a key: a look for one would learn the schema.
+    await served.post();
+    const reply = await served.ask('POST', '/todos', { title: 'b', categoryId: 1 }, WITH_KEY);
+    assert.equal(reply.status, 201);
+    assert.equal((await served.list()).at(-1)?.title, 'b');
+    assert.equal((await served.ready()).status, 200);
+    const told = served.log('schema-broken', 'schema-mended', 'crash', 'store-unavailable');
+    assert.deepEqual(
+      told.map(({ event, reason }) => [event, reason]),
+      [
+        ['schema-broken', sentence],
+        ['schema-mended', undefined],
+      ],
+    );
+  });
+}
+
+test('D11 · what was missing and is there again when somebody looks is unavailable', async () => {
+  const path = newPath();
+  await using store = await openSqliteStore(path);
+  // The code of a table that is missing, of a schema that misses none.
+  execute(path, "CREATE TRIGGER t AFTER INSERT ON todos BEGIN SELECT json('{'); END");
+  await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreUnavailable', message: 'malformed JSON' });
+  await store.check();
+});
+
+test('D11 · a database whose schema lacks something is not opened', async () => {
+  const path = await newDatabase();
+  execute(path, LOSSES[3][0]);
+  await assert.rejects(openSqliteStore(path), {
+    name: 'StoreNotOpened',
+    message: `Cannot open the database "${path}": ${LOSSES[3][2]}`,
+  });
+});
+
+test('D11 · lackOf misses no column that no statement needs', async () => {
+  const path = await newDatabase();
+  execute(path, 'ALTER TABLE categories RENAME COLUMN name TO label');
+  using database = new DatabaseSync(path);
+  assert.equal(lackOf(database), undefined);
+});
+
+test('a thread that cannot prepare its statements says what the schema lacks', async () => {
+  const path = await newDatabase();
+  await using store = await openSqliteStore(path);
+  execute(path, LOSSES[1][0]);
+  await assert.rejects(store.add(newTodo('a', 1)), { name: 'StoreBroken', message: LOSSES[1][2] });
+});
+
 /** A service on a disk that can be made to fail. */
 interface FailingDisk extends Served {
-  /** From now on, every read of the database fails with this error, or only so many do. */
-  breakReads(errno: number, count?: number): void;
-  /** So many have failed. */
-  readsAgain(): Promise<void>;
+  /** From now on, every read of the database fails with this error. */
+  breakReads(errno: number): void;
   /** From now on, every sync fails. */
   breakSyncs(): void;
   /** From now on, every sync waits. */
   holdSyncs(): void;
   /** A sync does. */
   syncWaits(): Promise<void>;
+  releaseSyncs(): void;
+  /** From now on, nobody can look at a file by its name. */
+  hideFiles(): void;
+  /** From now on, no thread starts. */
+  refuseThreads(): void;
   mend(): void;
 }
 
-async function serveOnDisk(path = newPath()): Promise<FailingDisk> {
+async function serveOnDisk(
+  path = newPath(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<FailingDisk> {
   const [unreadable, broken, held] = [newPath('unreadable'), newPath('broken'), newPath('held')];
+  const [unseen, threadless] = [newPath('unseen'), newPath('threadless')];
   const served = await serveFile(path, {
     ...library,
     DISK_FOLDER: dirname(path),
     DISK_UNREADABLE: unreadable,
     DISK_BROKEN: broken,
     DISK_HELD: held,
+    DISK_UNSEEN: unseen,
+    DISK_THREADLESS: threadless,
+    ...env,
   });
   return {
     ...served,
-    breakReads: (errno, count) => writeFileSync(unreadable, `${errno} ${count ?? ''}`),
-    async readsAgain() {
-      while (existsSync(unreadable)) await pause(10);
-    },
+    breakReads: (errno) => writeFileSync(unreadable, `${errno}`),
     breakSyncs: () => writeFileSync(broken, ''),
     holdSyncs: () => writeFileSync(held, ''),
     async syncWaits() {
       while (statSync(held).size === 0) await pause(10);
     },
+    releaseSyncs: () => rmSync(held),
+    hideFiles: () => writeFileSync(unseen, ''),
+    refuseThreads: () => writeFileSync(threadless, ''),
     mend() {
-      for (const file of [unreadable, broken, held]) rmSync(file, { force: true });
+      for (const file of [unreadable, broken, held, unseen, threadless]) rmSync(file, { force: true });
     },
   };
 }
+
+const noThread = (name: string) =>
+  `The database does not answer as it should: The thread ${name} cannot be started: EAGAIN (ERR_WORKER_INIT_FAILED).`;
 
 describe('on a disk that fails', { skip }, () => {
   test('a list that cannot be read is a 503: the fault is not hidden by the end of its transaction', async () => {
@@ -278,28 +415,14 @@ describe('on a disk that fails', { skip }, () => {
   });
 
   for (const path of ['/todos', '/todos/1']) {
-    test(`D11 · a file of which once what GET ${path} needs is not read is read whole, and used again`, async () => {
-      await using disk = await serveOnDisk();
-      await disk.post();
-      disk.breakReads(constants.errno.EIO, 1);
-      await refused(disk, 'GET', path);
-      await disk.logged('database-recovered');
-      assert.equal((await disk.ask('GET', path)).status, 200);
-      await disk.post();
-      assert.equal((await disk.ready()).status, 200);
-      assert.deepEqual(await trouble(disk), ['error database-damaged', 'info database-recovered']);
-    });
-
-    test(`D11 · a file that is read for neither GET ${path} nor as a whole is not used until a restart`, async () => {
+    test(`D11 · a file of which what GET ${path} needs is not read once is not used until a restart`, async () => {
       const file = newPath();
       {
         await using disk = await serveOnDisk(file);
         await disk.post();
-        disk.breakReads(constants.errno.EIO, 2);
-        assert.equal((await disk.ask('GET', path)).status, 503);
-        await disk.readsAgain();
-        // A second reading would find it sound.
-        await pause(1_500);
+        disk.breakReads(constants.errno.EIO);
+        await refused(disk, 'GET', path);
+        disk.mend();
         await refused(disk, 'GET', '/todos/1');
         await refused(disk, 'GET', '/todos');
         await refused(disk, 'DELETE', '/todos/1');
@@ -310,6 +433,82 @@ describe('on a disk that fails', { skip }, () => {
       assert.equal((await again.ask('GET', path)).status, 200);
     });
   }
+
+  test('D16 · while nobody can look for the file, reads go on, and writes are refused until somebody can', async () => {
+    await using disk = await serveOnDisk();
+    await disk.post({ title: 'kept' });
+    await disk.list();
+    disk.hideFiles();
+    for (const [method, path] of [
+      ['POST', '/todos'],
+      ['DELETE', '/todos/1'],
+    ] as const) {
+      const reply = await disk.ask(method, path, { title: 'refused', categoryId: 1 });
+      assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '1']);
+    }
+    assert.equal((await disk.ask('GET', '/todos/1')).status, 200);
+    assert.deepEqual(await disk.titles(), ['kept']);
+    const reason = '"todos.db" cannot be looked at: EIO';
+    const detail = `The database does not answer as it should: ${reason}.`;
+    assert.deepEqual(await disk.ready(), { status: 503, detail });
+    disk.mend();
+    await disk.logged('database-seen');
+    await disk.post({ title: 'after' });
+    assert.deepEqual(await disk.titles(), ['kept', 'after']);
+    assert.equal((await disk.ready()).status, 200);
+    const told = disk.log('database-unseen', 'database-seen', 'database-gone', 'crash');
+    assert.deepEqual(
+      told.map(({ level, event, reason: said }) => [level, event, said]),
+      [
+        ['warn', 'database-unseen', reason],
+        ['info', 'database-seen', undefined],
+      ],
+    );
+  });
+
+  test('D16 · a write after whose commit nobody can look for the file is of unknown outcome, and all see it', async () => {
+    await using disk = await serveOnDisk(newPath(), { TODO_CACHE_MB: '1' });
+    await disk.post({ title: 'before' });
+    const read = async () => JSON.parse(await (await disk.ask('GET', '/todos/1')).text()).title;
+    assert.deepEqual([await read(), await disk.titles()], ['before', ['before']]);
+    disk.holdSyncs();
+    const write = disk.ask('PUT', '/todos/1', { title: 'after', categoryId: 1 });
+    await disk.syncWaits();
+    disk.hideFiles();
+    disk.releaseSyncs();
+    const reply = await write;
+    assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, null]);
+    assert.deepEqual([await read(), await disk.titles()], ['after', ['after']]);
+  });
+
+  test('D16 · while no thread starts, the list is a 503, /ready says why, and starts it once that is possible', async () => {
+    await using disk = await serveOnDisk();
+    await disk.post();
+    disk.refuseThreads();
+    const reply = await disk.ask('GET', '/todos');
+    assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '1']);
+    const { detail } = await disk.ready();
+    assert.equal(detail, noThread('reader-thread.ts'));
+    disk.mend();
+    await disk.readyWith(200);
+    assert.deepEqual(await disk.titles(), ['a']);
+    assert.deepEqual(disk.log('crash', 'uncaught'), []);
+  });
+
+  test('D16 · a service that cannot start the thread that writes stays, and is ready once it can', async () => {
+    // The threads that Node.js starts itself are there by then.
+    const refuse = `import { stat, writeFile } from 'node:fs/promises';
+      await stat('/'); await writeFile(process.env.DISK_THREADLESS, '');`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(refuse)}`;
+    await using disk = await serveOnDisk(newPath(), { NODE_OPTIONS });
+    await disk.post({ status: 503 });
+    const { detail } = await disk.readyWith(503);
+    assert.equal(detail, noThread('writer-thread.ts'));
+    disk.mend();
+    await disk.readyWith(200);
+    await disk.post();
+    assert.deepEqual(disk.log('crash', 'uncaught'), []);
+  });
 
   test('D9 · a commit whose sync fails is of unknown outcome', async () => {
     await using disk = await serveOnDisk();

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { freePort } from '../folder.ts';
 import { atPort } from './postgres-server.ts';
 
@@ -12,12 +13,16 @@ export interface TcpProxy extends AsyncDisposable {
   readonly firsts: Buffer[];
   /** Asked about the first bytes that a client sends: a promise keeps them back until it resolves. */
   gate: (first: Buffer) => Promise<void> | undefined;
+  /** What the server gets in place of what a client sends later. */
+  edit: (sent: Buffer) => Buffer;
   /** A connection string that goes through the proxy. */
   through(url: string): string;
   /** Refuses new connections; those that are there go on. */
   refuse(): void;
   /** Ends every connection at once, without a word to either side's program. */
   cut(): void;
+  /** Forwards nothing more on the connections that are there, and resets none. */
+  freeze(): void;
 }
 
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
@@ -35,7 +40,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       const upstream = connect(proxy.target, '127.0.0.1');
       keep(upstream);
       upstream.write(first);
-      client.pipe(upstream).pipe(client);
+      const edited = new Transform({ transform: (sent, _, done) => done(null, proxy.edit(sent)) });
+      client.pipe(edited).pipe(upstream).pipe(client);
       upstream.once('error', () => client.destroy());
       client.once('close', () => upstream.destroySoon());
     });
@@ -48,10 +54,14 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     target,
     firsts: [],
     gate: () => undefined,
+    edit: (sent) => sent,
     through: (url) => atPort(url, port),
     refuse: () => void server.close(),
     cut() {
       for (const socket of sockets) socket.resetAndDestroy();
+    },
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause();
     },
     [Symbol.asyncDispose]() {
       proxy.cut();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Tell } from '../../src/events.ts';
-import { piecesOf } from '../../src/http/message/answer.ts';
+import { piecesOf } from '../../src/pieces.ts';
 import type { ListRepresentation } from '../../src/store/list/version.ts';
 import type { Once, TodoStore } from '../../src/store/store.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   TodoRepresentation,
 } from '../../src/store/todo.ts';
 
-/** What an operator reads: the version of the schema that this program makes. The next migration raises it here alone. */
+/** What an operator reads: the version of the schema that this program makes. The next migration raises it. */
 export const SCHEMA_VERSION = { sqlite: 3, postgres: 4 };
 
 /** A parsed `CreateTodo`, for tests that begin behind the parser. */
