@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import { authenticateWith } from '../../src/auth/admit.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { draft, forge } from './forge.ts';
-import { HOSTILE } from './hostile-tokens.ts';
-import { issuerKeys, secretKeys, TRUST } from './trust.ts';
+import { issuerKeys, TRUST } from './trust.ts';
 
-const keys = { issuer: issuerKeys(), secret: secretKeys() };
+const keys = issuerKeys();
 
 /** The lines about one token by the name of the check. */
 async function examined(token: string, claims = {}) {
-  const expected = { ...TRUST, claims, keys: keys.issuer, now: Date.now };
+  const expected = { ...TRUST, claims, keys, now: Date.now };
   const { verdict, lines } = await examineToken(token, expected);
   return {
     verdict,
@@ -21,24 +20,6 @@ async function examined(token: string, claims = {}) {
 async function lineOf(check: 'issuer' | 'audience' | 'roles', claims: object): Promise<string> {
   return (await examined(forge(draft('p256', { claims })))).lines.get(check) ?? '';
 }
-
-test('token verify comes to the verdict of the service for every hostile token and its twin', async () => {
-  for (const row of HOSTILE) {
-    const trust = { ...TRUST, keys: keys[row.keys], now: Date.now };
-    const authenticate = authenticateWith(trust);
-    for (const token of [row.twin, row.token]) {
-      const { verdict, lines } = await examineToken(token, trust);
-      const accepted = verdict === 'accepted';
-      const { code } = await authenticate(`Bearer ${token}`);
-      assert.equal(accepted, code === 'accepted', row.what);
-      assert.equal(
-        accepted,
-        lines.every(({ result }) => result === 'ok'),
-        row.what,
-      );
-    }
-  }
-});
 
 test('every check of a good token is ok', async () => {
   const { verdict, lines } = await examined(forge(draft()));
@@ -74,7 +55,12 @@ for (const [check, claims, says] of [
     `${OTHER_ISSUER} "urn:todo-service:development": a development token, which only development accepts`,
   ],
   ['audience', { aud: ['account', 'todo-service'] }, 'ok: ["account","todo-service"]'],
-  ['audience', { aud: ['account'] }, `${OTHER_AUDIENCE} ["account"]`],
+  ['audience', { aud: ['todo-web'] }, `${OTHER_AUDIENCE} ["todo-web"]`],
+  [
+    'audience',
+    { aud: 'todo-web', at_hash: 'lSc0IU_3KmgmFaYhdW_Saw' },
+    `${OTHER_AUDIENCE} "todo-web": an ID token (it has "at_hash"), send the access token in its place`,
+  ],
   [
     'audience',
     { aud: ['todo-service', 7] },
@@ -160,7 +146,7 @@ for (const [header, says] of HEADERS) {
     const token = forge(draft('p256', { header }));
     const line = (await examined(token)).lines.get('form') ?? '';
     assert.equal(line.slice(-says.length), says);
-    const answer = await authenticateWith({ ...TRUST, keys: keys.issuer, now: Date.now })(`Bearer ${token}`);
+    const answer = await authenticateWith({ ...TRUST, keys, now: Date.now })(`Bearer ${token}`);
     const challenge = 'answer' in answer ? answer.answer.headers?.['www-authenticate'] : undefined;
     assert.doesNotMatch(challenge ?? 'null', /jku|crit|logout|null|none/);
   });
@@ -180,7 +166,7 @@ test('an unknown key is told with the known ones', async () => {
 });
 
 test('keys that cannot be had are no fault of the token, and are said', async () => {
-  const down = { ...keys.issuer, current: () => undefined, describe: () => 'the issuer' };
+  const down = { ...keys, current: () => undefined, describe: () => 'the issuer' };
   const { verdict, lines } = await examineToken(forge(draft()), { ...TRUST, keys: down, now: Date.now });
   assert.equal(verdict, 'unavailable');
   assert.equal(lines.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
@@ -194,6 +180,7 @@ const PASTED: readonly (readonly [string, RegExp])[] = [
   ['opaque', /not a JWT/],
   ['a.b', /2 parts/],
   ['YWI=.b.c', /padding/],
+  ['x'.repeat(20_699), /20699 bytes. Where the head of the request exceeds 16 KiB, the answer is 431/],
 ];
 
 for (const [token, says] of PASTED) {

@@ -22,7 +22,7 @@ const GROUPS: readonly (readonly [string | RegExp, readonly Row[]])[] = [
   ['The token is longer than 12 KiB', headers.tooLong],
   ['The header of the token cannot be read', headers.brokenHeaders],
   ['The header of the token has a parameter that is not accepted', headers.refusedParameters],
-  ['The token is of a kind that is not accepted', headers.otherKinds],
+  ['The token is of a kind that is not accepted', [...headers.otherKinds, ...claims.otherKinds]],
   ['The algorithm of the token is not accepted', headers.otherAlgorithms],
   ['The key of the token is unknown', headers.unknownKeys],
   ['The signature of the token is invalid', brokenSignatures],

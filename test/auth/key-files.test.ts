@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseSecrets, readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
+import { readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
 import { asNotUsable } from '../../src/files.ts';
 import { temporaryFolder } from '../folder.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
@@ -94,40 +94,30 @@ for (const [what, content, reason] of FAULTS) {
   });
 }
 
-const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 const SECRET = Buffer.from('a secret of thirty-two bytes ...');
-
 const OTHER = Buffer.from('another secret of as many bytes.');
 const base64 = SECRET.toString('base64');
 const [first, second] = [`base64:${base64}`, `base64:${OTHER.toString('base64')}`];
+const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 
-/** Content of the secret file, the secrets; undefined for what is no base64. */
-const SECRETS: readonly (readonly [string, string | Buffer, ...(Buffer | undefined)[]])[] = [
-  ['bytes', SECRET, SECRET],
-  ['bytes and a line break', `${SECRET}\n`, SECRET],
-  ['bytes and a line break of Windows', `${SECRET}\r\n`, SECRET],
-  ['bytes and two line breaks', `${SECRET}\n\n`, Buffer.from(`${SECRET}\n`)],
-  ['bytes that are a carriage return at the end', `${SECRET}\r`, Buffer.from(`${SECRET}\r`)],
-  ['bytes that are no text', Buffer.from([0, 255, 10, 13, 0]), Buffer.from([0, 255, 10, 13, 0])],
-  ['bytes, whatever the second line', `${SECRET}\n${second}`, Buffer.from(`${SECRET}\n${second}`)],
-  ['64 hex digits, which stay digits', HEX, Buffer.from(HEX)],
-  ['base64 without the word', base64, Buffer.from(base64)],
-  ['nothing', '', Buffer.alloc(0)],
+/** Content of the secret file, the secrets. */
+const SECRETS: readonly (readonly [string, string | Buffer, ...Buffer[]])[] = [
   ['base64', first, SECRET],
   ['base64 and a line break', `${first}\n`, SECRET],
-  ['base64 in lines of Windows', `base64:\r\n${base64.replaceAll(/.{20}/g, '$&\r\n')}\r\n`, SECRET],
-  ['two secrets', `${first}\n${second}\n`, SECRET, OTHER],
-  ['two secrets, Windows, no last line break', `${first}\r\n${second}`, SECRET, OTHER],
-  ['two secrets and empty lines', `${first}\n\n\n${second}\n\n`, SECRET, OTHER],
-  ['two secrets, cut', `${first.slice(0, 20)}\n${first.slice(20)}\n${second}`, SECRET, OTHER],
-  ...['AAA', 'AA=A', 'A A=', '_-8=', 'AB==', 'not base64!'].map(
-    (text) => [`"${text}", no base64`, `base64:${text}`, undefined] as const,
-  ),
+  ['text, of which nothing but the line break is dropped', 'text: base64:äöü secret of text 💡 \n', text()],
+  ['64 hex digits, which stay digits', `text:${HEX}`, Buffer.from(HEX)],
+  ['two secrets, Windows, no last line break', `${first}\r\ntext:${OTHER}`, SECRET, OTHER],
+  ['two secrets and empty lines', `\n${first}\n\n\n${second}\n\n`, SECRET, OTHER],
 ];
 
+function text(): Buffer {
+  return Buffer.from(' base64:äöü secret of text 💡 ');
+}
+
 for (const [what, content, ...secrets] of SECRETS) {
-  test(`a secret file with ${what} is read as it says, in its order`, () => {
-    assert.deepEqual(parseSecrets(Buffer.from(content)), secrets);
+  test(`readSecretFile · a file with ${what} is read as it says, in its order`, async () => {
+    await using folder = await temporaryFolder();
+    assert.deepEqual((await readSecretFile(await folder.write('secret', content))).secrets, secrets);
   });
 }
 
@@ -142,42 +132,87 @@ test('the command of docs/identity-providers.md makes a file with one secret, wh
   assert.deepEqual([file.secrets.map((secret) => secret.length), file.readableByOthers], [[64], false]);
 });
 
+/** Made with `openssl req -x509 -newkey ed25519 -nodes -subj /CN=todo`. */
+const CERTIFICATE =
+  'MIIBMjCB5aADAgECAhQuSPEqNdj3jzZKugwwSaEeARqyJjAFBgMrZXAwDzENMAsGA1UEAwwEdG9kbzAeFw0yNjExMjExOTQy' +
+  'NTJaFw0zNjExMTgxOTQyNTJaMA8xDTALBgNVBAMMBHRvZG8wKjAFBgMrZXADIQBKuCGdGEs4hxoKyz9F9Iso/YNgHmiRZxDK' +
+  'HVr/BDquCKNTMFEwHQYDVR0OBBYEFPerxPkfATurXUlBKZkX3l+VgHmaMB8GA1UdIwQYMBaAFPerxPkfATurXUlBKZkX3l+V' +
+  'gHmaMA8GA1UdEwEB/wQFMAMBAf8wBQYDK2VwA0EAImSZB9Z2caLJuefxr1SdSxl2orwOXiMzykh/ZkWFYfX9JAwAyZyz18pi' +
+  'c5ZDC4Nz8T8M/9HJwRkDc4ZwCp+fAQ==';
+
+/** What is taken for a secret by mistake. */
+const KEYS_IN_DER = [
+  ...(['rsa', 'p256', 'p521', 'ed'] as const).map((name) =>
+    publicKey(name).export({ type: 'spki', format: 'der' }),
+  ),
+  publicKey('rsa').export({ type: 'pkcs1', format: 'der' }),
+  privateKey('rsa').export({ type: 'pkcs1', format: 'der' }),
+  privateKey('p256').export({ type: 'sec1', format: 'der' }),
+  privateKey('ed').export({ type: 'pkcs8', format: 'der' }),
+  Buffer.from(CERTIFICATE, 'base64'),
+];
+
 /** A secret will not do, or their number: what is said, without any of the content. */
 const UNSOUND: readonly (readonly [string, string | Buffer, RegExp])[] = [
+  ['nothing', '', /^it must hold a line that begins with "base64:" or "text:"$/],
   ['six secrets', lines(6), /^it must hold at most 5 secrets, received 6$/],
-  ['the same secret twice', `${first}\n${second}\n${first}\n`, /^it must not hold the same secret twice$/],
+  [
+    'the same secret twice',
+    `${first}\n${second}\ntext:${SECRET}\n`,
+    /^it must not hold the same secret twice$/,
+  ],
   [
     'a secret and the same with a zero behind it, which HMAC takes for the same',
     `${first}\nbase64:${Buffer.concat([SECRET, Buffer.alloc(1)]).toString('base64')}\n`,
     /^it must not hold the same secret twice$/,
   ],
-  ['a second one that is cut off', `${first}\n${second.slice(0, -2)}`, /^secret 2 must be base64 with/],
-  ['a second one that is empty', `${first}\nbase64:\n`, /^secret 2 must have at least 32 bytes .* 0 bytes$/],
-  ['a note behind it', `${first} # until June\n${second}`, /^secret 1 must be base64 with/],
-  ['a note above the second', `${first}\n# the new one\n${second}`, /^secret 1 must be base64 with/],
-  ['a NUL in it', `${first}\n${second}\0`, /^secret 2 must be base64 with/],
-  ['one of equal bytes', `${first}\nbase64:${'A'.repeat(42)}A=\n`, /^secret 2 must be random bytes/],
+  ...['AAA', 'AA=A', 'A A=', '_-8=', 'AB==', 'not base64!', `${base64} # until June`, `${base64}\0`].map(
+    (encoded) => [`base64:${encoded}`, `${first}\nbase64:${encoded}`, /^line 2 must be base64 with/] as const,
+  ),
+  ['a second one that is empty', `${first}\nbase64:\n`, /^line 2 must have at least 32 bytes .* 0 bytes$/],
   [
-    'a public key',
-    `${first}\nbase64:${publicKey('rsa').export({ type: 'spki', format: 'der' }).toString('base64')}`,
-    /^secret 2 must be an HMAC secret, received what looks like a key/,
+    '31 bytes',
+    `text:${SECRET.subarray(1)}`,
+    /^line 1 must have at least 32 bytes \(RFC 7518 §3\.2\), received 31/,
   ],
+  ['one of equal bytes', `${first}\nbase64:${'A'.repeat(42)}A=\n`, /^line 2 must be random bytes/],
   [
     'the secret of development',
     `${first}\nbase64:${Buffer.concat([Buffer.from('todo-service development'), SECRET]).toString('base64')}`,
-    /^secret 2 must not be a development key$/,
+    /^line 2 must not be a development key$/,
   ],
-  ['31 bytes', SECRET.subarray(1), /^it must have at least 32 bytes \(RFC 7518 §3\.2\), received 31 bytes$/],
-  ['32 times a NUL', '\0'.repeat(32), /^it must be random bytes, received 32 times the same byte$/],
-  ['64 times a letter', 'x'.repeat(64), /^it must be random bytes, received 64 times the same byte$/],
-  ['a byte order mark', `\uFEFF${first}\n${second}\n`, /^it must begin with "base64:"/],
-  ['UTF-16', Buffer.from(`\uFEFF${first}\r\n`, 'utf16le'), /^it must begin with "base64:"/],
-  ['an empty line above', `\n${first}\n`, /^it must begin with "base64:"/],
-  [
-    'base64 of the whole file',
-    `base64:${Buffer.from(first).toString('base64')}`,
-    /^it must begin with "base64:"/,
-  ],
+  ...[
+    ['bytes as they are', SECRET],
+    ['base64 that goes on in a second line', `${first}\n${base64}\n`],
+    ['a note above', `# the new one\n${first}`],
+    ['a byte order mark', `\uFEFF${first}\n`],
+    ['UTF-16', Buffer.from(`${first}\r\n`, 'utf16le')],
+    ['a JWK', JSON.stringify(symmetric)],
+    ['a PEM public key', pem('rsa')],
+  ].map(
+    ([what, content = '']) =>
+      [`${what}`, content, /^line [12] must be a secret, which begins with "base64:" or "text:"$/] as const,
+  ),
+  ...[pem('rsa'), pem('p256'), privatePem].map(
+    (text) =>
+      [
+        'base64 of a key in PEM',
+        `base64:${Buffer.from(text).toString('base64')}`,
+        /^line 1 must be an HMAC secret, received a key or/,
+      ] as const,
+  ),
+  ...KEYS_IN_DER.flatMap((der) => [
+    [
+      'a key in DER',
+      `${first}\nbase64:${der.toString('base64')}`,
+      /^line 2 must be an HMAC secret, received a key or/,
+    ] as const,
+    [
+      'base64 of a key as text',
+      `text:${der.toString('base64')}`,
+      /^line 1 must be an HMAC secret, received a key or/,
+    ] as const,
+  ]),
 ];
 
 function lines(count: number): string {
@@ -199,4 +234,12 @@ test('five secrets are as many as a file may hold', async () => {
   await using folder = await temporaryFolder();
   const file = await readSecretFile(await folder.write('secret', lines(5)));
   assert.equal(file.secrets.length, 5);
+});
+
+test('readSecretFile takes random bytes for no key in DER, whatever they begin with', async () => {
+  await using folder = await temporaryFolder();
+  for (let round = 0; round < 200; round += 1) {
+    const secret = Buffer.concat([Buffer.from([0x30, 0x20 + (round % 100)]), randomBytes(32 + (round % 70))]);
+    await readSecretFile(await folder.write('secret', `base64:${secret.toString('base64')}`));
+  }
 });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
+import { parseClaimPath } from '../../src/auth/identity.ts';
+import { fixedKeys, readKeySet } from '../../src/auth/keys/keys.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { temporaryFolder } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { forge, jwks, type KeyName, privateKey, signer } from './forge.ts';
+import KEYCLOAK from './keycloak.json' with { type: 'json' };
 import { callerOf, issuerKeys, TRUST } from './trust.ts';
 
 /** The tokens that a provider's source writes, with names, hosts, times and keys of the test, and what comes of them. */
@@ -103,7 +107,14 @@ const FIXTURES: readonly Fixture[] = [
       aud: 'https://app.example.org',
     },
     settings: { TODO_AUTH_ISSUER: 'https://app.example.org', TODO_AUTH_AUDIENCE: 'https://app.example.org' },
-    roles: [[{ role: 'editor' }, true, '"editor"']],
+    roles: [
+      [{ role: 'editor' }, true, '"editor"'],
+      [
+        { role: 'user,editor' },
+        false,
+        '"user,editor"; "user,editor" in "/role" is one role: a string is never split, a list has several',
+      ],
+    ],
   },
 ];
 
@@ -129,14 +140,77 @@ for (const { provider, key, header, claims, settings, roles } of FIXTURES) {
   });
 }
 
-test('docs/identity-providers.md has the settings with which these tokens are read', () => {
+test('docs/identity-providers.md has the settings with which these tokens are read, and the versions that were tried', () => {
   const page = readFileSync('docs/identity-providers.md', 'utf8');
   const wanted = FIXTURES.flatMap(({ provider, settings }) => [
     `## ${provider}`,
     ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
   ]);
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const tried = [
+    `| oidc-provider | ${devDependencies['oidc-provider']} |`,
+    `| Keycloak | ${KEYCLOAK.keycloak} |`,
+    `${KEYCLOAK.tokens.length} of its tokens`,
+  ];
   assert.deepEqual(
-    wanted.filter((text) => !page.includes(text)),
+    [...wanted, ...tried].filter((text) => !page.includes(text)),
     [],
   );
 });
+
+/** The tokens of `keycloak.json`, which a real one made, with its keys; at a time when most of them are valid. */
+const keycloak = {
+  ...TRUST,
+  issuer: KEYCLOAK.issuer,
+  keys: fixedKeys(readKeySet(KEYCLOAK.jwks).keys, 'Keycloak'),
+  now: () => Date.parse('2026-11-23T12:00:00Z'),
+};
+
+for (const [at, [audience = '', roleClaim = '']] of KEYCLOAK.settings.entries()) {
+  test(`A5, A10 · tokens of Keycloak ${KEYCLOAK.keycloak}, for ${audience}, role in "${roleClaim}": who may write`, async () => {
+    const claims = roleClaim === '' ? {} : { role: parseClaimPath(roleClaim) };
+    const authenticate = authenticateWith({ ...keycloak, audience, claims });
+    const answers: [string, string][] = [];
+    for (const { name, token } of KEYCLOAK.tokens) {
+      const result = await authenticate(`Bearer ${token}`);
+      const may = 'identity' in result && (canWriteTodos(result.identity) ? 'writes' : 'reads');
+      answers.push([name, may || result.code]);
+    }
+    assert.deepEqual(
+      answers,
+      KEYCLOAK.tokens.map(({ name, answers: wanted }) => [name, wanted[at]]),
+    );
+  });
+}
+
+/** What `token verify` says as the next step, by the token of Keycloak and the check. */
+for (const [name, check, says] of [
+  [
+    'other-client-no-audience',
+    'audience',
+    'must be or contain "todo-service", received "account"; Keycloak writes "account" into most tokens of a realm: never ' +
+      'trust it, add a mapper "Audience"',
+  ],
+  [
+    'dpop-bound',
+    'signature',
+    'made with that key; the token is bound to a key or a certificate ("cnf"), which is not checked here',
+  ],
+  [
+    'id-token',
+    'form',
+    'The token is of a kind that is not accepted. Its claim "typ" is "ID": send the access token in its place.',
+  ],
+  [
+    'alg-HS256',
+    'key',
+    'no key with kid "d9ba3050-b4d9-46bd-8f36-e70409eb3ec2" in Keycloak: a provider publishes no key for HMAC; let it sign ' +
+      'with RS256 or ES256',
+  ],
+] as const) {
+  test(`examineToken says the next step for the token ${name} of Keycloak`, async () => {
+    const { token = '' } = KEYCLOAK.tokens.find((one) => one.name === name) ?? {};
+    const { lines } = await examineToken(token, keycloak);
+    assert.equal(lines.find((line) => line.check === check)?.detail, says);
+  });
+}

@@ -10,12 +10,21 @@ import { listen } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { callerOf } from './trust.ts';
 
+const PAGE = readFileSync('docs/identity-providers.md', 'utf8');
+
 const CLIENT = { client_id: 'ada', client_secret: 'a secret between ada and the provider' };
 
 /** A private RSA key as the provider wants it. */
 function providerKey(kid: string) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
+}
+
+/** The configuration that the page shows for oidc-provider, with these claims. */
+async function shownConfiguration(claimsOf: () => object) {
+  const [, code = ''] = /## oidc-provider\n.*?```js\n(.*?)```/s.exec(PAGE) ?? [];
+  const { configuration } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return configuration(claimsOf);
 }
 
 /**
@@ -29,27 +38,19 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
   const server = createServer((request, response) => answer(request, response));
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   let granted: readonly string[] = [];
+  const shown = await shownConfiguration(() => ({ name: 'Ada', realm_access: { roles: granted } }));
 
   function restart(...keys: typeof published): void {
     const provider = new Provider(issuer, {
       jwks: { keys },
       clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
       ttl: { ClientCredentials: 600 },
+      ...shown,
       features: {
+        ...shown.features,
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
-        resourceIndicators: {
-          enabled: true,
-          defaultResource: () => 'urn:todo-service',
-          getResourceServerInfo: () => ({
-            scope: '',
-            audience: 'todo-service',
-            accessTokenFormat: 'jwt',
-            jwt: { sign: { alg: 'RS256' } },
-          }),
-        },
       },
-      extraTokenClaims: () => ({ name: 'Ada', realm_access: { roles: granted } }),
     });
     answer = provider.callback();
   }
@@ -118,8 +119,7 @@ test('with two settings and the claim of its roles, the tokens of a provider rea
   assert.equal(accepted.code, 0, accepted.stdout);
   const known = `known, from the issuer ${settings.TODO_AUTH_ISSUER}\n`;
   assert.ok(accepted.stdout.includes(known), accepted.stdout);
-  const page = readFileSync('docs/identity-providers.md', 'utf8');
-  const [, shown = ''] = /token verify - < token\.txt\n```\n\n```\n(.*?)```/s.exec(page) ?? [];
+  const [, shown = ''] = /token verify - < token\.txt\n```\n\n```\n(.*?)```/s.exec(PAGE) ?? [];
   const forOthers = { TODO_AUTH_AUDIENCE: 'another-service', TODO_AUTH_ROLE_CLAIM: '' };
   const refused = await verify(await provider.token('editor'), forOthers);
   assert.equal(refused.code, 1);

@@ -234,6 +234,45 @@ test('however many unknown keys are named, they cause one fetch per cooldown', a
   assert.equal(remote.issuer.timesKeysWereAsked(), 3);
 });
 
+test('A7 · an issuer that rotates three times within the cooldown is asked each time: what brought the key costs none', async () => {
+  let time = 0;
+  await using remote = await discover({ keys: jwks('rsa') }, { cooldownMs: 30_000, clock: () => time });
+  await remote.keys.refresh();
+  for (const name of ['p256', 'ed', 'p384'] as const) {
+    time += 1500;
+    remote.issuer.keys = jwks(name);
+    assert.equal(await remote.codeOf(forge(draft(name))), 'accepted');
+  }
+  assert.equal(remote.issuer.timesKeysWereAsked(), 4);
+  const strange = () => remote.codeOf(forge(draft('p256', { header: { kid: 'strange' } })));
+  assert.deepEqual([await strange(), await strange()], ['key-unknown', 'key-unknown']);
+  assert.equal(remote.issuer.timesKeysWereAsked(), 5, 'one that did not bring the key costs the cooldown');
+});
+
+test('A7 · a token of an unknown key asks for keys only if its kind, issuer, audience and times speak for it', async () => {
+  await using remote = await discover();
+  await remote.keys.refresh();
+  for (const claims of [{ iss: 'https://a.example' }, { aud: 'account' }, { exp: 1 }, { nbf: 9e9 }]) {
+    assert.equal(
+      await remote.codeOf(forge(draft('p256', { header: { kid: 'strange' }, claims }))),
+      'key-unknown',
+    );
+  }
+  const refresh = forge(draft('p256', { header: { kid: 'strange' }, claims: { typ: 'Refresh' } }));
+  assert.equal(await remote.codeOf(refresh), 'kind');
+  assert.equal(remote.issuer.timesKeysWereAsked(), 1);
+});
+
+test('keys-loaded names at most eight keys, each cut at 100 characters, and says how many there are', async () => {
+  const many = manyKeys.slice(0, 48).map((key, at) => ({ ...key, kid: `${at}-${'x'.repeat(1000)}` }));
+  await using remote = await discover({ keys: { keys: many } });
+  await remote.keys.refresh();
+  const line = remote.lines.find(({ event }) => event === 'keys-loaded');
+  assert.equal(line?.keys, 48);
+  assert.equal(line?.kids?.length, 8);
+  assert.ok(JSON.stringify(line).length < 1500, JSON.stringify(line));
+});
+
 test('tokens that come while keys are fetched wait for them, first keys and new ones', async () => {
   await using remote = await discover({ keys: jwks('rsa') });
   const codesOfTwo = (name: KeyName) =>

@@ -136,34 +136,24 @@ test('of several sources only one may be set, and a name that may be the secret 
 
 test('what is wrong with a secret is told with the name of its file, and with nothing of it', async () => {
   await using folder = await temporaryFolder();
-  const file = await folder.write('secret', 'a secret that nobody may ever s');
+  const file = await folder.write('secret', 'text:a secret that nobody may ever s');
   const { faults } = await read({ ...TRUSTED, TODO_AUTH_SECRET_FILE: file });
   assert.deepEqual(faults, [
     `TODO_AUTH_SECRET_FILE must name a file with HMAC secrets, received "${file}": ` +
-      'it must have at least 32 bytes (RFC 7518 §3.2), received 31 bytes',
+      'line 1 must have at least 32 bytes (RFC 7518 §3.2), received 31 bytes',
   ]);
 });
 
 /** Ways to bring a development key into production: the variable that names a file, and what the file holds. */
-const SMUGGLED: readonly (readonly [
-  string,
-  Variable,
-  (key: { kid: string; k: string }) => string | Buffer,
-])[] = [
-  ['its file as secret', 'TODO_AUTH_SECRET_FILE', (key) => JSON.stringify(key)],
-  [
-    'its file as secret, without what is secret in it',
-    'TODO_AUTH_SECRET_FILE',
-    ({ kid }) => JSON.stringify({ kty: 'oct', kid }),
-  ],
+const SMUGGLED: readonly (readonly [string, Variable, (key: { kid: string; k: string }) => string])[] = [
+  ['its file as secret', 'TODO_AUTH_SECRET_FILE', (key) => `text:${JSON.stringify(key)}`],
   ['its file as secret, in base64', 'TODO_AUTH_SECRET_FILE', (key) => `base64:${btoa(JSON.stringify(key))}`],
-  ['its secret', 'TODO_AUTH_SECRET_FILE', ({ k }) => Buffer.from(k, 'base64url')],
   [
     'its secret in base64',
     'TODO_AUTH_SECRET_FILE',
     ({ k }) => `base64:${Buffer.from(k, 'base64url').toString('base64')}`,
   ],
-  ['the text of its secret', 'TODO_AUTH_SECRET_FILE', ({ k }) => k],
+  ['the text of its secret', 'TODO_AUTH_SECRET_FILE', ({ k }) => `text:${k}`],
   ['its file as keys', 'TODO_AUTH_KEYS_FILE', (key) => JSON.stringify(key)],
   ['its kid', 'TODO_AUTH_KEYS_FILE', ({ kid }) => JSON.stringify(jwkOf(publicKey('ed'), kid))],
 ];
@@ -204,11 +194,10 @@ test('a damaged development key is a fault in development', async () => {
 
 test('A12 · production does not start with a development key, and all faults are in one message: 78, no stack', async () => {
   await using folder = await temporaryFolder();
-  const path = join(folder.path, 'development-key.json');
-  await openDevelopmentKey(path);
+  const { secret } = await openDevelopmentKey(join(folder.path, 'development-key.json'));
   const env = {
     TODO_AUTH_ISSUER: 'http://login.example.org',
-    TODO_AUTH_SECRET_FILE: path,
+    TODO_AUTH_SECRET_FILE: await folder.write('secret', `base64:${secret.toString('base64')}`),
     TODO_AUTH_ROLE_CLAIM: '/~',
     TODO_AUTH_CLOCK_TOLERANCE: '1h',
   };
@@ -217,6 +206,6 @@ test('A12 · production does not start with a development key, and all faults ar
   for (const variable of ['ISSUER', 'AUDIENCE', 'SECRET_FILE', 'ROLE_CLAIM', 'CLOCK_TOLERANCE']) {
     assert.match(stderr, new RegExp(`^ {2}TODO_AUTH_${variable} must `, 'm'));
   }
-  assert.match(stderr, /: it must not be a development key$/m);
+  assert.match(stderr, /: line 1 must not be a development key$/m);
   assert.doesNotMatch(stderr, /\n\s+at |Error:/);
 });

@@ -17,7 +17,7 @@ await damaged.write('development-key.json', '{');
 
 const DATA = ['--data-dir', folder.path];
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
-const SECRET_FILE = await folder.write('secret', 'a secret of more than thirty-two bytes');
+const SECRET_FILE = await folder.write('secret', 'text:a secret of more than thirty-two bytes');
 
 function create(args: readonly string[], env: Record<string, string> = {}) {
   return runProgram(['token', 'create', '--name', 'ada', ...args], { env });

@@ -49,6 +49,8 @@ export interface Line {
   readonly event: string;
   readonly msg: string;
   readonly reason: string;
+  readonly kids?: readonly string[];
+  readonly keys?: number;
 }
 
 /** A log that a test reads. */

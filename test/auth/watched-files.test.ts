@@ -40,7 +40,7 @@ async function watch(kind: FileSource['kind'], content: string) {
   const folder = await temporaryFolder();
   const path = await folder.write('file', content);
   const { tell, lines } = keptLog();
-  const keys = await openWatchedKeys({ kind, path }, { tell });
+  const keys = await openWatchedKeys({ kind, path }, tell);
   return {
     path,
     keys,
@@ -153,7 +153,7 @@ test('a secret file that every user of the machine may read gets a line in the l
   ] as const) {
     await chmod(file.path, mode);
     const { tell, lines } = keptLog();
-    await using _keys = await openWatchedKeys({ kind: 'secret-file', path: file.path }, { tell });
+    await using _keys = await openWatchedKeys({ kind: 'secret-file', path: file.path }, tell);
     const told = lines.filter(({ event }) => event === 'secret-file-readable');
     assert.equal(told.length, times, mode.toString(8));
   }
@@ -172,7 +172,7 @@ test('a secret that Kubernetes replaces through its links is read again', async 
   await symlink('..1', at('..data'));
   await symlink('..data/secret', at('secret'));
   const source = { kind: 'secret-file', path: at('secret') } as const;
-  await using keys = await openWatchedKeys(source, { tell: () => {} });
+  await using keys = await openWatchedKeys(source, () => {});
   const codeOf = verdictsWith(keys);
   await symlink('..2', at('..data_tmp'));
   await rename(at('..data_tmp'), at('..data'));
@@ -195,7 +195,7 @@ test('a secret that was taken out while a start waited for its database is never
   await folder.write('secret', contentOf(NEW));
   await chmod(path, 0o644);
   const { tell, lines } = keptLog();
-  await using keys = await openKeys(settings, { tell });
+  await using keys = await openKeys(settings, tell);
   const codeOf = verdictsWith(keys);
   assert.deepEqual([await codeOf(tokenOf(OLD)), await codeOf(tokenOf(NEW))], ['signature', 'accepted']);
   assert.deepEqual(
@@ -226,7 +226,10 @@ for (const [variable, name, content] of [
       const settings = await settingsWith(variable, path);
       await damage(path);
       const message = `The ${name} "${path}" has changed: ${reason}`;
-      await assert.rejects(openKeys(settings, { tell: () => {} }), { name: 'NotUsable', message });
+      await assert.rejects(
+        openKeys(settings, () => {}),
+        { name: 'NotUsable', message },
+      );
     });
   }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import { after, test } from 'node:test';
+import { startProxy } from '../client/proxy.ts';
 import { listen } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { openWatched, startChromium } from './browser.ts';
@@ -10,8 +11,16 @@ import { openWatched, startChromium } from './browser.ts';
 const source = await readFile(new URL('../../client/src/client.ts', import.meta.url), 'utf8');
 const script = stripTypeScriptTypes(source);
 
+/** Of requests below `/api`, which nobody answers but with a login. */
+const mounted: string[] = [];
+
 /** A page that has nothing but the client, on an origin of its own. */
 const application = createServer((request, response) => {
+  if (request.url?.startsWith('/api/')) {
+    mounted.push(`${request.method} ${request.url}`);
+    response.writeHead(302, { Location: '/login' }).end();
+    return;
+  }
   const isScript = request.url === '/client.js';
   response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html' });
   response.end(isScript ? script : '<!doctype html><link rel="icon" href="data:,"><title>Todos</title>');
@@ -35,7 +44,10 @@ const VISIT = `
   const invalid = await client.create({ title: '', categoryId: 2 }).catch(problem);
   const { todos } = await client.list();
   const missing = await client.get(77).catch(problem);
-  return { todo, isTagged: typeof etag === 'string', same: read.todo === again.todo, stale, invalid, todos, missing };
+  const headers = { Authorization: 'Bearer ' + token, 'X-Request-Id': '1', baggage: 'a=b' };
+  const { status, headers: seen } = await fetch(baseUrl + '/nope', { method: 'PUT', headers });
+  const strange = [status, seen.get('vary')];
+  return { todo, isTagged: typeof etag === 'string', same: read.todo === again.todo, stale, invalid, todos, missing, strange };
 `;
 
 test('an application of an allowed origin reads and writes with the client', async () => {
@@ -53,6 +65,7 @@ test('an application of an allowed origin reads and writes with the client', asy
     invalid: [400, 'One or more validation errors occurred.'],
     todos: [{ ...todo, done: true }],
     missing: [404, 'Not Found'],
+    strange: [404, 'Accept, Origin'],
   });
 });
 
@@ -67,4 +80,37 @@ test('an application of another origin gets a TodoError without a status', async
     })(${JSON.stringify(list.url)})`,
   );
   assert.deepEqual(seen, [true, 'GET /todos got no answer', true]);
+});
+
+test('across origins an unchanged list costs one preflight, and is read from the cache of the browser', async () => {
+  await using list = await startList({ env: { TODO_CORS_ORIGINS: origin } });
+  await using proxy = await startProxy(list.url);
+  await using watched = await openWatched(browser, origin);
+  const same = await watched.page.evaluate(
+    `(async (baseUrl, token) => {
+      const { createTodoClient } = await import('/client.js');
+      const client = createTodoClient({ baseUrl, token });
+      const lists = [];
+      for (let read = 0; read < 20; read += 1) lists.push((await client.list()).todos);
+      return lists.every((todos) => todos === lists[0]);
+    })(${JSON.stringify(proxy.url)}, ${JSON.stringify(list.editor)})`,
+  );
+  assert.equal(same, true);
+  assert.deepEqual(
+    proxy.seen.map(({ line }) => line),
+    ['OPTIONS /todos 204', 'GET /todos 200', ...Array.from({ length: 19 }, () => 'GET /todos 304')],
+  );
+});
+
+test('a page reads the service below a path of its own, and a redirect to a login is an error that is not repeated', async () => {
+  await using watched = await openWatched(browser, origin);
+  const seen = await watched.page.evaluate(
+    `(async () => {
+      const { createTodoClient } = await import('/client.js');
+      const { name, status, message } = await createTodoClient({ baseUrl: '/api' }).list().catch((error) => error);
+      return [name, status, message];
+    })()`,
+  );
+  assert.deepEqual(seen, ['TodoError', 0, '0 is a redirect, which the service never gives']);
+  assert.deepEqual(mounted, ['GET /api/todos']);
 });

@@ -26,16 +26,16 @@ const operations = {
   ],
 } as const;
 
-/** Sent from the page as it fills them in, one after the other: method and path, URL, what the page says. */
+/** Sent from the page as it fills them in, one after the other: title, method and path, URL, what the page says. */
 const requests = {
   'shared-list': [
-    ['get /todos', '/todos', '200 OK'],
-    ['post /todos', '/todos', '201 Created'],
-    ['put /todos/{id}', '/todos/1', '204 No Content'],
+    ['List all todos', 'get /todos', '/todos', '200 OK'],
+    ['Create a todo', 'post /todos', '/todos', '201 Created'],
+    ['Replace a todo', 'put /todos/{id}', '/todos/1', '204 No Content'],
   ],
   'error-demo': [
-    ['get /todos/{id}', '/todos/1', '200 OK'],
-    ['post /todos/{id}/complete', '/todos/1/complete', '200 OK'],
+    ['Read a todo', 'get /todos/{id}', '/todos/1', '200 OK'],
+    ['Complete a todo', 'post /todos/{id}/complete', '/todos/1/complete', '200 OK'],
   ],
 } as const;
 
@@ -60,8 +60,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       await using watched = await openWatched(browser, url);
       const { page } = watched;
       for (const [title, call] of operations[profile]) {
-        await page.getByRole('link', { name: `${title} HTTP Method:` }).click();
-        await page.getByRole('heading', { name: title, exact: true }).waitFor();
+        await goTo(page, title);
         await testButton(page, call).waitFor();
       }
       const shown = await page.getByRole('button', { name: /^Test Request/ }).count();
@@ -72,7 +71,8 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       await using watched = await openWatched(browser, url);
       const { page, requested, complaints } = watched;
       if (profile === 'shared-list') await paste(page, 'Bearer Token', token);
-      for (const [call, path, outcome] of requests[profile]) {
+      for (const [title, call, path, outcome] of requests[profile]) {
+        await goTo(page, title);
         await testButton(page, call).click();
         await page.getByRole('button', { name: /^Send \w+ request/ }).click();
         await page.getByRole('link', { name: outcome }).waitFor();
@@ -100,6 +100,12 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       assert.match((await complaint).text(), /Content Security Policy/);
     });
   });
+}
+
+/** The page makes an operation when somebody comes near it. */
+async function goTo(page: Page, title: string): Promise<void> {
+  await page.getByRole('link', { name: `${title} HTTP Method:` }).click();
+  await page.getByRole('heading', { name: title, exact: true }).waitFor();
 }
 
 /** The button that opens the form for a request, for example `get /todos/{id}`. */

@@ -103,14 +103,100 @@ test('a validation failure is a TodoProblem with what is wrong with each member'
   assert.equal(error.outcomeUnknown, false);
 });
 
-test('the token is asked for with every attempt', async () => {
-  const tokens = ['a.b.c', service.editor];
-  const client = clientWith({ token: async () => tokens.shift() ?? '' });
+/** A client whose tokens these are, in order; the last comes again. */
+function renewing(...tokens: string[]) {
+  const asked: boolean[] = [];
+  const token = ({ refused }: { readonly refused: boolean }) => {
+    asked.push(refused);
+    return (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? '';
+  };
+  return { asked, client: clientWith({ token, retries: 0 }) };
+}
+
+test('after a 401 a request is repeated once, with a token in place of the refused one', async () => {
+  const { asked, client } = renewing('a.b.c', service.editor);
+  await client.create(MILK);
+  await client.list();
+  assert.deepEqual(asked, [false, true, false]);
+  assert.deepEqual(lines(), ['POST /todos 401', 'POST /todos 201', 'GET /todos 200']);
+});
+
+test('a second 401 is told, and a token that is a string is not tried twice', async () => {
+  const { asked, client } = renewing('a.b.c');
   const refused = await errorOf(client.list());
   assert.ok(refused instanceof TodoProblem);
   assert.equal(refused.type, 'https://tools.ietf.org/html/rfc9110#section-15.5.2');
   assert.equal(refused.title, 'Unauthorized');
-  await client.list();
+  assert.deepEqual(asked, [false, true]);
+  assert.equal((await errorOf(clientWith({ token: 'a.b.c' }).list())).status, 401);
+  assert.equal(lines().length, 3);
+});
+
+test('however many calls wait for a token, one is asked for, and one in its place', async () => {
+  const asked: [refused: boolean, give: (token: string) => void][] = [];
+  const client = clientWith({
+    token: ({ refused }) => new Promise((resolve) => asked.push([refused, resolve])),
+  });
+  const calls = [client.list(), client.me(), client.create(MILK)];
+  const give = async (token: string, seen: number) => {
+    while (lines().length < seen) await new Promise(setImmediate);
+    asked.at(-1)?.[1](token);
+  };
+  await give('a.b.c', 0);
+  await give(service.editor, 3);
+  await Promise.all(calls);
+  assert.deepEqual(
+    asked.map(([refused]) => refused),
+    [false, true],
+  );
+});
+
+test('a 401 to an older token is repeated with the newest, and nobody is asked for another', async () => {
+  const { asked, client } = renewing('a.b.c', service.editor);
+  const older = client.list();
+  await new Promise(setImmediate);
+  await Promise.all([older, client.me()]);
+  assert.deepEqual(asked, [false, false]);
+});
+
+test('a 401 asks for another token, whenever another call begins meanwhile', async ({ mock }) => {
+  const fetched = mock.method(globalThis, 'fetch');
+  for (let turns = 0; turns < 30; turns += 1) {
+    let token = 'old';
+    const client = clientWith({ token: ({ refused }) => (token = refused ? 'new' : token) });
+    const other = Promise.withResolvers<unknown>();
+    fetched.mock.mockImplementation(async (_, sent) => {
+      if (new Headers(sent?.headers).get('authorization') === 'Bearer new')
+        return Response.json({ name: null });
+      let left = turns;
+      const begin = () => (left-- > 0 ? queueMicrotask(begin) : other.resolve(client.me()));
+      if (fetched.mock.callCount() === 0) begin();
+      return new Response(null, { status: 401 });
+    });
+    fetched.mock.resetCalls();
+    await Promise.all([client.me(), other.promise]);
+  }
+});
+
+test('an abort ends the wait of one call for a token, and a token that could not be had is asked for again', async () => {
+  const asked: PromiseWithResolvers<string>[] = [];
+  const client = clientWith({
+    token: () => {
+      asked.push(Promise.withResolvers());
+      return asked.at(-1)?.promise ?? '';
+    },
+  });
+  const controller = new AbortController();
+  const left = client.list({ signal: controller.signal });
+  const stayed = client.list();
+  controller.abort(new Error('The page was left'));
+  await assert.rejects(left, /The page was left/);
+  for (const one of asked) one.reject(new Error('offline'));
+  await assert.rejects(stayed, /offline/);
+  const later = client.list();
+  asked.at(-1)?.resolve(service.editor);
+  await later;
+  assert.equal(asked.length, 2);
 });
 
 test('the error about a refused token says why it was refused', async () => {
@@ -223,7 +309,6 @@ test('the page of a proxy is a TodoError with its status, after as many repeats 
 
 for (const [name, answer] of [
   ['a page of HTML', { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' }],
-  ['a redirect', { status: 302, headers: { location: 'https://login.example/' } }],
   ['half a problem', { status: 500, headers: PROBLEM, body: '{"title":' }],
 ] as const) {
   test(`${name} instead of an answer is a TodoError, and a create has an unknown outcome`, async () => {
@@ -235,6 +320,40 @@ for (const [name, answer] of [
     assert.equal((await errorOf(clientWith({ retries: 0 }).list())).outcomeUnknown, false);
   });
 }
+
+test('a redirect is an error with its status, is not followed, and no read is repeated for it', async () => {
+  const redirect = { status: 302, headers: { location: `${proxy.url}/me` } };
+  proxy.fates.push(redirect, redirect);
+  const read = await errorOf(clientWith().list());
+  assert.equal(read.message, '302 is a redirect, which the service never gives');
+  assert.equal(read.status, 302);
+  assert.equal((await errorOf(clientWith().create(MILK))).outcomeUnknown, true);
+  assert.equal(lines().length, 2);
+});
+
+test('in a page the base is a path, the browser sends the tags, and what has the tag of before is not parsed', async () => {
+  Object.defineProperty(globalThis, 'location', { configurable: true, value: new URL(proxy.url) });
+  const client = clientWith({ baseUrl: '/api' });
+  Reflect.deleteProperty(globalThis, 'location');
+  const headers = { 'content-type': 'application/json', etag: '"x"' };
+  proxy.fates.push({ status: 200, headers, body: '[]' }, { status: 200, headers, body: '[' });
+  const { todos } = await client.list();
+  assert.equal((await client.list()).todos, todos);
+  assert.deepEqual(lines(), ['GET /api/todos 200', 'GET /api/todos 200']);
+  assert.equal(proxy.seen.at(-1)?.headers['if-none-match'], undefined);
+});
+
+test('cookies are left out, except where Cloudflare Workers know no such option', async ({ mock }) => {
+  const fetched = mock.method(globalThis, 'fetch');
+  await clientWith().list();
+  const known = Object.getOwnPropertyDescriptor(Request.prototype, 'credentials') ?? {};
+  Reflect.deleteProperty(Request.prototype, 'credentials');
+  await clientWith().list();
+  Object.defineProperty(Request.prototype, 'credentials', known);
+  const [first, second] = fetched.mock.calls.map(({ arguments: [, sent] }) => sent);
+  assert.equal(first?.credentials, 'omit');
+  assert.ok(second !== undefined && !('credentials' in second));
+});
 
 test('an aborted call ends with the reason of its signal, while it waits too', async () => {
   const reason = new Error('The page was left');
@@ -272,7 +391,8 @@ for (const [name, isChange, call] of CALLS) {
 
 for (const [name, isChange, call] of CALLS) {
   const hasJson = name !== 'replace' && name !== 'remove';
-  for (const body of ['<h1>Log in</h1>', '42', 'null', '"ada"', hasJson ? '' : '{}']) {
+  const strange = name === 'list' ? '[{"id":1,"title":"a","done":false,"categoryId":"1"}]' : '[]';
+  for (const body of ['<h1>Log in</h1>', '42', 'null', '"ada"', '{"a":1}', strange, hasJson ? '' : '{}']) {
     test(`a 200 with ${JSON.stringify(body)} is no answer to ${name}`, async () => {
       proxy.fates.push({ status: 200, body });
       const error = await errorOf(call(clientWith()));

@@ -6,13 +6,15 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
+import { run } from '../../tools/command.ts';
 import { listen, temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
 import { todo } from '../todo.ts';
@@ -40,122 +42,6 @@ async function configOf(env: Readonly<Record<string, string>>): Promise<Config> 
   return config;
 }
 
-const demo = await startService({ profile: 'error-demo', env: { TODO_ADMIN_PORT: '0' } });
-after(() => demo[Symbol.asyncDispose]());
-
-const answersOf = (paths: readonly string[]) =>
-  Promise.all(paths.map(async (path) => (await fetch(demo.adminUrl + path)).status));
-
-describe('docs/kubernetes.yaml', () => {
-  const text = read('docs/kubernetes.yaml');
-  const objects = parseAllDocuments(text).map((document) => document.toJS());
-  const object = (kind: string) => objects.find((each) => each.kind === kind);
-  const { replicas, strategy, template } = object('Deployment').spec;
-  const [container] = template.spec.containers;
-  const [migrating] = object('Job').spec.template.spec.containers;
-  const variables = Object.fromEntries(
-    container.env.map(({ name, value }: { name: string; value?: string }) => [
-      name,
-      value ?? 'postgres://todo@db.example/todos',
-    ]),
-  );
-  const portOf = (name: string) =>
-    container.ports.find((port: { name: string }) => port.name === name)?.containerPort;
-
-  test('names the image of this version, and a Job that is another one for each version', () => {
-    const image = `registry.example/todo-service:${manifest.version}`;
-    assert.deepEqual([container.image, migrating.image], [image, image]);
-    const { name, labels } = object('Job').metadata;
-    assert.equal(name, `todo-service-migrate-${manifest.version.replaceAll('.', '-')}`);
-    assert.deepEqual(labels, object('Job').spec.template.metadata.labels);
-    assert.match(text, new RegExp(`^#   kubectl apply .* --selector app=${labels.app}$`, 'm'));
-    assert.match(text, new RegExp(`^#   kubectl wait --for=condition=Complete .* job/${name}$`, 'm'));
-  });
-
-  test('lets the Job alone migrate, with the database of the instances and the same rights in the container', async () => {
-    assert.deepEqual([container.args, migrating.args], [['serve', '--no-migrate'], ['migrate']]);
-    for (const args of [container.args, migrating.args])
-      assert.equal((await runProgram([...args, '--help'])).code, 0);
-    for (const variable of migrating.env)
-      assert.deepEqual(
-        variable,
-        container.env.find(({ name }: { name: string }) => name === variable.name),
-      );
-    assert.deepEqual(migrating.securityContext, container.securityContext);
-    const job = object('Job').spec.template.spec;
-    assert.deepEqual(job.securityContext, template.spec.securityContext);
-    assert.equal(job.restartPolicy, 'Never');
-  });
-
-  test('has variables that the service takes, and the ports that follow from them', async () => {
-    const { port, host, admin, profile } = await configOf(variables);
-    assert.equal(portOf('http'), port);
-    assert.equal(portOf('admin'), admin?.port);
-    assert.deepEqual([host, admin?.host], ['0.0.0.0', '0.0.0.0']);
-    assert.equal(profile.name === 'shared-list' && profile.database.engine, 'postgresql');
-  });
-
-  test('asks paths that the admin listener answers, and lets no database restart a pod', async () => {
-    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
-    assert.deepEqual(await answersOf(probes.map(({ httpGet }) => httpGet.path)), [200, 200, 200]);
-    assert.deepEqual(
-      probes.map(({ httpGet }) => httpGet.port),
-      ['admin', 'admin', 'admin'],
-    );
-    assert.equal(container.livenessProbe.httpGet.path, '/live');
-  });
-
-  test('gives a pod more time to stop than it takes', async () => {
-    assert.ok(template.spec.terminationGracePeriodSeconds > longestStop(await configOf(variables)));
-  });
-
-  test('lets a pod have more memory than the alert speaks of', () => {
-    const alert = Number(/process_memory_usage_bytes\S* > (\d+)/.exec(read('docs/alerts.yaml'))?.[1]);
-    assert.ok(Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]) * 2 ** 30 > alert);
-  });
-
-  test('is never without an instance', () => {
-    assert.equal(replicas, 2);
-    assert.deepEqual(strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } });
-    assert.equal(object('PodDisruptionBudget').spec.minAvailable, 1);
-    assert.equal(object('PodDisruptionBudget').spec.unhealthyPodEvictionPolicy, 'AlwaysAllow');
-  });
-
-  test('runs as a user of the image who may do nothing, and the policy and the service find its pods', () => {
-    assert.equal(
-      template.spec.securityContext.runAsUser,
-      Number(/^USER (\d+)/m.exec(read('Containerfile'))?.[1]),
-    );
-    const { readOnlyRootFilesystem, capabilities } = container.securityContext;
-    assert.deepEqual([readOnlyRootFilesystem, capabilities], [true, { drop: ['ALL'] }]);
-    const selectors = [
-      object('PodMonitor').spec.selector.matchLabels,
-      object('PodDisruptionBudget').spec.selector.matchLabels,
-      object('Service').spec.selector,
-    ];
-    for (const labels of selectors) assert.deepEqual(labels, template.metadata.labels);
-    const apps = [template, object('Job').spec.template].map(({ metadata }) => metadata.labels.app);
-    assert.notEqual(apps[0], apps[1], 'requests must not go to the Job');
-    const [pods] = object('NetworkPolicy').spec.podSelector.matchExpressions;
-    assert.deepEqual(pods, { key: 'app', operator: 'In', values: apps });
-    const named = [
-      ...object('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort),
-      ...object('NetworkPolicy').spec.ingress.flatMap(({ ports }: { ports: { port: string }[] }) =>
-        ports.map(({ port }) => port),
-      ),
-    ];
-    assert.deepEqual(named, ['http', 'http', 'admin']);
-  });
-
-  test('is scraped at the admin port, as the job of the alerts', async () => {
-    const { jobLabel, podMetricsEndpoints } = object('PodMonitor').spec;
-    const [{ port, path }] = podMetricsEndpoints;
-    assert.equal(port, 'admin');
-    assert.deepEqual(await answersOf([path]), [200]);
-    assert.ok(read('docs/alerts.yaml').includes(`up{job="${template.metadata.labels[jobLabel]}"}`));
-  });
-});
-
 describe('docs/compose.yaml', () => {
   const text = read('docs/compose.yaml');
   const { services, configs } = parse(text);
@@ -168,6 +54,16 @@ describe('docs/compose.yaml', () => {
       ]),
     ),
   );
+
+  test('has what the schema of Compose allows', () => {
+    const dclint = fileURLToPath(new URL('../../node_modules/.bin/dclint', import.meta.url));
+    run(
+      process.execPath,
+      dclint,
+      '--quiet',
+      fileURLToPath(new URL('../../docs/compose.yaml', import.meta.url)),
+    );
+  });
 
   test('names the image of this version', () => {
     assert.equal(service.image, `todo-service:${manifest.version}`);
@@ -256,16 +152,26 @@ describe('docs/compose.yaml', () => {
     assert.ok(Number.parseInt(service.stop_grace_period, 10) > longestStop(await configOf(defaults ?? {})));
   });
 
-  test('has a provider whose issuer, audience and role are those that the service expects', async () => {
+  test('has a provider whose issuer, audience, role, client and users are those of the service and of the page on providers', async () => {
     const realm = JSON.parse(configs.realm.content);
     assert.equal(defaults?.TODO_AUTH_ISSUER, `http://127.0.0.1:8080/realms/${realm.realm}`);
     assert.equal(services.provider.network_mode, 'service:todo-service');
     assert.ok(service.ports.includes('127.0.0.1:8080:8080'));
-    const [audience, roles] = realm.clients[0].protocolMappers;
+    const { clientId, protocolMappers } = realm.clients[0];
+    const [audience, roles] = protocolMappers;
     assert.equal(audience.config['included.custom.audience'], defaults?.TODO_AUTH_AUDIENCE);
     assert.equal(roles.config['claim.name'], 'roles');
     assert.deepEqual(realm.users[0].realmRoles, ['editor']);
     assert.deepEqual(realm.roles.realm, [{ name: 'editor' }]);
     assert.equal(realm.users[1].realmRoles, undefined);
+    const [, page = ''] = /\n## Keycloak\n(.*?)\n## /s.exec(read('docs/identity-providers.md')) ?? [];
+    const [ada, bob] = realm.users.map((user: { readonly username: string }) => user.username);
+    const tried = `the client \`${clientId}\` and the users \`${ada}\`, who may write, and \`${bob}\``;
+    assert.ok(page.replaceAll('\n', ' ').includes(tried), page);
+    assert.ok(page.includes(`*Included Custom Audience* \`${audience.config['included.custom.audience']}\``));
+    assert.ok(page.includes(`TODO_AUTH_ISSUER=https://id.example.org/realms/${realm.realm}\n`));
+    assert.ok(page.includes(`TODO_AUTH_AUDIENCE=${defaults?.TODO_AUTH_AUDIENCE}\n`));
+    assert.ok(page.includes(`*Realm roles*, *Create role*: \`${realm.roles.realm[0].name}\``));
+    for (const { username, credentials } of realm.users) assert.equal(credentials[0].value, username);
   });
 });

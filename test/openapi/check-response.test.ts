@@ -27,11 +27,13 @@ const check = responseChecker({
   components: {
     schemas: { Todo: todo },
     headers: { ETag },
-    responses: { Missing: { content: { 'text/plain': { schema: { const: 'Missing' } } } } },
+    responses: { Missing: { content: { 'application/problem+json': { schema: {} } } } },
   },
 });
 
 const one = { 'content-type': 'application/json; charset=utf-8', etag: '"a"' };
+
+const text = { 'content-type': 'text/plain' };
 
 function reply(status: number, headers: Readonly<Record<string, string>>, body = ''): Reply {
   return { status, headers: Object.entries(headers), body: Buffer.from(body) };
@@ -40,7 +42,7 @@ function reply(status: number, headers: Readonly<Record<string, string>>, body =
 test('a reply as the document describes it passes', () => {
   check('GET', '/todos/{id}', reply(200, one, '{"id":1,"title":"Milk"}'));
   check('HEAD', '/todos/{id}', reply(200, one));
-  check('GET', '/todos/{id}', reply(404, { 'content-type': 'text/plain' }, 'Missing'));
+  check('GET', '/todos/{id}', reply(404, text, 'Status Code: 404; Not Found'));
   check('GET', '/todos/{id}', reply(500, { 'content-length': '0' }));
   check('GET', '/todos', reply(200, { 'content-type': 'application/json' }, '[{"id":1},{"id":2}]'));
 });
@@ -55,6 +57,12 @@ for (const [what, path, deviating, complaint] of [
   ['a path that is not listed', '/me', reply(200, one), /does not list this response/],
   ['a header that is not listed', TODO, reply(404, one, '{}'), /does not list the header etag/],
   ['a media type that is not listed', TODO, reply(404, html, 'Missing'), /does not list text\/html/],
+  [
+    'a line of text of another status',
+    TODO,
+    reply(404, text, 'Status Code: 400; Bad Request'),
+    /404; Not Found/,
+  ],
   ['a missing header', TODO, reply(200, untagged, '{"id":1}'), /ETag is missing/],
   ['a header of another form', TODO, reply(200, { ...one, etag: 'a' }, '{"id":1}'), /must match pattern/],
   ['a missing body', TODO, reply(200, { etag: '"a"' }), /the body is missing/],

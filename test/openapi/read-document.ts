@@ -2,6 +2,7 @@ import type { Problem } from '../../src/problem/problem.ts';
 
 /** The parts of the service's OpenAPI document that the tests read. */
 export interface OpenApiDocument {
+  readonly info: { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -124,23 +124,6 @@ describe('The lines about todos', () => {
       `"event":"todo-write-refused","method":"POST","subject":"test","name":"bob","traceId":"${traceIds[0]}"`,
       `"event":"todo-write-refused","method":"DELETE","id":7,"subject":"test","name":"bob","traceId":"${traceIds[1]}"`,
     ]);
-  });
-
-  test('a write of unknown outcome leaves one, with the id where it is known', async () => {
-    // Once a second the service looks for the file by itself, and then it knows that nothing is written.
-    for (;;) {
-      await using list = await startList();
-      await makeTodo(list.target);
-      rmSync(join(list.dataDir, 'todos.db'));
-      const reply = await list.send('DELETE /todos/1');
-      const { detail, traceId } = assertProblem(reply, 503, { detail: 'optional' });
-      if (detail === undefined) continue;
-      assert.equal(
-        textsIn(list).at(-1),
-        `"event":"todo-outcome-unknown","method":"DELETE","id":1,"subject":"test","name":"ada","traceId":"${traceId}"`,
-      );
-      return;
-    }
   });
 
   test('a subject and a name are cut at 200 code points, and their controls are escaped; without them they are null', async () => {

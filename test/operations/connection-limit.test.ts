@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import dns from 'node:dns/promises';
+import { once } from 'node:events';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { openListener } from '../../src/http/transport/listener.ts';
+import { connectionsFor } from '../../src/service.ts';
+import { PROGRAM, untilServing } from '../start.ts';
 import { type Demo, startDemo } from './demo.ts';
 import { type List, startList } from './list.ts';
 import { scrape, valuesOf } from './prometheus.ts';
@@ -93,6 +103,66 @@ test('a flood of 1,000 connections that come and go leaves the service as it was
   await steady.until('404 Not Found');
 });
 
+/** Serves the error demo as a process that may have so many files and sockets open. */
+function spawnLimited(openFiles: number) {
+  const limited = ['-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath, PROGRAM];
+  const env = { ...process.env, TODO_ENVIRONMENT: 'production', TODO_ADMIN_PORT: '0' };
+  return spawn('sh', [...limited, 'serve', '--profile', 'error-demo', '--port', '0'], { env });
+}
+
+test('D16 · with too few descriptors for all connections fewer are taken, and probes are answered', {
+  timeout: 60_000,
+}, async () => {
+  await using service = await untilServing(spawnLimited(300));
+  const { wanted, taken } = JSON.parse(/.*"connections-reduced".*/.exec(service.stdout())?.[0] ?? '{}');
+  assert.equal(wanted, 1_000);
+  assert.ok(taken >= 1 && taken < 136, `${taken} are taken`);
+  const adminUrl = /"adminUrl":"([^"]+)"/.exec(service.stdout())?.[1] ?? '';
+  const crowd = await Promise.all(Array.from({ length: 300 }, () => Connection.open(service.baseUrl)));
+  const { ok } = await fetch(`${adminUrl}/live`);
+  const figure = async (name: string) =>
+    valuesOf(await scrape(adminUrl), `todo_connections_${name}`, { listener: 'public' })[0] ?? 0;
+  // The kernel connects before the service accepts.
+  while ((await figure('refused_total')) < 300 - taken);
+  const figures = [await figure('limit'), await figure('refused_total')];
+  for (const one of crowd) one.socket.destroy();
+  assert.deepEqual([ok, ...figures], [true, taken, 300 - taken]);
+});
+
+test('D16 · connectionsFor leaves descriptors for PostgreSQL and the admin listener', async () => {
+  const trust = { TODO_AUTH_ISSUER: 'https://issuer.example', TODO_AUTH_AUDIENCE: 'todo-service' };
+  const taken = async (env: object, free = 1_000) => {
+    const { config } = await readConfig({}, { ...trust, TODO_MAX_CONNECTIONS: '900', ...env });
+    return connectionsFor(config, free);
+  };
+  const postgres = { TODO_DATABASE: 'postgres://a/b', TODO_DATABASE_CONNECTIONS: '40' };
+  assert.equal(await taken({}, 964), 900);
+  assert.equal(await taken({}, 963), 899);
+  assert.equal(await taken(postgres), 896);
+  assert.equal(await taken({ ...postgres, TODO_ADMIN_PORT: '9090' }), 796);
+});
+
+test('D16 · with no descriptor for a connection the start ends with 78 and says how many are missing', async () => {
+  const child = spawnLimited(180);
+  const said = text(child.stderr);
+  const [code] = await once(child, 'exit');
+  assert.match(
+    await said,
+    /the limit of open files .* must leave one for a connection, received \d+ too few/,
+  );
+  assert.equal(code, 78);
+});
+
+test('D16 · freeDescriptors says 0 where no descriptor is left to look with', async () => {
+  const script = `import { openSync } from 'node:fs';
+    import { freeDescriptors } from ${JSON.stringify(import.meta.resolve('../../src/descriptors.ts'))};
+    try { for (;;) openSync('/dev/null'); } catch {}
+    process.exitCode = 40 + freeDescriptors();`;
+  const limited = ['-c', 'ulimit -n 40 && exec "$0" "$@"', process.execPath, '--input-type=module'];
+  const [code] = await once(spawn('sh', [...limited, '--eval', script]), 'exit');
+  assert.equal(code, 40);
+});
+
 /** Whether a listener was said to be full or free, and how many connections it refused. */
 function episodesIn({ log }: Demo): unknown[] {
   return log.map(({ event, refused }) => [event, refused]);
@@ -126,3 +196,24 @@ test('D13 · a stop ends an episode that is under way', async () => {
     ['connections-free', 1],
   ]);
 });
+
+for (const [addresses, taken] of [
+  [['::1', '127.0.0.1'], '127.0.0.1'],
+  [['127.0.0.3', '127.0.0.2'], '127.0.0.3'],
+] as const) {
+  test(`D13 · of a name that has ${addresses.join(' and ')}, ${taken} alone is listened on`, async ({
+    mock,
+  }) => {
+    const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+    mock.method(dns, 'lookup', async () => found);
+    syncBuiltinESMExports();
+    const listener = openListener({ limits: { maxConnections: 3 } });
+    const server = await listener.listen(() => {}, { host: 'localhost', port: 0 });
+    mock.reset();
+    syncBuiltinESMExports();
+    const { address } = server.address() as AddressInfo;
+    const { limit } = listener.figures;
+    await listener.drain(0);
+    assert.deepEqual([address, limit], [taken, 3]);
+  });
+}

@@ -290,23 +290,12 @@ describe('The budget of a connection', { concurrency: true }, () => {
       gated.open();
       await Promise.race([connection.closed(), failed]);
       await drained;
+      while (!connection.peer.destroyed) await turn();
       assert.deepEqual(connection.ends(), ['200 close']);
       assert.equal(gated.parsed(), 1);
       assert.equal(connection.peer.bytesRead, request.length + 10_000 * WAIT.length);
     });
   }
-
-  test('B5 · of what comes behind a last answer not much more than 1 MiB is read', async () => {
-    await using gated = await startGated();
-    const { connection } = gated;
-    await gated.ask(WAIT);
-    connection.socket.write(Buffer.alloc(64 * 2 ** 20));
-    while (connection.peer.bytesRead === WAIT.length) await turn();
-    const { drained } = await beginDrain(gated.demo);
-    gated.open();
-    await drained;
-    assert.ok(connection.peer.bytesRead < 8 * 2 ** 20, `${connection.peer.bytesRead} bytes were read`);
-  });
 
   for (const [name, packets] of [
     ['one packet', 1],
@@ -380,12 +369,12 @@ describe('The budget of a connection', { concurrency: true }, () => {
       if (taken === before) continue;
       before = taken;
       now += 59_999;
-      answering.cutOffStalled(now, 60_000);
+      answering.cutOff(now, LIMITS);
     }
     assert.equal(read, 256 * 65_536);
   });
 
-  test('D10 · of a long answer that nobody takes, 64 KiB at a time wait for the kernel', async () => {
+  test('D10 · of a long answer that nobody takes, 1 MiB at a time waits for the kernel', async () => {
     const body = Buffer.alloc(16 * 2 ** 20, 'x');
     await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
     await using connection = await Connection.to(demo.server);
@@ -397,7 +386,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
       waiting = Math.max(waiting, connection.peer.writableLength);
       return connection.peer.bytesWritten;
     });
-    assert.ok(waiting > 0 && waiting <= 65 * 1024, `${waiting} bytes wait`);
+    assert.ok(waiting > 64 * 1024 && waiting <= 1025 * 1024, `${waiting} bytes wait`);
     connection.socket.resume();
     await connection.closed();
     assert.equal(connection.answers()[0]?.body.length, body.length);
@@ -407,8 +396,6 @@ describe('The budget of a connection', { concurrency: true }, () => {
     ['a problem of request validation', 'GET / HTTP/1.1\r\n\r\n'],
     ['the same with a body', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
-    ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'],
-    ['half of an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n'],
     ['the wish of the client', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
   ] as const) {
     test(`nothing is done behind an answer that closes the connection · ${name}`, async () => {
@@ -442,18 +429,6 @@ describe('The budget of a connection', { concurrency: true }, () => {
     );
     await connection.closed();
     assert.deepEqual(connection.statuses(), [200, 400]);
-  });
-
-  test('a last answer is not kept open for an empty line behind the body (RFC 9112 §2.2)', async () => {
-    await using demo = await startDemo();
-    const asked = once(demo.server, 'request');
-    await using connection = await Connection.open(demo.url);
-    const post =
-      'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
-    connection.socket.write(`${post}\r\n`);
-    await connection.until('"done":true}');
-    const [, response]: ServerResponse[] = await asked;
-    assert.equal(response?.writableEnded, true);
   });
 
   // Empty lines take their turns: the request behind them begins some turns after the packet was read.

@@ -8,10 +8,10 @@ import { admitWith } from '../../src/auth/admit.ts';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
 import type { Route } from '../../src/http/message/routes.ts';
-import { type Listeners, type ListenersOptions, openListeners } from '../../src/http/transport/listeners.ts';
+import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import type { Limits } from '../../src/http/transport/server.ts';
 import { tellBy } from '../../src/observe/log.ts';
-import { openRecords, type Recorders } from '../../src/observe/record.ts';
+import { openRecords } from '../../src/observe/record.ts';
 import { openPipeline } from '../../src/pipeline.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
@@ -22,17 +22,18 @@ const PATIENT: Clocks = { headersTimeout: 60_000, requestTimeout: 60_000 };
 /** An error demo in this process, on a real socket, with limits and routes of the test's own. Owned: `await using`. */
 export interface Demo extends AsyncDisposable {
   readonly url: string;
-  readonly listeners: Listeners;
+  readonly listener: Listener;
   readonly server: Server;
   /** The log so far, a parsed line each. */
   readonly log: readonly Record<string, unknown>[];
 }
 
-export interface DemoOptions extends ListenersOptions {
+export interface DemoOptions extends ListenerOptions {
   readonly routes?: readonly Route[];
   /** Who calls, for routes that ask. */
   readonly authenticate?: Authenticate;
-  readonly recorders?: Recorders;
+  readonly metrics?: Parameters<typeof openRecords>[2];
+  readonly traces?: Parameters<typeof openRecords>[3];
   readonly logLevel?: string;
   readonly environment?: 'development' | 'production';
 }
@@ -40,7 +41,8 @@ export interface DemoOptions extends ListenersOptions {
 export async function startDemo({
   routes = [],
   authenticate,
-  recorders = {},
+  metrics,
+  traces,
   logLevel = 'info',
   environment = 'production',
   limits,
@@ -49,23 +51,23 @@ export async function startDemo({
   const log: Record<string, unknown>[] = [];
   const lines = pino({ level: logLevel }, { write: (line: string) => log.push(JSON.parse(line)) });
   const tell = tellBy(lines);
-  const listeners = openListeners({ tell, ...options, limits: { ...PATIENT, ...limits } });
+  const listener = openListener({ tell, ...options, limits: { ...PATIENT, ...limits } });
   const lineOf = lines.isLevelEnabled('debug') ? tell : undefined;
   const receive = openPipeline({
     routes: [...errorDemoRoutes(tell), ...routes],
     admit: authenticate && admitWith(authenticate, tell),
     tell,
-    listeners,
-    record: openRecords({ tell: lineOf, ...recorders }, environment),
+    listener,
+    record: openRecords(environment, lineOf, metrics, traces),
   });
-  const server = await listeners.listen(receive, { host: '127.0.0.1', port: 0 });
+  const server = await listener.listen(receive, { host: '127.0.0.1', port: 0 });
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    listeners,
+    listener,
     server,
     log,
-    [Symbol.asyncDispose]: () => listeners.drain(0),
+    [Symbol.asyncDispose]: () => listener.drain(0),
   };
 }
 
@@ -78,8 +80,8 @@ export function setClocks({ server }: Demo, { headersTimeout, requestTimeout }: 
 }
 
 /** Drains, with a deadline that no test gets to, and is there when nobody listens any more. */
-export async function beginDrain({ listeners, server }: Demo): Promise<{ readonly drained: Promise<void> }> {
-  const drained = listeners.drain(60_000);
+export async function beginDrain({ listener, server }: Demo): Promise<{ readonly drained: Promise<void> }> {
+  const drained = listener.drain(60_000);
   while (server.listening) await setImmediate();
   return { drained };
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { openListeners } from '../../src/http/transport/listeners.ts';
 import type { Ended } from '../../src/observe/record.ts';
-import { openPipeline } from '../../src/pipeline.ts';
 import { beginDrain, type Demo, get, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
 
@@ -38,7 +36,7 @@ describe('Draining', { concurrency: true }, () => {
   test('no connection ends before the listener does: its client would open one that the end of the listener resets', async () => {
     const routes = [
       get('/stop', () => {
-        demo.listeners.drain(60_000);
+        demo.listener.drain(60_000);
         return { status: 204 };
       }),
     ];
@@ -66,13 +64,13 @@ describe('Draining', { concurrency: true }, () => {
       },
     };
     const routes = [get('/never', () => new Promise(() => {}))];
-    await using demo = await startDemo({ routes, recorders: { metrics } });
+    await using demo = await startDemo({ routes, metrics });
     await using connection = await openIdle(demo);
     connection.socket.end(GET.replace('/todos/1', '/never'));
     // The listener closes when they are accepted.
     const port = Number(new URL(demo.url).port);
     const others = Array.from({ length: 20 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-    const drained = demo.listeners.drain(60_000);
+    const drained = demo.listener.drain(60_000);
     await connection.closed();
     for (const other of others) other.destroy();
     await drained;
@@ -83,29 +81,23 @@ describe('Draining', { concurrency: true }, () => {
     await using demo = await startDemo();
     await using connection = await openIdle(demo);
     connection.socket.write(GET);
-    const drained = demo.listeners.drain(60_000);
+    const drained = demo.listener.drain(60_000);
     await connection.closed();
     await drained;
     assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
   });
 
-  test('no connection ends before the listener of every address does', async () => {
-    const listeners = openListeners();
-    const receive = openPipeline({ routes: [get('/', () => ({ status: 204 }))], tell: () => {}, listeners });
-    const address = { host: '127.0.0.1', port: 0 };
-    const first = await listeners.listen(receive, address);
-    const second = await listeners.listen(receive, address);
+  test('no connection ends before the listener does', async () => {
+    await using demo = await startDemo();
     await using closing = new AsyncDisposableStack();
-    const { port } = second.address() as AddressInfo;
-    const connecting = Array.from({ length: 20 }, () => Connection.open(`http://127.0.0.1:${port}`));
+    const connecting = Array.from({ length: 20 }, () => Connection.open(demo.url));
     // The kernel completes them at once, and the event loop accepts one a turn.
     await new Promise<void>((resolve) => process.nextTick(resolve));
-    const drained = listeners.drain(60_000);
-    while (!listeners.draining) await setImmediate();
-    const listening = [first.listening, second.listening];
+    const drained = demo.listener.drain(60_000);
+    while (!demo.listener.draining) await setImmediate();
+    assert.equal(demo.server.listening, false);
     for (const connected of connecting) closing.use(await connected);
     await drained;
-    assert.deepEqual(listening, [false, false]);
   });
 
   for (const [path, status] of [
@@ -169,7 +161,7 @@ describe('Draining', { concurrency: true }, () => {
     await using demo = await startDemo();
     await using silent = await Connection.open(demo.url);
     await using idle = await openIdle(demo);
-    await demo.listeners.drain(60_000);
+    await demo.listener.drain(60_000);
     await Promise.all([silent.closed(), idle.closed()]);
     assert.equal(silent.received(), '');
   });

@@ -2,7 +2,7 @@ import { scriptFlags } from '../script-flags.ts';
 import { fuzz } from './fuzz.ts';
 import { describeHostile, fuzzTime } from './fuzz-time.ts';
 
-const HELP = `Usage: npm run fuzz -- [flags]
+const HELP = `Usage: node test/operations/fuzzing.ts [flags]
 
 Sends generated requests to the shared list, then to the error demo, and holds every answer against the OpenAPI document.
 Then (on Linux) sends values that repeat one thing up to the limit of a head, in every header that is read, in the target

@@ -35,12 +35,6 @@ export const PATHS = [
   'http://a b/todos/1',
 ];
 
-/** Values of `Host`. */
-export const HOSTS = [
-  ...words('[::1]:80 a/b example.org:8080 a: a:x %41 a,b user@a'),
-  ...['', 'a b', 'a\r\nHost: a', 'a\r\nHost: b'],
-];
-
 export const ACCEPTS = [
   ...words(
     '*/* application/json application/problem+json text/html text/plain application/* ;;; APPLICATION/JSON',

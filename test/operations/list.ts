@@ -11,7 +11,7 @@ import { tellBy } from '../../src/observe/log.ts';
 import { openService } from '../../src/service.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { leave } from '../clients.ts';
-import { authVariables } from '../start.ts';
+import { authVariables, FEW_CONNECTIONS } from '../start.ts';
 import { targetOf } from './demo.ts';
 
 /** A shared list in this process, on a real socket and an SQLite file of its own. Owned: `await using`. */
@@ -42,7 +42,7 @@ export async function startList({ env = {}, logLevel = 'info' }: ListOptions = {
   const auth = testAuth();
   const read = await readConfig(
     { port: '0', 'data-dir': dataDir },
-    { ...(await authVariables(auth, dataDir)), TODO_LOG_LEVEL: logLevel, ...env },
+    { ...FEW_CONNECTIONS, ...(await authVariables(auth, dataDir)), TODO_LOG_LEVEL: logLevel, ...env },
   );
   const log: string[] = [];
   const keepLine = (line: string) => {

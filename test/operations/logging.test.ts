@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { EVENTS } from '../../src/events.ts';
+import { newTraceId } from '../../src/problem/problem.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-const sources = globSync('src/**/*.ts', { cwd: root.pathname })
+const sources = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => [path, read(path)] as const);
 
@@ -59,4 +60,13 @@ test('no line is written but what is told', () => {
     writing.map(([path]) => path),
     ['src/observe/log.ts'],
   );
+});
+
+test('the expression for collectors takes a traceId apart', () => {
+  const [, written = ''] = /^ +regex: (.*)$/m.exec(read('docs/logging.md')) ?? [];
+  const expression = new RegExp(written.replaceAll('(?P<', '(?<'));
+  const traceId = newTraceId(undefined);
+  const [version, ...parts] = traceId.split('-');
+  assert.equal(version, '00');
+  assert.deepEqual(Object.values(expression.exec(traceId)?.groups ?? {}), parts);
 });

@@ -50,7 +50,7 @@ test('the pool and the operations of PostgreSQL are measured, and no write-ahead
   const exposition = await scrape(list.adminUrl);
   const labels = { db_system_name: 'postgresql', db_operation_name: 'list', error_type: '' };
   assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
-  const connections = valuesOf(exposition, 'db_client_connections');
+  const connections = valuesOf(exposition, 'db_client_connection_count');
   assert.ok(connections.reduce((sum, count) => sum + count, 0) >= 1);
   assert.deepEqual(valuesOf(exposition, 'db_client_connection_pending_requests'), [0]);
   assert.deepEqual(valuesOf(exposition, 'todo_database_wal_size_bytes'), []);
@@ -131,7 +131,7 @@ function assertLasting(reply: Reply, detail?: string) {
   return assertProblem(reply, 503, { headers: { 'retry-after': undefined }, ...(detail && { detail }) });
 }
 
-test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that says so', async () => {
+test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that says so, and a line of the audit', async () => {
   const database = await server.makeDatabase();
   await using list = await startOn(database);
   const { id } = await makeTodo(list.target);
@@ -147,10 +147,10 @@ test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that
     list
       .lines(/./)
       .filter((line) => line.traceId === traceId)
-      .map(({ level, event, reason }) => [level, event, typeof reason]),
+      .map(({ level, event, reason, id, subject, name }) => [level, event, typeof reason, id, subject, name]),
     [
-      [30, 'todo-outcome-unknown', 'undefined'],
-      [40, 'outcome-unknown', 'string'],
+      [30, 'todo-outcome-unknown', 'undefined', id, 'test', 'ada'],
+      [40, 'outcome-unknown', 'string', undefined, undefined, undefined],
     ],
   );
 });
@@ -192,13 +192,16 @@ test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most',
   assert.equal((await server.backends(database)).length, 2);
 });
 
+const takeWrites = () => server.set('default_transaction_read_only', undefined);
+
 test('/ready says that the database takes no writes', async () => {
   await using list = await startOn(await server.makeDatabase());
   await becomesReady(list);
+  await using _reset = { [Symbol.asyncDispose]: takeWrites };
   await server.set('default_transaction_read_only', 'on');
   assert.equal(await notReady(list), 'The database takes no writes: it is read-only or a standby.');
   assertProblem(await list.send('GET /todos'), 503, { headers: { 'retry-after': '1' } });
-  await server.set('default_transaction_read_only', undefined);
+  await takeWrites();
   await becomesReady(list);
 });
 

@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
 import { Agent, createServer, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:http2';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, listen } from '../folder.ts';
+import { signer } from '../../conformance/src/sign.ts';
+import { freePort, listen, temporaryFolder } from '../folder.ts';
 import { get, startDemo } from './demo.ts';
-import { noHaproxy, noNginx, proxies, startHaproxyOfTwo, startTlsNginx } from './proxies.ts';
+import { testAuth } from './list.ts';
+import {
+  noHaproxy,
+  noNginx,
+  proxies,
+  startHaproxyOfTwo,
+  startNginxWithPage,
+  startTlsNginx,
+} from './proxies.ts';
 import { askBy, statusesOf } from './raw.ts';
+import { startRestartable } from './restart-behind.ts';
 
 for (const [name, start, skip] of proxies) {
   test(`clients of ${name} are not told how long the service keeps its own connections`, {
@@ -40,6 +52,7 @@ for (const [name, start, skip] of proxies) {
     };
     assert.deepEqual(await ask('GET', '/todos'), [204, 3]);
     assert.deepEqual(await ask('HEAD', '/todos'), [204, 3]);
+    assert.deepEqual(await ask('OPTIONS', '/todos'), [204, 3]);
     assert.deepEqual(await ask('POST', '/todos', { 'idempotency-key': '1' }), [204, 3]);
     assert.deepEqual(await ask('PUT', '/todos/1', { 'idempotency-key': '1' }), [502, 1]);
     assert.deepEqual(await ask('POST', '/todos'), [502, 1]);
@@ -75,7 +88,10 @@ test('HAProxy with several instances asks another one when one does not listen',
   skip: noHaproxy(),
 }, async () => {
   await using demo = await startDemo({ routes: [get('/ready', () => ({ status: 204 }))] });
-  await using proxy = await startHaproxyOfTwo(Number(new URL(demo.url).port));
+  const port = Number(new URL(demo.url).port);
+  // The checks of the one that is not there are answered.
+  const nobody = { port: await freePort(), adminPort: port };
+  await using proxy = await startHaproxyOfTwo({ port, adminPort: port }, nobody);
   const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${proxy.url}/todos/1`)));
   assert.deepEqual(statusesOf(answers), [200, 200, 200, 200]);
 });
@@ -89,3 +105,51 @@ test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: 
   session.destroy();
   assert.equal(headers[':status'], 200);
 });
+
+for (const example of ['nginx.conf', 'nginx-several.conf']) {
+  test(`${example} serves a page at / and the service below /api, whose tags and Location fit, after a kill too`, {
+    skip: noNginx(),
+  }, async () => {
+    await using data = await temporaryFolder();
+    await using folder = await temporaryFolder();
+    await folder.write('index.html', '<p>todos</p>');
+    // Files are read by another user.
+    await chmod(folder.path, 0o755);
+    await chmod(join(folder.path, 'index.html'), 0o644);
+    const auth = testAuth();
+    await using service = await startRestartable({ auth, dataDir: data.path });
+    await using proxy = await startNginxWithPage(example, folder.path)(service.port);
+    assert.equal(await (await fetch(`${proxy.url}/some/route`)).text(), '<p>todos</p>');
+    const headers = {
+      authorization: `Bearer ${signer(auth)({ role: 'editor' })}`,
+      'content-type': 'application/json',
+      'accept-encoding': 'gzip',
+    };
+    const ask = async (method: string, path: string, more: object = {}, body?: object) => {
+      const line = { method, headers: { ...headers, ...more }, body: JSON.stringify(body) ?? null };
+      return fetch(`${proxy.url}/api${path}`, line);
+    };
+    const made = await ask(
+      'POST',
+      '/todos',
+      { 'idempotency-key': '1' },
+      { title: 'Buy milk', categoryId: 1 },
+    );
+    assert.deepEqual([made.status, made.headers.get('location')], [201, '/api/todos/1']);
+    const tag = (await ask('GET', '/todos/1')).headers.get('etag') ?? '';
+    const edit = { title: 'x'.repeat(100), categoryId: 1 };
+    assert.equal((await ask('PUT', '/todos/1', { 'if-match': tag }, edit)).status, 204);
+    // As a kill: the proxy finds nobody listening.
+    const restarted = service.restart('SIGKILL');
+    if (example === 'nginx-several.conf') await restarted;
+    const again = await ask(
+      'POST',
+      '/todos',
+      { 'idempotency-key': '2' },
+      { title: 'Buy milk', categoryId: 1 },
+    );
+    await restarted;
+    assert.deepEqual([again.status, again.headers.get('location')], [201, '/api/todos/2']);
+    assert.equal((await ask('GET', '/todos')).status, 200);
+  });
+}

@@ -38,30 +38,57 @@ export function noNginx(): string | false {
 /** The example of the documents, with other ports, and patience for a slow machine. */
 export const startHaproxy: StartProxy = (port) => startHaproxyOf(port, (example) => example);
 
-/** The same, with the lines for several instances. The second is not there, and no check takes one out. */
-export const startHaproxyOfTwo: StartProxy = async (port) => {
-  const nobody = await freePort();
-  return startHaproxyOf(port, (example) =>
-    example
-      .replace(/^ *# One instance\..*/ms, '')
-      .replace(/^( *)# (?=option|server)/gm, '$1')
-      .replace('10.0.0.1:5080 check port 9090', `127.0.0.1:5080 check port ${port}`)
-      .replace('10.0.0.2:5080 check port 9090', `127.0.0.1:${nobody} check port ${nobody}`)
-      .replaceAll('fall 2', 'fall 1000'),
+/** An instance behind a proxy, on 127.0.0.1. */
+export interface Behind {
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** The same, with the lines for several instances. */
+export const startHaproxyOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
+  startHaproxyOf(one.port, (example) =>
+    [one, two].reduce(
+      (text, { port, adminPort }, index) =>
+        text.replace(`10.0.0.${index + 1}:5080 check port 9090`, `127.0.0.1:${port} check port ${adminPort}`),
+      example.replace(/^ *# One instance\..*/ms, '').replace(/^( *)# (?=option|server)/gm, '$1'),
+    ),
   );
-};
 
 async function startHaproxyOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
   const own = await freePort();
-  const example = change(await readFile(join(examples, 'haproxy.cfg'), 'utf8'));
-  const config = withPorts(example, port, own).replaceAll('127.0.0.1:8081', `127.0.0.1:${await freePort()}`);
+  const example = change(withPorts(await readFile(join(examples, 'haproxy.cfg'), 'utf8'), port, own));
+  // Its descriptors are within the limit of 1,024 that many machines have.
+  const config = example
+    .replace(/^( *maxconn) \d+$/m, '$1 300')
+    .replaceAll('127.0.0.1:8081', `127.0.0.1:${await freePort()}`);
   const file = await folder.write('haproxy.cfg', config);
   return started(spawn('haproxy', ['-db', '-f', file], { env, stdio: 'inherit' }), own, folder);
 }
 
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
-export const startNginx: StartProxy = (port) => startNginxOf(port, (example) => example);
+export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
+
+/** The example for several instances. */
+export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
+  startNginxOf('nginx-several.conf', one.port, (example) =>
+    example
+      .replace('10.0.0.1:5080', `127.0.0.1:${one.port}`)
+      .replace('10.0.0.2:5080', `127.0.0.1:${two.port}`),
+  );
+
+/** An example with the service below /api, beside a page's files. */
+export const startNginxWithPage =
+  (example: string, files: string): StartProxy =>
+  (port) =>
+    startNginxOf(example, port, (text) =>
+      text
+        .replace(/^ *server 10\.0\.0\.2.*\n/m, '')
+        .replace('10.0.0.1:5080', `127.0.0.1:${port}`)
+        .replace(/^( *)location \/ \{$/m, '$1location /api/ {')
+        .replace(/^( *)# (.*) # \/api$/gm, '$1$2')
+        .replace('/var/www/todo', files),
+    );
 
 /** The same, with the lines for TLS in place of the one without. */
 export const startTlsNginx: StartProxy = async (port) => {
@@ -70,26 +97,27 @@ export const startTlsNginx: StartProxy = async (port) => {
   const subject = ['-nodes', '-subj', '/CN=localhost', '-days', '1'];
   const made = spawnSync('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate]);
   if (made.status !== 0) throw new Error(String(made.stderr ?? made.error));
-  const { url, ...proxy } = await startNginxOf(port, (example) =>
+  const { url, ...proxy } = await startNginxOf('nginx.conf', port, (example) =>
     example
-      .replace(/^ *listen 127.*\n/m, '')
-      .replace(/# (listen )443( ssl.*;)/, '$1127.0.0.1:8080$2')
+      .replace(/^( *)listen (127.*);\n *# listen 443( ssl.*;)/m, '$1listen $2$3')
       .replace(/# (ssl_certificate +).*;/, `$1${certificate};`)
       .replace(/# (ssl_certificate_key +).*;/, `$1${key};`),
   );
   return { ...proxy, url: url.replace('http:', 'https:') };
 };
 
-async function startNginxOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
+async function startNginxOf(
+  name: string,
+  port: number,
+  change: (example: string) => string,
+): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
   const own = await freePort();
-  const example = change(await readFile(join(examples, 'nginx.conf'), 'utf8'));
+  const example = change(withPorts(await readFile(join(examples, name), 'utf8'), port, own));
   const file = join(folder.path, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = folders.map((name) => `${name}_temp_path ${folder.path}/${name};`).join('\n');
-  const config = withPorts(example, port, own)
-    .replace('/etc/nginx/', `${folder.path}/`)
-    .replace('http {', `http {\n${places}`);
+  const config = example.replace('/etc/nginx/', `${folder.path}/`).replace('http {', `http {\n${places}`);
   await writeFile(file, `pid ${folder.path}/pid;\ndaemon off;\nuser root;\n${config}`);
   await writeFile(
     join(folder.path, 'bridge.js'),

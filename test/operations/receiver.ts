@@ -18,7 +18,8 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+/** @param answer what it says to each batch, as JSON. */
+export async function startReceiver(answer = '{}'): Promise<Receiver> {
   const spans: ReceivedSpan[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -27,7 +28,7 @@ export async function startReceiver(): Promise<Receiver> {
       if (request.method === 'POST' && request.url === '/v1/traces') {
         spans.push(...spansOf(JSON.parse(Buffer.concat(chunks).toString())));
       }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
       server.emit('received');
     });
   });
@@ -38,7 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
       for (;;) {
         const found = spans.find(fits);
         if (found !== undefined) return found;
-        await once(server, 'received', { signal: AbortSignal.timeout(20_000) });
+        await once(server, 'received', { signal: AbortSignal.timeout(120_000) });
       }
     },
     async [Symbol.asyncDispose]() {
@@ -67,6 +68,7 @@ interface WireSpan {
   readonly endTimeUnixNano: string;
   readonly attributes: readonly Attribute[];
   readonly status: { readonly code: number };
+  readonly traceState?: string;
 }
 
 function spansOf({ resourceSpans }: Export) {
@@ -82,6 +84,7 @@ function spansOf({ resourceSpans }: Export) {
         end: BigInt(span.endTimeUnixNano),
         attributes: objectOf(span.attributes),
         status: span.status.code,
+        traceState: span.traceState,
         resource: objectOf(resource.attributes),
       })),
     ),

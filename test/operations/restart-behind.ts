@@ -1,32 +1,73 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer, type Trust } from '../../conformance/src/sign.ts';
 import type { Todo } from '../../src/store/todo.ts';
 import { freePort, temporaryFolder } from '../folder.ts';
-import { startService } from '../start.ts';
+import { type ServeOptions, startService } from '../start.ts';
 import { testAuth } from './list.ts';
-import type { StartProxy } from './proxies.ts';
+import type { ReverseProxy, StartProxy } from './proxies.ts';
 import { askBy } from './raw.ts';
+
+/** What clients behind a proxy saw. */
+export interface Seen {
+  /** Whatever is not a success, by status or by the code of the error of a connection. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** How many creates that were answered are not there once. */
+  readonly notOnce: number;
+}
+
+/** An instance that is stopped and started anew on the same ports. Owned: `await using`. */
+export interface Restartable extends AsyncDisposable {
+  readonly port: number;
+  readonly adminPort: number;
+  /** @param signal By default it stops as a restart does. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function startRestartable(options: ServeOptions): Promise<Restartable> {
+  const port = await freePort();
+  const adminPort = await freePort();
+  const env = { ...options.env, TODO_ADMIN_PORT: String(adminPort) };
+  const start = () => startService({ ...options, env, args: ['--port', String(port)] });
+  let service = await start();
+  return {
+    port,
+    adminPort,
+    async restart(signal) {
+      await service.stop(signal);
+      service = await start();
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+/** `clientsBehind` while the only instance is restarted so many times. */
+export async function restartBehind(startProxy: StartProxy, restarts: number): Promise<Seen> {
+  await using folder = await temporaryFolder();
+  const auth = testAuth();
+  await using service = await startRestartable({ auth, dataDir: folder.path });
+  await using proxy = await startProxy(service.port);
+  return await clientsBehind(proxy, auth, async (goOn) => {
+    for (let restart = 0; restart < restarts; restart += 1) {
+      await goOn();
+      await service.restart();
+    }
+  });
+}
 
 /**
  * 16 clients, half of them each on one keep-alive connection, the others on a new one for each request, read and create
- * with an `Idempotency-Key` through a proxy, while the only instance behind it is stopped and started anew on the same file
- * and port, so many times.
- *
- * @returns whatever is not a success, by status or by the code of the error of a connection, and how many creates that
- * were answered are not there once.
+ * with an `Idempotency-Key` through a proxy, until `trouble` is over and some requests more.
  */
-export async function restartBehind(startProxy: StartProxy, restarts: number) {
-  await using folder = await temporaryFolder();
-  const auth = testAuth();
+export async function clientsBehind(
+  proxy: ReverseProxy,
+  auth: Trust,
+  trouble: (goOn: () => Promise<void>) => Promise<void>,
+): Promise<Seen> {
   const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
-  const port = await freePort();
-  const start = () => startService({ auth, dataDir: folder.path, args: ['--port', String(port)] });
-  let service = await start();
-  await using parts = new AsyncDisposableStack();
-  parts.defer(() => service[Symbol.asyncDispose]());
-  const proxy = parts.use(await startProxy(port));
+  const { hostname, port } = new URL(proxy.url);
+  const run = randomUUID();
   const failures: Record<string, number> = {};
   const created: string[] = [];
   let answers = 0;
@@ -34,7 +75,6 @@ export async function restartBehind(startProxy: StartProxy, restarts: number) {
 
   /** Rejects without a complete answer. */
   async function ask(agent: Agent, line: object, body?: string): Promise<number> {
-    const { hostname, port } = new URL(proxy.url);
     const key = body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
     const headers = { authorization, ...key };
     return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
@@ -43,7 +83,7 @@ export async function restartBehind(startProxy: StartProxy, restarts: number) {
   async function beClient(client: number): Promise<void> {
     const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
     for (let step = 0; !stopped; step += 1) {
-      const title = `${client} ${step}`;
+      const title = `${run} ${client} ${step}`;
       const creates = step % 3 === 0;
       const kind = await (creates
         ? ask(agent, { method: 'POST', path: '/todos' }, JSON.stringify({ title, categoryId: 1 }))
@@ -62,15 +102,14 @@ export async function restartBehind(startProxy: StartProxy, restarts: number) {
   }
 
   const clients = Array.from({ length: 16 }, (_, client) => beClient(client));
-  for (let restart = 0; restart < restarts; restart += 1) {
+  try {
+    await trouble(goOn);
     await goOn();
-    await service.stop();
-    service = await start();
+  } finally {
+    stopped = true;
+    await Promise.all(clients);
   }
-  await goOn();
-  stopped = true;
-  await Promise.all(clients);
-  const list = await fetch(`${service.baseUrl}/todos`, { headers: { authorization } });
+  const list = await fetch(`${proxy.url}/todos`, { headers: { authorization } });
   const todos: readonly Todo[] = JSON.parse(await list.text());
   const times = new Map<string, number>();
   for (const { title } of todos) times.set(title, (times.get(title) ?? 0) + 1);

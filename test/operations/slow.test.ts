@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { json } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import type { Call, Route } from '../../src/http/message/routes.ts';
-import { openListeners } from '../../src/http/transport/listeners.ts';
+import { openListener } from '../../src/http/transport/listener.ts';
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { get, HURRIED, setClocks, startDemo } from './demo.ts';
 import { assertRefused, Connection } from './raw.ts';
@@ -77,7 +77,7 @@ describe('Slow clients', { concurrency: true }, () => {
         () => json({}),
       );
       const authenticate = () => ({ code: 'missing', answer: { status: 401 } });
-      await using demo = await startDemo({ routes: [mine, add], authenticate, recorders: { traces } });
+      await using demo = await startDemo({ routes: [mine, add], authenticate, traces });
       await using connection = await Connection.open(demo.url);
       const from = performance.now();
       connection.socket.write(`${head}Host: a\r\nContent-Length: 2\r\n\r\n{`);
@@ -135,9 +135,9 @@ describe('Slow clients', { concurrency: true }, () => {
   });
 
   test('the limits of production: slow heads 6 s, slow bodies 11 s, answers 60 s, keep-alive 75 s, 1,000 sockets', async () => {
-    const listeners = openListeners();
-    const server = await listeners.listen(() => {}, { host: '127.0.0.1', port: 0 });
-    await listeners.drain(0);
+    const listener = openListener();
+    const server = await listener.listen(() => {}, { host: '127.0.0.1', port: 0 });
+    await listener.drain(0);
     assert.ok(server.headersTimeout + 500 <= 6_000);
     assert.ok(server.requestTimeout + 500 <= 11_000);
     assert.equal(LIMITS.answerTimeout, 60_000);

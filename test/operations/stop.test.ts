@@ -24,7 +24,11 @@ async function heldUp(env: Readonly<Record<string, string>> = {}) {
 }
 
 async function logged(service: Running, event: string): Promise<void> {
-  while (!service.stdout().includes(`"${event}"`)) await pause(10);
+  while (!service.stdout().includes(`"${event}"`)) {
+    // Throws when the process has ended.
+    process.kill(service.pid, 0);
+    await pause(10);
+  }
 }
 
 describe('Stopping', { concurrency: 2 }, () => {
@@ -36,9 +40,10 @@ describe('Stopping', { concurrency: 2 }, () => {
 
   for (const [name, signal, times] of [
     ['SIGTERM', 'SIGTERM', 1],
+    ['SIGHUP', 'SIGHUP', 1],
     ['SIGINT, twice at once as one,', 'SIGINT', 2],
   ] as const) {
-    test(`${name} waits for the request under way and exits 0`, async () => {
+    test(`D15 · ${name} waits for the request under way and exits 0`, async () => {
       const { service, connection } = await heldUp();
       for (let sent = 1; sent < times; sent += 1) process.kill(service.pid, signal);
       const code = service.stop(signal);

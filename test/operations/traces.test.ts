@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import type { ConfigFaults } from '../../src/read-settings.ts';
 import { runProgram, startService } from '../start.ts';
 import { startList, testAuth } from './list.ts';
+import { scrape, valuesOf } from './prometheus.ts';
 import { Connection } from './raw.ts';
 import { type ReceivedSpan, startReceiver } from './receiver.ts';
 
@@ -18,8 +19,8 @@ const PARENT = '00f067aa0ba902b7';
 const MILK = { title: 'Buy milk', categoryId: 1 };
 
 /** A list in this process that sends its spans to a receiver of its own. */
-async function traced(env: Readonly<Record<string, string>> = {}) {
-  const receiver = await startReceiver();
+async function traced(env: Readonly<Record<string, string>> = {}, answer = '{}') {
+  const receiver = await startReceiver(answer);
   const given = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '50', ...env };
   // OpenTelemetry reads some of them by itself.
   Object.assign(process.env, given);
@@ -53,8 +54,13 @@ describe('Traces', () => {
       'url.scheme': 'http',
       'network.protocol.version': '1.1',
       'http.route': '/todos',
+      'url.path': '/todos',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(list.url).port),
       'http.response.status_code': 201,
     });
+    assert.equal(add.attributes['db.system.name'], 'sqlite');
+    assert.match(String(server.resource['service.instance.id']), /^[0-9a-f-]{36}$/);
     assert.equal(server.kind, 2);
     assert.equal(server.resource['service.name'], 'todo-service');
     assert.equal(new Set([server, token, add, commit].map(({ traceId }) => traceId)).size, 1);
@@ -122,6 +128,7 @@ describe('Traces', () => {
     const find = await receiver.span((span) => span.name === 'find todos' && failed(span));
     const server = await receiver.span((span) => span.name === 'GET /todos/:id' && failed(span));
     assert.deepEqual(find.attributes, {
+      'db.system.name': 'sqlite',
       'db.operation.name': 'find',
       'db.collection.name': 'todos',
       'error.type': 'StoreBroken',
@@ -188,33 +195,60 @@ describe('Traces', () => {
     assert.deepEqual([...new Set(receiver.spans.map((span) => span.traceId))], [`1${'0'.repeat(31)}`]);
   });
 
-  test('spans hold nothing of an unmatched path, a query or a token', async () => {
+  test('D17 · a span with a route has its path, with the id and no more, and the tracestate of its caller', async () => {
+    await using setup = await traced();
+    await setup.ask('GET /TODOS/007/?secret=query', {
+      traceparent: `00-${TRACE}-${PARENT}-01`,
+      tracestate: 'vendor=1,other=2',
+    });
+    const span = await setup.receiver.span(({ name }) => name === 'GET /todos/:id');
+    assert.equal(span.attributes['url.path'], '/todos/7');
+    assert.equal(span.traceState, 'vendor=1,other=2');
+  });
+
+  test('a method of a stranger is an attribute of its span, and not in its name', async () => {
+    await using setup = await traced();
+    await setup.ask('PROPFIND /todos');
+    const span = await setup.receiver.span(({ name }) => name === 'HTTP /todos');
+    assert.equal(span.attributes['http.request.method'], '_OTHER');
+    assert.equal(span.attributes['http.request.method_original'], 'PROPFIND');
+  });
+
+  test('D17 · spans hold nothing of an unmatched path, a query or a token', async () => {
     await using setup = await traced();
     const { receiver, list } = setup;
     await list.send('GET /secret-path?secret=query', { token: 'secret-token' });
     const span = await receiver.span(({ name }) => name === 'GET');
     assert.equal(span.attributes['http.response.status_code'], 404);
+    for (const name of ['url.path', 'server.address', 'server.port'])
+      assert.equal(span.attributes[name], undefined);
     assert.doesNotMatch(
       JSON.stringify(receiver.spans, (_, value) => (typeof value === 'bigint' ? '' : value)),
       /secret/,
     );
   });
 
-  test('spans that wait when the service stops are sent', async () => {
+  test('D17 · spans that wait when the service stops are sent, whither the line of its start says', async () => {
     await using receiver = await startReceiver();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '600000' };
     await using service = await startService({ profile: 'error-demo', env });
     assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
     assert.equal(await service.stop(), 0);
+    assert.ok(service.stdout().includes(`"traces":"${receiver.url}"`));
     await receiver.span(({ name }) => name === 'GET /todos/:id');
     assert.equal(receiver.spans.length, 1);
   });
 
   test('standard variables name the service and keep requests out', async () => {
-    await using setup = await traced({ OTEL_SERVICE_NAME: 'todos-eu', OTEL_TRACES_SAMPLER: 'traceidratio' });
+    await using setup = await traced({
+      OTEL_SERVICE_NAME: 'todos-eu',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.instance.id=eu-1,',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+    });
     await setup.ask('GET /me');
     const span = await setup.receiver.span(({ name }) => name === 'GET /me');
     assert.equal(span.resource['service.name'], 'todos-eu');
+    assert.equal(span.resource['service.instance.id'], 'eu-1');
 
     await using silent = await traced({ OTEL_TRACES_SAMPLER: 'always_off' });
     await silent.ask('GET /me');
@@ -222,14 +256,16 @@ describe('Traces', () => {
     assert.deepEqual(silent.receiver.spans, []);
   });
 
-  test('a collector that is down costs one line, and neither a request nor the stop', async () => {
+  test('a collector that is down costs a line, one more at the stop, and neither a request nor the stop', async () => {
     await using setup = await traced({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_EXPORTER_OTLP_TIMEOUT: '50',
       OTEL_BSP_SCHEDULE_DELAY: '20',
+      TODO_ADMIN_PORT: '0',
     });
     const { list, ask, stop } = setup;
     const told = () => list.lines(/^traces-/).map(({ event, level }) => ({ event, level }));
+    const counted = async () => valuesOf(await scrape(list.adminUrl), 'todo_spans_lost_total')[0] ?? 0;
     while (told().length === 0) {
       assert.equal((await ask('GET /me')).status, 200);
       await pause(10);
@@ -238,8 +274,35 @@ describe('Traces', () => {
       assert.equal((await ask('GET /me')).status, 200);
       await pause(30);
     }
-    await stop();
     assert.deepEqual(told(), [{ event: 'traces-not-sent', level: 40 }]);
+    assert.ok((await counted()) > 0);
+    await stop();
+    assert.deepEqual(told().slice(1), [{ event: 'traces-lost', level: 40 }]);
+    // Each request has a span, and one of its token below it.
+    assert.ok(Number(list.lines(/^traces-lost/)[0]?.spans) >= 20);
+  });
+
+  test('spans for which the queue has no room are counted, and told of', async () => {
+    await using setup = await traced({ OTEL_BSP_MAX_QUEUE_SIZE: '1', OTEL_BSP_SCHEDULE_DELAY: '600000' });
+    const { list, ask, stop } = setup;
+    for (let request = 0; request < 3; request += 1) await ask('GET /me');
+    await stop();
+    const [first, last] = list.lines(/^traces-/);
+    assert.match(String(first?.reason), /OTEL_BSP_MAX_QUEUE_SIZE/);
+    const arrived = setup.receiver.spans.length;
+    assert.equal(last?.spans, 6 - arrived);
+  });
+
+  test('spans that a collector rejects of a batch that it takes are counted, with what it says of them', async () => {
+    const partialSuccess = { rejectedSpans: '1', errorMessage: `no room\n${'x'.repeat(1_000)}` };
+    await using setup = await traced({}, JSON.stringify({ partialSuccess }));
+    const { list, ask, stop, receiver } = setup;
+    await ask('GET /me');
+    await receiver.span(({ name }) => name === 'GET /me');
+    await stop();
+    const [first, last] = list.lines(/^traces-/);
+    assert.match(String(first?.reason), /^no room\nx{192}$/);
+    assert.deepEqual([first?.spans, last?.event], [1, 'traces-lost']);
   });
 
   const forbid = (packages: string) => {
@@ -263,10 +326,21 @@ describe('Traces', () => {
     assert.match(stderr, /^Cannot start: traces need the packages @opentelemetry\/api, .*\n$/);
   });
 
-  test('settings that make no sense are reported together', async () => {
-    const env = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+  test('D17 · settings that make no sense are reported together, and not where there is no endpoint', async () => {
+    const otel = {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_PROPAGATORS: 'b3',
+      OTEL_TRACES_EXPORTER: 'console',
+      OTEL_SDK_DISABLED: '1',
+      OTEL_RESOURCE_ATTRIBUTES: 'a=b,oops',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd',
+      OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: 'abc',
+      OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
+    };
+    await readConfig({ profile: 'error-demo' }, otel);
+    const env = {
+      ...otel,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
       OTEL_TRACES_SAMPLER: 'sometimes',
       OTEL_BSP_MAX_QUEUE_SIZE: '-1',
       TODO_SHUTDOWN_SECONDS: 'soon',
@@ -278,4 +352,36 @@ describe('Traces', () => {
       return true;
     });
   });
+
+  for (const [variable, values] of Object.entries({
+    OTEL_PROPAGATORS: ['baggage,tracecontext', 'tracecontext', ' tracecontext, baggage'],
+    OTEL_RESOURCE_ATTRIBUTES: ['a=b,', 'a=b%2Cc, d = e', 'a='],
+    OTEL_EXPORTER_OTLP_HEADERS: ['api-key=s3cr3t'],
+    OTEL_SDK_DISABLED: ['FALSE'],
+    OTEL_METRICS_EXPORTER: ['console'],
+  })) {
+    test(`D17 · ${values.map((value) => JSON.stringify(value)).join(' or ')} passes as ${variable}`, async () => {
+      for (const value of values) {
+        const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/otlp', [variable]: value };
+        const { config } = await readConfig({ profile: 'error-demo' }, env);
+        assert.equal(config.tracing?.collector, 'http://collector:4318');
+        assert.doesNotMatch(JSON.stringify(config), /s3cr3t/);
+      }
+    });
+  }
+
+  for (const [variable, values] of Object.entries({
+    OTEL_PROPAGATORS: ['baggage', 'tracecontext,b3', 'none'],
+    OTEL_RESOURCE_ATTRIBUTES: ['a', 'a=b=c', '=b', 'a=%', `a=${'x'.repeat(256)}`],
+  })) {
+    test(`D17 · what the service cannot do is a fault in ${variable}`, async () => {
+      for (const value of values) {
+        const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [variable]: value };
+        await assert.rejects(readConfig({ profile: 'error-demo' }, env), ({ faults }: ConfigFaults) => {
+          assert.match(faults.join(), new RegExp(`^${variable} must be`));
+          return true;
+        });
+      }
+    });
+  }
 });

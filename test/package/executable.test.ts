@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { commitOf } from '../../tools/origin.ts';
 import { type Folder, temporaryFolder } from '../folder.ts';
+import { staysClosedAtSigusr1 } from '../serve/sigusr1.ts';
 import { plainEnvironment, project } from './npm.ts';
 import { run, serve } from './program.ts';
 import { servesAsInstalled, type Way } from './ways.ts';
@@ -23,7 +24,7 @@ describe('The executable', () => {
       folder: folder.path,
       serve: (env) => serve(program, ['serve', '--port', '0'], { ...place, env: { ...place.env, ...env } }),
       run: (args, env) => run(program, args, { ...place, env: { ...place.env, ...env } }),
-      keepSecret: (secret) => folder.write('secret', secret),
+      keepSecret: (content) => folder.write('secret', content),
     };
   });
   after(() => folder[Symbol.asyncDispose]());
@@ -34,6 +35,8 @@ describe('The executable', () => {
     const { stdout } = await way.run(['--version']);
     assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
   });
+
+  test('D15 · opens no debugger at SIGUSR1', () => staysClosedAtSigusr1((env) => way.serve(env)));
 
   test('shows the document and the reference page in development', async () => {
     await using service = await way.serve({ TODO_ENVIRONMENT: 'development', TODO_PROFILE: 'error-demo' });

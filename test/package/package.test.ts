@@ -52,7 +52,12 @@ describe('The npm package', () => {
   test('carries no TypeScript, no test and nothing outside dist but its papers', () => {
     const others = files
       .map(({ path }) => path)
-      .filter((path) => !/^(docs\/.+|[A-Z]+\.md|LICENSE|package\.json|npm-shrinkwrap\.json)$/.test(path))
+      .filter(
+        (path) =>
+          !/^(docs\/.+|(client|conformance)\/README\.md|[A-Z]+\.md|LICENSE|package\.json|npm-shrinkwrap\.json)$/.test(
+            path,
+          ),
+      )
       .filter(
         (path) =>
           !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/openapi\/[\w-]+\.v1\.json$/.test(path) ||

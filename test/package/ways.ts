@@ -17,8 +17,8 @@ export interface Way {
   run(args: readonly string[], env?: Variables): Promise<Finished>;
   /** A folder where the service may write, by the path that it sees. */
   readonly folder: string;
-  /** Writes a secret for the service alone, and gives the path by which the service reads it. */
-  keepSecret(secret: Buffer): Promise<string>;
+  /** Writes a file of secrets for the service alone, and gives the path by which the service reads it. */
+  keepSecret(content: string): Promise<string>;
 }
 
 const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(32) };
@@ -33,21 +33,21 @@ export function servesAsInstalled(way: () => Way): void {
     variables = {
       TODO_AUTH_ISSUER: auth.issuer,
       TODO_AUTH_AUDIENCE: auth.audience,
-      TODO_AUTH_SECRET_FILE: await way().keepSecret(auth.secret),
+      TODO_AUTH_SECRET_FILE: await way().keepSecret(`base64:${auth.secret.toString('base64')}\n`),
     };
     sign = signer(auth);
     postgres = await PostgresServer.start();
   });
   after(() => postgres[Symbol.asyncDispose]());
 
-  test('serves the error demo', async () => {
+  test('serves the error demo, and stops at SIGHUP', async () => {
     await using service = await way().serve({ TODO_PROFILE: 'error-demo' });
     const complete = () => fetch(`${service.baseUrl}/todos/1/complete`, { method: 'POST' });
     assert.equal((await complete()).status, 200);
     const again = await complete();
     assert.equal(again.headers.get('content-type'), 'application/problem+json');
     assert.equal(again.status, 409);
-    assert.equal(await service.stop(), 0, service.stdout());
+    assert.equal(await service.stop('SIGHUP'), 0, service.stdout());
   });
 
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {

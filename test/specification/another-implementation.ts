@@ -3,18 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { listen } from '../folder.ts';
 
-/** What an implementation may get wrong. */
-export type Fault =
-  | 'bare 404'
-  | 'one traceId for all'
-  | 'PUT looks at the category first'
-  | 'role in other letters'
-  | 'stack in the 500'
-  | 'todo without done'
-  | 'no errors'
-  | 'completed twice'
-  | 'HTML gets JSON';
-
 interface Todo {
   readonly id: number;
   readonly title: string;
@@ -53,16 +41,14 @@ const SECTIONS: Readonly<Record<number, string>> = {
  */
 export async function startAnother(
   profile: 'shared-list' | 'error-demo',
-  fault?: Fault,
 ): Promise<{ readonly url: string } & AsyncDisposable> {
-  const answer = profile === 'error-demo' ? demo(fault) : list(fault);
+  const answer = profile === 'error-demo' ? demo() : list();
   let requests = 0;
   const server = createServer({ keepAliveTimeout: 1 }, async (request, response) => {
     requests += 1;
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
-    const traceId = fault === 'one traceId for all' ? '0HN' : `0HN${requests}:00000001`;
-    write(request, response, answer(request, body), traceId, fault);
+    write(request, response, answer(request, body), `0HN${requests}:00000001`);
   });
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
@@ -74,7 +60,7 @@ export async function startAnother(
   };
 }
 
-function demo(fault: Fault | undefined): (request: IncomingMessage) => Answer {
+function demo(): (request: IncomingMessage) => Answer {
   let done = false;
   return ({ method, url }) => {
     const todo = () => ({ done, title: 'Learn', id: 1 });
@@ -83,7 +69,7 @@ function demo(fault: Fault | undefined): (request: IncomingMessage) => Answer {
     if (id === undefined || (method === 'GET') === (complete !== undefined)) return { status: 404 };
     if (Number(id) !== 1) return { status: 404 };
     if (method === 'GET') return { status: 200, body: todo() };
-    if (done && fault !== 'completed twice') {
+    if (done) {
       const detail = 'Todo 1 is already complete and cannot be completed again.';
       return { status: 409, problem: { title: 'Todo is already completed', detail } };
     }
@@ -92,10 +78,9 @@ function demo(fault: Fault | undefined): (request: IncomingMessage) => Answer {
   };
 }
 
-function list(fault: Fault | undefined): (request: IncomingMessage, body: string) => Answer {
+function list(): (request: IncomingMessage, body: string) => Answer {
   const todos = new Map<number, Todo>();
   let last = 0;
-  const categoryMissing: Answer = { status: 400, problem: { title: 'Category not found' } };
 
   return ({ method, url, headers }, text) => {
     const id = /^\/todos\/([+-]?\d{1,10})$/.exec(url ?? '')?.[1];
@@ -105,14 +90,13 @@ function list(fault: Fault | undefined): (request: IncomingMessage, body: string
     const [, name, role] = /^Bearer token\.(\w+)-(\w*)\.signed$/.exec(headers.authorization ?? '') ?? [];
     if (name === undefined) return { status: 401 };
     if (url === '/me') return { status: 200, body: { userName: name } };
-    const editor = fault === 'role in other letters' ? role?.toLowerCase() === 'editor' : role === 'editor';
-    if (method !== 'GET' && !editor) return { status: 403 };
+    if (method !== 'GET' && role !== 'editor') return { status: 403 };
     const stored = todos.get(Number(id));
     if (method === 'GET' && id === undefined) {
-      return { status: 200, body: [...todos.values()].map((todo) => shape(todo, fault)) };
+      return { status: 200, body: [...todos.values()].map(shape) };
     }
     if (method === 'GET')
-      return stored === undefined ? { status: 404 } : { status: 200, body: shape(stored, fault) };
+      return stored === undefined ? { status: 404 } : { status: 200, body: shape(stored) };
     if (method === 'DELETE') return { status: todos.delete(Number(id)) ? 204 : 404 };
 
     const body = parsed(text);
@@ -120,12 +104,10 @@ function list(fault: Fault | undefined): (request: IncomingMessage, body: string
     const titleIsWrong = typeof title !== 'string' || title === '' || title.length > 100;
     const isId = typeof categoryId === 'number' && categoryId >= 1 && categoryId <= 2147483647;
     if (titleIsWrong || !isId) {
-      return { status: 400, problem: fault === 'no errors' ? {} : { errors: ['title or categoryId'] } };
+      return { status: 400, problem: { errors: ['title or categoryId'] } };
     }
-    const missing = method === 'PUT' && stored === undefined;
-    if (missing && fault !== 'PUT looks at the category first') return { status: 404 };
-    if (categoryId > 2) return categoryMissing;
-    if (missing) return { status: 404 };
+    if (method === 'PUT' && stored === undefined) return { status: 404 };
+    if (categoryId > 2) return { status: 400, problem: { title: 'Category not found' } };
     if (method === 'PUT') {
       todos.set(Number(id), { id: Number(id), title, done: body.done === true, categoryId });
       return { status: 204 };
@@ -133,12 +115,13 @@ function list(fault: Fault | undefined): (request: IncomingMessage, body: string
     last += 1;
     const todo = { id: last, title, done: false, categoryId };
     todos.set(last, todo);
-    return { status: 201, body: shape(todo, fault), headers: { Location: `/todos/${last}` } };
+    return { status: 201, body: shape(todo), headers: { Location: `/todos/${last}` } };
   };
 }
 
-function shape({ done, ...todo }: Todo, fault: Fault | undefined): object {
-  return fault === 'todo without done' ? todo : { done, ...todo };
+/** Its members in another order. */
+function shape({ done, ...todo }: Todo): object {
+  return { done, ...todo };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
@@ -154,7 +137,6 @@ function write(
   response: ServerResponse,
   { status, body, problem, headers = {} }: Answer,
   traceId: string,
-  fault: Fault | undefined,
 ): void {
   const caching: Record<string, string> = status === 500 ? { 'Cache-Control': 'no-cache, no-store' } : {};
   if (status < 400) {
@@ -163,15 +145,12 @@ function write(
       body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
     );
     response.end(body === undefined ? undefined : JSON.stringify(body, null, 1));
-  } else if (status === 404 && fault === 'bare 404') {
-    response.writeHead(404).end();
-  } else if (accept === 'text/html' && fault !== 'HTML gets JSON') {
+  } else if (accept === 'text/html') {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...caching });
     response.end(status === 500 ? undefined : `Status Code: ${status}; ${TITLES[status]}`);
   } else {
     response.writeHead(status, { 'Content-Type': 'application/problem+json; charset=utf-8', ...caching });
-    const stack = status === 500 && fault === 'stack in the 500' ? { detail: new Error('boom').stack } : {};
     const type = `https://www.rfc-editor.org/rfc/rfc9110#section-${SECTIONS[status]}`;
-    response.end(JSON.stringify({ traceId, status, title: TITLES[status], type, ...problem, ...stack }));
+    response.end(JSON.stringify({ traceId, status, title: TITLES[status], type, ...problem }));
   }
 }

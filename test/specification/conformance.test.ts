@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +12,7 @@ import { listen } from '../folder.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 import { startService } from '../start.ts';
-import { type Fault, startAnother } from './another-implementation.ts';
+import { startAnother } from './another-implementation.ts';
 import { auth, sharedListOf } from './target-of.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../conformance/src/main.ts', import.meta.url));
@@ -26,24 +24,27 @@ const target = sharedListOf(ours, 'development');
 const { editor, reader } = target.tokens;
 const TOKENS = ['--editor-token', editor, '--reader-token', reader];
 
+const before = [await makeTodo(target, 'Somebody’s'), await makeTodo(target, 'Somebody else’s')];
+
 async function todos(): Promise<unknown> {
   return json(await send(target, 'GET /todos', { token: reader }));
 }
 
-/** Runs the suite, interrupts it before it hears of its first todo, and gives its exit code. */
+/** Runs the suite, interrupts it before it hears of its first todo, and gives its exit code: no other check is run. */
 async function interrupted(
   interrupt: (suite: ChildProcessByStdio<null, Readable, Readable>) => void,
 ): Promise<number | null> {
-  let made = false;
+  let made = 0;
+  let output = '';
   using between = await startListener((socket) => {
     const service = connect(Number(new URL(ours.baseUrl).port), '127.0.0.1');
     socket.pipe(service);
     service
       .on('error', () => {})
       .on('data', (answer) => {
-        if (!made && answer.toString('latin1').startsWith('HTTP/1.1 201')) {
-          made = true;
-          interrupt(suite);
+        if (answer.toString('latin1').startsWith('HTTP/1.1 201')) {
+          made += 1;
+          if (made === 1) interrupt(suite);
         }
         socket.write(answer);
       });
@@ -52,50 +53,34 @@ async function interrupted(
   });
   const words = [PROGRAM, '--base-url', between.url.href, ...TOKENS];
   const suite = spawn(process.execPath, words, { ...SURROUNDINGS, stdio: ['ignore', 'pipe', 'pipe'] });
+  suite.stdout.on('data', (text) => {
+    output += text;
+  });
   await once(suite, 'close');
+  assert.ok(made < 30, `${made} todos were made`);
+  assert.doesNotMatch(output, /✖/);
   return suite.exitCode;
 }
 
 // One after the other: each looks at all todos of this service.
-describe('The conformance suite, and a service of ours', () => {
+describe('The conformance suite leaves a service as it found it', () => {
   test('todos are deleted also when tests fail', async () => {
     // Two editors: every test of the missing role fails, and its writes go through.
     const tokens = ['--editor-token', editor, '--reader-token', editor];
     const run = await conformance('--base-url', ours.baseUrl, ...tokens, '--only', 'spec');
     assert.equal(run.code, 1, run.output);
-    assert.match(run.output, /^﹣ A2, A5 to A10 \(tokens made at will\).*# left out$/m);
-    assert.deepEqual(await todos(), []);
+    assert.match(run.output, /^﹣ A2, A5 to A10 \(tokens made at will\).*# SKIP$/m);
+    assert.deepEqual(await todos(), before);
   });
 
   test('todos are deleted also when a signal ends it', async () => {
     assert.equal(await interrupted((suite) => suite.kill('SIGINT')), 130);
-    assert.deepEqual(await todos(), []);
+    assert.deepEqual(await todos(), before);
   });
 
   test('todos are deleted also when nobody reads the report to its end', async () => {
     assert.equal(await interrupted(({ stdout }) => stdout.destroy()), 74);
-    assert.deepEqual(await todos(), []);
-  });
-
-  test('it conforms, and is left as it was found; with its secret, what a token must hold is checked too', async () => {
-    const before = [await makeTodo(target, 'Somebody’s'), await makeTodo(target, 'Somebody else’s')];
-    const file = join(ours.dataDir, 'secret');
-    await writeFile(file, `base64:${auth.secret.toString('base64')}\n`);
-    const trust = ['--secret-file', file, '--issuer', auth.issuer, '--audience', auth.audience];
-    const run = await conformance('--base-url', ours.baseUrl, '--environment', 'development', ...trust);
-    assert.equal(run.code, 0, run.output);
-    assert.match(run.output, /^ +✔ A6 · the algorithm/m);
-    assert.match(run.output, /^ +✔ A11, Authentication 7 · /m);
-    assert.match(run.output, /^ℹ fail 0$/m);
     assert.deepEqual(await todos(), before);
-  });
-
-  test('an error demo conforms, and its todo is left as it was found', async () => {
-    await using service = await startService({ profile: 'error-demo' });
-    const run = await conformance('--base-url', `${service.baseUrl}/`, '--profile', 'error-demo');
-    assert.equal(run.code, 0, run.output);
-    const reply = await fetch(`${service.baseUrl}/todos/1`);
-    assert.equal(((await reply.json()) as { done: boolean }).done, false);
   });
 
   test('one that cannot be reached, or refuses a token, is one clear message', async () => {
@@ -153,28 +138,14 @@ test('a service that answers everything with 200 does not conform', async () => 
   });
   const run = await conformance('--base-url', broken.url.href, '--profile', 'error-demo');
   assert.equal(run.code, 1, run.output);
-  assert.match(run.output, /R2 · an id that is not a 32-bit integer/);
+  const failed = /✖ R2 · an id that is not a 32-bit integer .*\n.*ℹ asked GET \/todos\/abc, received 200 \[/;
+  assert.match(run.output, failed);
+  assert.match(run.output, /^test at conformance\/src\/chapters\/routes\.ts:\d+:\d+\n✖ R2 · /m);
 });
 
 /** Prints `token.<name>-<role>.signed`, which the other implementation takes. */
 const TOKEN_COMMAND = ['--token-command', 'f() { echo "token.$2-$4.signed"; }; f'];
 
-const FAULTS: readonly (readonly [Fault, 'shared-list' | 'error-demo', RegExp])[] = [
-  ['bare 404', 'shared-list', /✖ Errors 1 · /],
-  ['one traceId for all', 'shared-list', /✖ What the service does 5, Problem Details body, /],
-  ['PUT looks at the category first', 'shared-list', /✖ Order 5, Endpoints A, rule 2 · /],
-  ['role in other letters', 'shared-list', /✖ Authentication 3 · /],
-  [
-    'todo without done',
-    'shared-list',
-    // What was expected, what was received, and what was asked last.
-    /\n✖ Resources, TodoResponse · [\s\S]+expected {2}\{ id: \d+, title: 'Shape', done: false, categoryId: 1 \}\n +received {2}\{ id: \d+, title: 'Shape', categoryId: 1 \}\n +asked {5}GET \/todos\/\d+\n +HTTP 200\n/,
-  ],
-  ['no errors', 'shared-list', /✖ Limits, B10 · a title that is empty/],
-  ['HTML gets JSON', 'error-demo', /✖ Errors 4, N3 · a client that does not admit JSON/],
-  ['stack in the 500', 'error-demo', /✖ Errors 3 · neither the message/],
-  ['completed twice', 'error-demo', /✖ Errors 5, States B · /],
-];
 describe('The conformance suite, and another implementation', { concurrency: 2 }, () => {
   for (const profile of ['shared-list', 'error-demo'] as const) {
     const flags = ['--profile', profile, ...(profile === 'shared-list' ? TOKEN_COMMAND : [])];
@@ -191,29 +162,6 @@ describe('The conformance suite, and another implementation', { concurrency: 2 }
       assert.match(contracted.output, /✖ R4 · /);
     });
   }
-
-  for (const [fault, profile, failing] of FAULTS) {
-    test(`an implementation with the fault "${fault}" does not conform to the specification`, async () => {
-      await using another = await startAnother(profile, fault);
-      const flags = ['--profile', profile, ...(profile === 'shared-list' ? TOKEN_COMMAND : [])];
-      const run = await conformance('--base-url', another.url, ...flags, '--only', 'spec', '--fresh');
-      assert.equal(run.code, 1, run.output);
-      assert.match(run.output, failing);
-    });
-  }
-
-  test('TAP has a line for each check, and JUnit a case', async () => {
-    await using another = await startAnother('error-demo', 'stack in the 500');
-    const flags = ['--base-url', another.url, '--profile', 'error-demo', '--only', 'spec', '--output'];
-    const tap = (await conformance(...flags, 'tap')).output;
-    const checks = tap.match(/^ {4}ok \d+ - \S.* · /gm)?.length ?? 0;
-    assert.ok(checks > 10, tap);
-    const [failed = ''] = /^ {4}not ok \d+ - Errors 3 · neither [\s\S]+?\n {6}\.\.\.$/m.exec(tap) ?? [];
-    assert.match(failed, /error: \|-\n +\S[\s\S]+ asked {5}GET \/crash\n +HTTP 500\n/);
-    const junit = (await conformance(...flags, 'junit')).output;
-    assert.equal(junit.match(/<testcase name="[^"]+ · /g)?.length, checks + 1, junit);
-    assert.match(junit, /<failure type="testCodeFailure" message="[^"<]+asked {5}GET \/crash/);
-  });
 });
 
 /** Does this with each connection, until it is disposed of; and where it is. */
@@ -259,15 +207,6 @@ test('an answer without an end is cut off by time, however often a byte of it co
   await asked;
   t.mock.timers.tick(20_000);
   await assert.rejects(exchanged, /no answer within 20000 ms/);
-});
-
-test('in colours a failure says what was compared in words of its own', async () => {
-  await using another = await startAnother('shared-list', 'todo without done');
-  const flags = ['--base-url', another.url, ...TOKEN_COMMAND, '--only', 'spec'];
-  const env = { ...plainEnvironment, FORCE_COLOR: '1' };
-  const { stdout } = await run(process.execPath, [PROGRAM, ...flags], { ...SURROUNDINGS, env });
-  assert.match(stdout, /✖ Resources, TodoResponse/);
-  assert.doesNotMatch(stdout, /\ufffd|actual/);
 });
 
 test('what a service sends reaches a report without control characters', async () => {

