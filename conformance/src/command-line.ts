@@ -23,8 +23,8 @@ The profile shared-list needs tokens, of an identity with the role editor and of
 or
   --token-command COMMAND                 run with --name NAME [--role editor] behind it; prints a token
 or, which also checks what a token must hold,
-  --secret-file FILE                      the HMAC secret that the service trusts, at least 64 bytes; its base64
-                                          after base64:
+  --secret-file FILE                      the HMAC secret that the service trusts, at least 64 bytes: a line
+                                          base64:… or text:…, the first of several
   --issuer ISSUER, --audience AUDIENCE    the claims iss and aud that it asks for
 
 Exit codes: 0 conforms, 1 does not, 2 wrong usage, 69 the service cannot be reached or refuses the tokens, 74 standard
@@ -136,15 +136,16 @@ function tokensOf(values: Values): Tokens {
   );
 }
 
-/** The file's bytes without one final line break, or what follows `base64:`. */
+/** The secret of the first line that begins with `base64:` or `text:`. */
 function readSecret(file: string): Buffer {
-  let bytes: Buffer;
+  let content: string;
   try {
-    bytes = readFileSync(file);
+    content = readFileSync(file, 'latin1');
   } catch (error) {
     throw new WrongUsage(`--secret-file: ${error instanceof Error ? error.message : error}`);
   }
-  const encoded = /^base64:(\S+)\s*$/.exec(bytes.toString('latin1'))?.[1];
-  if (encoded !== undefined) return Buffer.from(encoded, 'base64');
-  return bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+  const [, form, secret = ''] = /^(base64|text):(.+?)\r?$/m.exec(content) ?? [];
+  if (form === undefined)
+    throw new WrongUsage('--secret-file must hold a line that begins with "base64:" or "text:"');
+  return Buffer.from(secret, form === 'text' ? 'latin1' : 'base64');
 }

@@ -1,12 +1,19 @@
 import { run as runTests } from 'node:test';
 import { junit, spec, tap } from 'node:test/reporters';
-import { endChecks } from './check.ts';
-import { holdTarget } from './checks.ts';
+import { endChecks, holdTarget } from './checks.ts';
 import { type CommandLine, HELP, readCommandLine, type Tokens } from './command-line.ts';
 import { header } from './http.ts';
 import { holdTo } from './problem.ts';
 import { leaveAsFound, type SharedList, send, type Target } from './target.ts';
 import { TokenCommandFailed, tokensBy } from './token-command.ts';
+
+/** What a report cannot show, but the colours of its own: the service under test has sent some of it. */
+const UNPRINTABLE = {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
+  text: /(?!\u001b\[[\d;]*m)[^\n\t\P{C}]/gu,
+  tap: /[^\n\t\P{C}]/gu,
+  junit: /[^\n\t\P{C}]/gu,
+};
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -57,7 +64,10 @@ async function run({ law, output }: CommandLine, target: Target): Promise<number
     code ||= 1;
   });
   const report = { text: new spec(), tap, junit }[output];
-  for await (const text of stream.compose(report)) process.stdout.write(text);
+  for await (const text of stream.compose(report)) {
+    // What is left is not run: it says nothing about the service.
+    if (code <= 1) process.stdout.write(String(text).replaceAll(UNPRINTABLE[output], '\ufffd'));
+  }
   await leaveAsFound(target);
   return code;
 }

@@ -1,6 +1,7 @@
 /** The parts of an OpenAPI 3.1 document that the checks read. */
 export interface OpenApi {
   readonly openapi: string;
+  readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly securitySchemes?: Readonly<Record<string, { readonly type: string; readonly scheme: string }>>;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
 import { header, json, type Reply } from './http.ts';
 
 /** What services are held to: the specification alone, or the contract too, which settles what it leaves open. */
@@ -6,9 +7,13 @@ export type Law = 'specification' | 'contract';
 
 let law: Law = 'contract';
 
+/** `test` for a check of clauses of the contract alone: nothing while a service is held to the specification alone. */
+export let it: (name: string, run: (t: TestContext) => void | Promise<void>) => unknown = test;
+
 /** Holds every reply from now on to this law. */
 export function holdTo(chosen: Law): void {
   law = chosen;
+  it = chosen === 'contract' ? test : () => {};
 }
 
 /** Whether replies are held to the contract, and not to the specification alone. */
@@ -90,14 +95,13 @@ interface Problem {
 }
 
 /**
- * The whole shape of an error, once: status, headers that every error has, members, their order, a `traceId`
- * never seen before. Call it once per reply.
+ * The whole shape of an error, once: status, type, members, their order, a `traceId` never seen before. Call it once per
+ * reply. The headers that every error has are looked at once, in "Every response".
  */
 export function assertProblem(reply: Reply, status: number, expected: Expected = {}): Problem {
   const text = reply.body.toString();
   assert.equal(reply.status, status, text);
   const [phrase, section] = catalogue[status] ?? assert.fail(`${status} is not in the catalogue`);
-  assertErrorHeaders(reply, status);
   if (law === 'specification') return assertSpecified(reply, status, expected, section);
   assert.equal(header(reply, 'content-type'), 'application/problem+json', text);
   for (const [name, value] of Object.entries(expected.headers ?? {})) {
@@ -161,11 +165,11 @@ export function assertTextLine(reply: Reply, status: number, line: string): void
   if (law === 'contract') assert.equal(header(reply, 'content-type'), 'text/plain');
   else assert.equal(mediaType(reply), 'text/plain');
   assert.equal(reply.body.toString(), line);
-  assertErrorHeaders(reply, status);
 }
 
 /** What every 4xx and 5xx says, whatever its body: contract P7, D8 and the specification's headers of a 500. */
-export function assertErrorHeaders(reply: Reply, status: number): void {
+export function assertErrorHeaders(reply: Reply): void {
+  const { status } = reply;
   if (law === 'specification') {
     if (status === 500) assert.equal(withoutSpaces(header(reply, 'cache-control')), 'no-cache,no-store');
     return;

@@ -111,20 +111,12 @@ export function write(target: Target, line: string, request: Request = {}): Buff
   return Buffer.concat([head, Buffer.from(content ?? request.framed ?? '')]);
 }
 
-let last: Exchange | undefined;
-
-/** Of this process, whatever the target. */
-export function lastExchange(): Exchange | undefined {
-  return last;
-}
-
 /** Notes a reply for the tests of what holds of every response, and the todo that it says was made. */
-export function remember(target: Target, exchange: Exchange): void {
-  target.seen.push(exchange);
-  last = exchange;
-  const location = header(exchange.reply, 'location');
-  if (exchange.reply.status === 201 && location !== undefined) target.created.add(location);
-  if (exchange.reply.status === 204 && exchange.method === 'DELETE') target.created.delete(exchange.path);
+export function remember(target: Target, { method, path, reply }: Exchange): void {
+  target.seen.push({ method, path, reply });
+  const location = header(reply, 'location');
+  if (reply.status === 201 && location !== undefined) target.created.add(location);
+  if (reply.status === 204 && method === 'DELETE') target.created.delete(path);
 }
 
 /** Every exchange so far; there is at least one. */

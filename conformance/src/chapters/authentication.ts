@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, type Reply } from '../http.ts';
-import { assertProblem, holdsToContract } from '../problem.ts';
+import { assertProblem, holdsToContract, it } from '../problem.ts';
 import { expecting, makeTodo, type SharedList, send } from '../target.ts';
 
 const anonymous = 'Bearer realm="todo-service"';
@@ -24,20 +24,20 @@ export function authentication(target: SharedList): void {
     }
   });
 
-  test('A1, R3 · a path in another spelling answers 401 without a token too', async () => {
+  it('A1, R3 · a path in another spelling answers 401 without a token too', async () => {
     for (const line of ['GET /todos/', 'GET /ME']) {
       await fails(401, line, {}, challenged);
     }
   });
 
-  test('A1 · another scheme and Bearer alone are like no token', async () => {
+  it('A1 · another scheme and Bearer alone are like no token', async () => {
     const schemes = ['Basic', 'Bearerx', 'Token', 'DPoP'].map((scheme) => `${scheme} ${editor}`);
     for (const Authorization of ['', 'Bearer', 'Bearer ', 'bearer', 'Basic dTpw', editor, ...schemes]) {
       await fails(401, 'GET /todos', { headers: { Authorization } }, challenged);
     }
   });
 
-  test('A1 · a token in the query, the body or another header is like no token', async () => {
+  it('A1 · a token in the query, the body or another header is like no token', async () => {
     const headers = {
       'X-Access-Token': editor,
       'X-Authorization': `Bearer ${editor}`,
@@ -66,14 +66,14 @@ export function authentication(target: SharedList): void {
     }
   });
 
-  test('A4 · the name of the scheme may be in any letter case', async () => {
+  it('A4 · the name of the scheme may be in any letter case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
       const headers = { Authorization: `${scheme} ${reader}` };
       await succeeds(200, 'GET /todos', { headers }, scheme);
     }
   });
 
-  test('A5 · a token in another spelling is refused', async () => {
+  it('A5 · a token in another spelling is refused', async () => {
     const [head = '', payload = '', signature = ''] = editor.split('.');
     const spaced = [`${head}. ${payload}.${signature}`, `${editor} ${editor}`, `${editor},`];
     const padded = [`${head}.${payload}.${signature}=`, `${head}=.${payload}.${signature}`];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, json } from '../http.ts';
-import type { Expected } from '../problem.ts';
+import { type Expected, it } from '../problem.ts';
 import { expecting, makeTodo, milk, type Request, readTodo, type SharedList, type Todo } from '../target.ts';
 
 const good = '{"title":"Buy milk","categoryId":1}';
@@ -43,7 +43,7 @@ export function bodies(target: SharedList): void {
   const withBody = (body: string | Buffer) => ({ body });
   const ofType = (type: string) => ({ body: good, type });
 
-  test('B1 · where no body is read, a body and its type are ignored, however malformed', async () => {
+  it('B1 · where no body is read, a body and its type are ignored, however malformed', async () => {
     const request = { body: '{"title":', type: 'application/json; charset=utf-16' };
     const { id } = await makeTodo(target);
     for (const line of ['GET /todos', `GET /todos/${id}`, 'GET /me']) {
@@ -52,14 +52,14 @@ export function bodies(target: SharedList): void {
     await succeeds(204, `DELETE /todos/${id}`, { token, ...request });
   });
 
-  test('B1 · an empty or nonsensical Content-Type is ignored where no body is read', async () => {
+  it('B1 · an empty or nonsensical Content-Type is ignored where no body is read', async () => {
     for (const type of ['', 'nonsense', ';;', 'multipart/form-data']) {
       const { id } = await makeTodo(target);
       await succeeds(204, `DELETE /todos/${id}`, { token, type }, `Content-Type: ${type}`);
     }
   });
 
-  test('B1, B5 · the size limit holds where no body is read', async () => {
+  it('B1, B5 · the size limit holds where no body is read', async () => {
     const { id } = await makeTodo(target);
     for (const line of ['GET /todos', 'GET /me', `DELETE /todos/${id}`]) {
       await fails(413, line, { token, body: ' '.repeat(65_537) }, tooLarge);
@@ -67,13 +67,13 @@ export function bodies(target: SharedList): void {
     assert.notEqual(await readTodo(target, id), undefined);
   });
 
-  test('B2 · JSON in any spelling of its media type is read', async () => {
+  it('B2 · JSON in any spelling of its media type is read', async () => {
     const utf8 = ['charset=utf-8', 'charset=UTF-8', 'Charset="utf-8"', 'v=1;charset="Utf-8"', 'v=1'];
     const types = ['application/json', 'APPLICATION/Json', 'application/merge-patch+json'];
     await bothTake([...types, ...utf8.map((charset) => `application/json; ${charset}`)].map(ofType));
   });
 
-  test('B2 · another media type or charset, and none, is a 415, with an empty body too', async () => {
+  it('B2 · another media type or charset, and none, is a 415, with an empty body too', async () => {
     const charsets = ['utf-16', 'iso-8859-1', '"us-ascii"', 'bogus'];
     const types = [
       ...['text/plain', 'text/json', 'application/xml', 'application/jsonx'],
@@ -84,19 +84,19 @@ export function bodies(target: SharedList): void {
     await bothRefuse(415, [...types.map(ofType), ...none], { detail: 'optional' });
   });
 
-  test('B3 · bytes that are not UTF-8 are a 400', async () => {
+  it('B3 · bytes that are not UTF-8 are a 400', async () => {
     const [before, after] = [Buffer.from('{"title":"a'), Buffer.from('","categoryId":1}')];
     const sequences = ['ff', 'c328', 'c0af', 'eda080', 'f4908080', 'e282'];
     const wrong = sequences.map((hex) => Buffer.concat([before, Buffer.from(hex, 'hex'), after]));
     await bothRefuse(400, wrong.map(withBody), { detail: 'any' });
   });
 
-  test('B3 · a byte order mark before the body is skipped', async () => {
+  it('B3 · a byte order mark before the body is skipped', async () => {
     await bothTake([{ body: `\u{feff}${good}` }]);
     await bothRefuse(400, [{ body: `\u{feff}\u{feff}${good}` }], { detail: 'any' });
   });
 
-  test('B4 · what is not JSON is a 400 that says where, and never quotes the body', async () => {
+  it('B4 · what is not JSON is a 400 that says where, and never quotes the body', async () => {
     const wrong: readonly (readonly [body: string, line: number, column: number])[] = [
       ['{"title":"secret",}', 1, 19],
       ['{"title":"secret"\n  "categoryId":1}', 2, 3],
@@ -115,7 +115,7 @@ export function bodies(target: SharedList): void {
     }
   });
 
-  test('B4 · an escape outside of strings is not JSON, and neither is JSON that ends too early', async () => {
+  it('B4 · an escape outside of strings is not JSON, and neither is JSON that ends too early', async () => {
     const escapes = [
       '\\u007b"title":"a","categoryId":1}',
       '{"title"\\u003a"a"\\u002c"categoryId"\\u003a\\u0031\\u007d',
@@ -128,13 +128,13 @@ export function bodies(target: SharedList): void {
     await bothRefuse(400, [...escapes, ...cutOff].map(withBody), expected);
   });
 
-  test('B4 · JSON that is not an object is a 400', async () => {
+  it('B4 · JSON that is not an object is a 400', async () => {
     const wrong = ['null', 'true', '1', '"secret"', '[]', `[${good}]`].map(withBody);
     const details = await bothRefuse(400, wrong, { detail: /object/ });
     assert.doesNotMatch(details.join(), /secret/);
   });
 
-  test('B5 · a body of 64 KiB is read, one byte more is a 413, in chunks too', async () => {
+  it('B5 · a body of 64 KiB is read, one byte more is a 413, in chunks too', async () => {
     const headers = { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/json' };
     const inside = `1000\r\n${full.slice(0, 0x1000)}\r\nf000\r\n${full.slice(0x1000)}\r\n0\r\n\r\n`;
     const beyond = `10000\r\n${full}\r\n1\r\n \r\n0\r\n\r\n`;
@@ -142,16 +142,16 @@ export function bodies(target: SharedList): void {
     await bothRefuse(413, [{ body: `${full} ` }, { headers, framed: beyond }], tooLarge);
   });
 
-  test('B5 · a 413 closes the connection', async () => {
+  it('B5 · a 413 closes the connection', async () => {
     const request = { body: `${full} `, headers: { Connection: 'keep-alive' } };
     await bothRefuse(413, [request], { ...tooLarge, headers: { connection: 'close' } });
   });
 
-  test('B5 · the 413 arrives although the client is still sending', async () => {
+  it('B5 · the 413 arrives although the client is still sending', async () => {
     await bothRefuse(413, [{ body: ' '.repeat(900_000) }], tooLarge);
   });
 
-  test('B5 · 64 levels of nesting are read, one more is a 400; brackets within a string are none', async () => {
+  it('B5 · 64 levels of nesting are read, one more is a 400; brackets within a string are none', async () => {
     const withX = (x: string) => withBody(`{"title":"Buy milk","categoryId":1,"x":${x}}`);
     await bothTake([withX(`"\\"${'['.repeat(200)}"`)]);
     for (const [open, close] of [
@@ -165,7 +165,7 @@ export function bodies(target: SharedList): void {
     }
   });
 
-  test('B6 · unknown members are ignored and never stored', async () => {
+  it('B6 · unknown members are ignored and never stored', async () => {
     const unknown = '"id":77,"role":"editor","ID":3,"":0,"constructor":1,"prototype":{},"toString":null';
     const body = `{"__proto__":{"title":"no"},"title":"Buy milk","done":true,"categoryId":1,${unknown}}`;
     const made = await succeeds(201, 'POST /todos', { token, body });
@@ -176,7 +176,7 @@ export function bodies(target: SharedList): void {
     assert.deepEqual(await readTodo(target, id), milk(id, { done: true }));
   });
 
-  test('B6 · members are never taken from __proto__ or constructor', async () => {
+  it('B6 · members are never taken from __proto__ or constructor', async () => {
     const body = '{"__proto__":{"title":"no","categoryId":1},"constructor":{"prototype":{"title":"no"}}}';
     await bothRefuse(400, [{ body }], { errors: ['title', 'categoryId'] });
   });
@@ -192,7 +192,7 @@ export function bodies(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 
-  test('B7 · of a member that is there twice the last one counts', async () => {
+  it('B7 · of a member that is there twice the last one counts', async () => {
     const body = '{"title":"","title":"Second","categoryId":"no","categoryId":2}';
     const made = json(await succeeds(201, 'POST /todos', { token, body })) as Todo;
     assert.deepEqual(made, { id: made.id, title: 'Second', done: false, categoryId: 2 });
@@ -200,7 +200,7 @@ export function bodies(target: SharedList): void {
     await fails(400, `PUT /todos/${made.id}`, { token, body: worse }, { errors: ['title'] });
   });
 
-  test('D4 · a 204 has neither body nor content type', async () => {
+  it('D4 · a 204 has neither body nor content type', async () => {
     const { id } = await makeTodo(target);
     const replies = [
       await succeeds(204, `PUT /todos/${id}`, { token, body: good }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { leftOut, test } from '../check.ts';
+import { test } from 'node:test';
 import { header, json, type Reply } from '../http.ts';
-import { assertBody, assertErrorHeaders, byLaw, holdsToContract } from '../problem.ts';
+import { assertBody, assertErrorHeaders, assertProblem, byLaw, holdsToContract, it } from '../problem.ts';
 import { type ErrorDemo, expecting, send } from '../target.ts';
 
 /** The words of a crash that no response may have, in any environment: specification, Errors 3. */
@@ -11,7 +11,7 @@ const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stac
 export function errorDemo(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
   if (target.fresh) transitions(target);
-  else leftOut('D2 and States of profile B (they change a todo that cannot be changed back)');
+  else test.skip('D2 and States of profile B (they change a todo that cannot be changed back)');
 
   test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
     const reply = await send(target, 'GET /todos/1');
@@ -35,7 +35,7 @@ export function errorDemo(target: ErrorDemo): void {
     }
   });
 
-  test('B1 · a body and its type are ignored, however malformed', async () => {
+  it('B1 · a body and its type are ignored, however malformed', async () => {
     for (const type of [
       ...[null, '', 'nonsense'],
       ...['application/json', 'application/json; charset=utf-16', 'text/plain'],
@@ -47,7 +47,7 @@ export function errorDemo(target: ErrorDemo): void {
     }
   });
 
-  test('B1, B5 · the size limit holds although no body is read', async () => {
+  it('B1, B5 · the size limit holds although no body is read', async () => {
     const body = ' '.repeat(65_537);
     for (const line of ['GET /todos/1', 'POST /todos/2/complete', 'GET /crash']) {
       await fails(413, line, { body }, { detail: 'optional' });
@@ -72,7 +72,7 @@ function transitions(target: ErrorDemo): void {
     assertTodo(await send(target, 'GET /todos/1'), true);
   });
 
-  test('B1, R2, R3 · completing again is a 409 with any body and in any spelling of the path', async () => {
+  it('B1, R2, R3 · completing again is a 409 with any body and in any spelling of the path', async () => {
     const title = 'Todo is already completed';
     for (const line of ['POST /todos/01/complete', 'POST /TODOS/+1/Complete/']) {
       await fails(409, line, {}, { title, detail: 'any' });
@@ -90,7 +90,9 @@ function transitions(target: ErrorDemo): void {
 function crash(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
   test('Endpoints B, GET /crash · is a 500 with the headers of the specification', async () => {
-    await fails(500, 'GET /crash', {}, { title: 'An error occurred while processing your request.' });
+    const reply = await succeeds(500, 'GET /crash');
+    assertProblem(reply, 500);
+    assertErrorHeaders(reply);
   });
 
   test('Errors 3 · neither the message of the exception nor its stack is in the response', async () => {
@@ -104,7 +106,6 @@ function crash(target: ErrorDemo): void {
     for (const accept of byLaw(['text/html', 'application/xml', '*/*;q=0'], ['text/html'])) {
       const reply = await succeeds(500, 'GET /crash', { accept });
       assert.equal(reply.body.length, 0);
-      assertErrorHeaders(reply, 500);
       if (!holdsToContract()) continue;
       assert.equal(header(reply, 'content-length'), '0');
       assert.equal(header(reply, 'content-type'), undefined);

@@ -1,4 +1,4 @@
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { assertBody } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
 

@@ -1,4 +1,4 @@
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { json } from '../http.ts';
 import { expecting, type SharedList, send } from '../target.ts';
 

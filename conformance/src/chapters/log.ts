@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { test } from '../check.ts';
-import { assertProblem } from '../problem.ts';
+import { assertProblem, it } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
 
 /** What the service's own log says about requests: contract P5 and 500, specification, Errors 3. */
@@ -37,7 +37,7 @@ export function log(target: Target, read: () => string): void {
   }
 
   if (target.environment === 'development') {
-    test('P5 · the traceId of an error is in the log line of its request', async () => {
+    it('P5 · the traceId of an error is in the log line of its request', async () => {
       const { traceId } = await fails(404, 'GET /nope');
       const entries = await entriesOf(traceId);
       assert.equal(entries.length, 1, read());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { json } from '../http.ts';
-import { assertProblem, byLaw } from '../problem.ts';
+import { assertProblem, byLaw, it } from '../problem.ts';
 import { expecting, makeTodo, milk, readTodo, type SharedList, type Todo } from '../target.ts';
 
 /** JSON texts that are no integer from 1 to 2147483647. */
@@ -63,7 +63,7 @@ export function members(target: SharedList): void {
     return stored.filter((todo) => todo !== undefined);
   }
 
-  test('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
+  it('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
     await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
     const request = { token: editor, body: '{"Title":"a","CategoryID":1}' };
     const { errors } = await fails(400, 'POST /todos', request, { errors: ['title', 'categoryId'] });
@@ -71,12 +71,12 @@ export function members(target: SharedList): void {
     assert.match(String(errors?.categoryId), /"?CategoryID"?/);
   });
 
-  test('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
+  it('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
     const todos = await store('{"Title":"","title":"Buy milk","categoryid":0,"categoryId":1,"Done":"x"}');
     for (const todo of todos) assert.deepEqual(todo, milk(todo.id));
   });
 
-  test('B9 · a number with an integral value is an integer, however it is written', async () => {
+  it('B9 · a number with an integral value is an integer, however it is written', async () => {
     for (const number of ['1', '1.0', '1e0', '1E+0', '10e-1', '0.1e1', '1.000']) {
       const todos = await store(`{"title":"Buy milk","categoryId":${number}}`);
       assert.deepEqual(
@@ -136,7 +136,7 @@ export function members(target: SharedList): void {
     }
   });
 
-  test('B11 · a done that is no boolean is a validation failure', async () => {
+  it('B11 · a done that is no boolean is a validation failure', async () => {
     const todo = await makeTodo(target);
     for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
       const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
@@ -145,7 +145,7 @@ export function members(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 
-  test('B12 · all failing members are named at once, and no others', async () => {
+  it('B12 · all failing members are named at once, and no others', async () => {
     await assertRefused('{}', ['title', 'categoryId']);
     await assertRefused('{"title":"","categoryId":0}', ['title', 'categoryId']);
     await assertRefused('{"title":"Buy milk"}', ['categoryId']);
@@ -159,7 +159,7 @@ export function members(target: SharedList): void {
     );
   });
 
-  test('B12 · a validation failure comes before the missing category', async () => {
+  it('B12 · a validation failure comes before the missing category', async () => {
     await assertRefused('{"title":"","categoryId":2147483647}', ['title']);
   });
 }

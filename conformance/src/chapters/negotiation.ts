@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, type Reply } from '../http.ts';
-import { assertErrorHeaders, assertProblem, assertTextLine, byLaw, mediaType, phraseOf } from '../problem.ts';
+import { assertProblem, assertTextLine, byLaw, it, mediaType, phraseOf } from '../problem.ts';
 import { provocations } from '../provoke.ts';
 import { expecting, makeTodo, send, type Target } from '../target.ts';
 
@@ -49,7 +49,7 @@ export function negotiation(target: Target): void {
     }
   });
 
-  test('N2, N4, P7 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
+  it('N2, N4 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
     for (const { line, request, status, headers } of await provocations(target)) {
       const reply = await send(target, line, { ...request, accept: 'text/html' });
       assertTextLine(reply, status, `Status Code: ${status}; ${phraseOf(status)}`);
@@ -58,13 +58,12 @@ export function negotiation(target: Target): void {
     }
   });
 
-  test('N2, R7 · HEAD has the header of the text line and no body', async () => {
+  it('N2, R7 · HEAD has the header of the text line and no body', async () => {
     const reply = await send(target, 'HEAD /nope', { accept: 'text/html' });
     assert.equal(header(reply, 'content-type'), 'text/plain');
-    assertErrorHeaders(reply, 404);
   });
 
-  test('N5 · Accept never changes a success', async () => {
+  it('N5 · Accept never changes a success', async () => {
     for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
       for (const reply of await successes(target, accept)) {
         assert.equal(reply.status, 200, accept);
@@ -73,7 +72,7 @@ export function negotiation(target: Target): void {
     }
   });
 
-  test('N5 · an error that is written straight to the socket is always a problem', async () => {
+  it('N5 · an error that is written straight to the socket is always a problem', async () => {
     const headers = { Host: ['one.example', 'two.example'] };
     await fails(400, 'GET /nope', { accept: 'text/html', headers }, { detail: 'any' });
   });

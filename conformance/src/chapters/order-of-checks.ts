@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
+import { it } from '../problem.ts';
 import { expecting, makeTodo, readTodo, type SharedList } from '../target.ts';
 
 const tooLarge = ' '.repeat(65_537);
@@ -10,14 +11,14 @@ export function orderOfChecks(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;
 
-  test('Order 1 · a fault of the transport comes before an unmatched path, a wrong method and a missing token', async () => {
+  it('Order 1 · a fault of the transport comes before an unmatched path, a wrong method and a missing token', async () => {
     const headers = { Host: [target.baseUrl.host, target.baseUrl.host] };
     for (const line of ['GET /nope', 'PATCH /todos', 'GET /todos']) {
       await fails(400, line, { headers }, { detail: 'any' });
     }
   });
 
-  test('Order 2 · an unknown path, an id that is none and a wrong method answer the same with or without a token', async () => {
+  it('Order 2 · an unknown path, an id that is none and a wrong method answer the same with or without a token', async () => {
     for (const token of [editor, reader, 'not-a-token', undefined]) {
       const request = { ...(token === undefined ? {} : { token }), body: tooLarge, type: 'text/plain' };
       const headers = { 'www-authenticate': undefined };
@@ -41,7 +42,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  test('Order 4 · the media type comes before the size, the size before the form, the form before the rules', async () => {
+  it('Order 4 · the media type comes before the size, the size before the form, the form before the rules', async () => {
     const token = editor;
     const detail = 'optional';
     for (const line of ['POST /todos', 'PUT /todos/-1']) {
@@ -52,7 +53,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  test('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
+  it('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
     const todo = await makeTodo(target);
     const json = { title: 'Buy milk', categoryId: 1 };
     for (const [line, request] of [
@@ -73,7 +74,7 @@ export function orderOfChecks(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 
-  test('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
+  it('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
     for (const [name, value] of [
       ['If-None-Match', '*'],
       ['If-None-Match', '"5d41402abc4b2a76b9719d911017c592"'],
@@ -87,7 +88,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  test('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
+  it('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
     for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
       await succeeds(200, 'GET /me', { token: reader, headers });
     }

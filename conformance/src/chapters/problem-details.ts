@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, json } from '../http.ts';
+import { assertErrorHeaders, it } from '../problem.ts';
 import { provocations } from '../provoke.ts';
 import { exchangesOf, expecting, type Target } from '../target.ts';
 
@@ -16,13 +17,13 @@ export function problemDetails(target: Target): void {
     }
   });
 
-  test('P5 · traceId differs for every request and has the form of Trace Context', async () => {
+  it('P5 · traceId differs for every request and has the form of Trace Context', async () => {
     const first = await fails(404, 'GET /nope');
     const second = await fails(404, 'GET /nope');
     assert.notEqual(first.traceId.split('-')[1], second.traceId.split('-')[1]);
   });
 
-  test('P5 · a valid traceparent gives the trace id and the sampled flag, never the span id', async () => {
+  it('P5 · a valid traceparent gives the trace id and the sampled flag, never the span id', async () => {
     const flags = { '00': '00', '01': '01', '02': '00', '03': '01', ff: '01', '01-more': '01' };
     for (const [given, sampled] of Object.entries(flags)) {
       // What a later version puts behind the flags is passed over.
@@ -35,7 +36,7 @@ export function problemDetails(target: Target): void {
     }
   });
 
-  test('P5 · an invalid traceparent is ignored', async () => {
+  it('P5 · an invalid traceparent is ignored', async () => {
     const valid = `00-${traceId}-${parentId}-01`;
     const zeros = [`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`];
     const malformed = [`ff${valid.slice(2)}`, `${valid}-more`, `${valid}0`, valid.toUpperCase()];
@@ -48,7 +49,7 @@ export function problemDetails(target: Target): void {
 
 /** What must hold of every response seen so far: register it after all other suites. */
 export function everyResponse(target: Target): void {
-  test('D8 · has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By', () => {
+  it('D8 · has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By', () => {
     for (const { method, path, reply } of exchangesOf(target)) {
       const line = `${method} ${path} ${reply.status}`;
       assert.equal(header(reply, 'x-content-type-options'), 'nosniff', line);
@@ -57,7 +58,11 @@ export function everyResponse(target: Target): void {
     }
   });
 
-  test('P5 · no two of them have the same traceId', () => {
+  it('P7, D8 · has the headers of every error when it is one', () => {
+    for (const { reply } of exchangesOf(target)) if (reply.status >= 400) assertErrorHeaders(reply);
+  });
+
+  it('P5 · no two of them have the same traceId', () => {
     const traceIds = exchangesOf(target)
       .filter(({ reply }) => header(reply, 'content-type') === 'application/problem+json')
       .filter(({ reply }) => reply.body.length > 0)
@@ -65,7 +70,7 @@ export function everyResponse(target: Target): void {
     assert.equal(new Set(traceIds).size, traceIds.length);
   });
 
-  test('P6 · is a problem or a text line when it is an error, or the empty 500 of a client that admits neither', () => {
+  it('P6 · is a problem or a text line when it is an error, or the empty 500 of a client that admits neither', () => {
     for (const { method, path, reply } of exchangesOf(target).filter((one) => one.reply.status >= 400)) {
       const type = header(reply, 'content-type');
       const empty = reply.status === 500 && type === undefined && reply.body.length === 0;

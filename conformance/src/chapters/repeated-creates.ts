@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from '../check.ts';
 import { header, json, type Reply } from '../http.ts';
-import { assertBody, assertProblem } from '../problem.ts';
+import { assertBody, assertProblem, it } from '../problem.ts';
 import type { Sign } from '../sign.ts';
 import { expecting, listTodos, milk, readTodo, type SharedList, send, type Todo } from '../target.ts';
 
@@ -18,7 +17,7 @@ const MALFORMED = [
 export function repeatedCreates(target: SharedList): void {
   const create = (key: string | readonly string[], body: unknown = MILK) => createWith(target, key, { body });
 
-  test('I1 · the first use of a key is answered as without', async () => {
+  it('I1 · the first use of a key is answered as without', async () => {
     const reply = await create(randomUUID());
     const { id } = json(reply) as Todo;
     assertBody(reply, 201, milk(id, { categoryId: 2 }));
@@ -28,7 +27,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.deepEqual(read.body, reply.body);
   });
 
-  test('I2 · the same again makes nothing and is answered with the todo as it was made, changed or deleted', async () => {
+  it('I2 · the same again makes nothing and is answered with the todo as it was made, changed or deleted', async () => {
     const key = randomUUID();
     const first = await create(key);
     const { id } = json(first) as Todo;
@@ -42,7 +41,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal(await readTodo(target, id), undefined);
   });
 
-  test('I3 · of several at the same time one makes the todo, and all are answered with it', async () => {
+  it('I3 · of several at the same time one makes the todo, and all are answered with it', async () => {
     const key = randomUUID();
     const createInTheEnd = async (): Promise<Reply> => {
       const reply = await create(key);
@@ -57,7 +56,7 @@ export function repeatedCreates(target: SharedList): void {
     for (const reply of replies) assertSame(reply, first);
   });
 
-  test('I4 · another title or category is a 422, and nothing is made', async () => {
+  it('I4 · another title or category is a 422, and nothing is made', async () => {
     const key = randomUUID();
     const title = `Buy milk ${key}`;
     const body = { ...MILK, title };
@@ -70,7 +69,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal((await listTodos(target)).filter((todo) => todo.title === title).length, 1);
   });
 
-  test('I4 · bodies are compared as they are parsed', async () => {
+  it('I4 · bodies are compared as they are parsed', async () => {
     const key = randomUUID();
     const first = await create(key);
     assertSame(await create(key, { done: true, categoryId: 2, title: 'Buy milk' }), first);
@@ -78,14 +77,14 @@ export function repeatedCreates(target: SharedList): void {
     assertSame(await createWith(target, key, { text: spelled }), first);
   });
 
-  test('I5 · a key is the same bare and in double quotes, and may have any allowed character', async () => {
+  it('I5 · a key is the same bare and in double quotes, and may have any allowed character', async () => {
     const allowed = "!#$%&'()*+-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~";
     for (const key of [randomUUID(), randomUUID().padEnd(128, 'x'), `${randomUUID()}${allowed}`]) {
       assertSame(await create(`"${key}"`), await create(key));
     }
   });
 
-  test('I5 · a malformed key, and one on two lines, is a 400 and makes nothing', async () => {
+  it('I5 · a malformed key, and one on two lines, is a 400 and makes nothing', async () => {
     const title = `Never made ${randomUUID()}`;
     for (const key of [...MALFORMED, ['a', 'a'], ['"a"', '"b"']]) {
       const reply = await create(key, { ...MILK, title });
@@ -94,7 +93,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.ok((await listTodos(target)).every((todo) => todo.title !== title));
   });
 
-  test('I6 · a key of a request that was refused is free', async () => {
+  it('I6 · a key of a request that was refused is free', async () => {
     const key = randomUUID();
     const refused = { ...MILK, categoryId: 2147483647 };
     for (let times = 0; times < 2; times += 1) {
@@ -104,12 +103,12 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal((await create(key)).status, 201);
   });
 
-  test('Order 4 · a broken rule comes before a malformed key, and a malformed key before a missing category', async () => {
+  it('Order 4 · a broken rule comes before a malformed key, and a malformed key before a missing category', async () => {
     assertProblem(await create('"', { ...MILK, title: '' }), 400, { errors: ['title'] });
     assertProblem(await create('"', { ...MILK, categoryId: 2147483647 }), 400, { detail: 'any' });
   });
 
-  test('Order 5 · a key used before comes before a missing category', async () => {
+  it('Order 5 · a key used before comes before a missing category', async () => {
     const key = randomUUID();
     await create(key);
     const reply = await create(key, { ...MILK, categoryId: 2147483647 });
@@ -120,7 +119,7 @@ export function repeatedCreates(target: SharedList): void {
 /** Whose keys they are, with tokens made at will. */
 export function repeatingCallers(target: SharedList, sign: Sign): void {
   const { succeeds } = expecting(target);
-  test('I1 · the same key of another caller is another one', async () => {
+  it('I1 · the same key of another caller is another one', async () => {
     const key = randomUUID();
     const ids = new Set<number>();
     for (const sub of ['ada', 'bob', 'Ada']) {
@@ -133,7 +132,7 @@ export function repeatingCallers(target: SharedList, sign: Sign): void {
     assert.equal(ids.size, 3);
   });
 
-  test('I5 · a key with a token that has no sub is a 400; without the key, the token is enough', async () => {
+  it('I5 · a key with a token that has no sub is a 400; without the key, the token is enough', async () => {
     for (const sub of [undefined, null, 7]) {
       const token = sign({ sub, role: 'editor' });
       assertProblem(await createWith(target, randomUUID(), { token }), 400, { detail: 'any' });

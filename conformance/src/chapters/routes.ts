@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, type Reply } from '../http.ts';
-import { assertProblem } from '../problem.ts';
+import { assertProblem, it } from '../problem.ts';
 import { expecting, makeTodo, send, type Target } from '../target.ts';
 
 /** Path → the `Allow` of its 405. */
@@ -24,7 +24,7 @@ const notAnId = [
 /** What a path is answered with, on either profile. */
 export function routes(target: Target): void {
   const { fails } = expecting(target);
-  test('R2 · an id that is not a 32-bit integer matches no route: 404 without asking for a token, whatever the method', async () => {
+  it('R2 · an id that is not a 32-bit integer matches no route: 404 without asking for a token, whatever the method', async () => {
     const tail = target.profile === 'error-demo' ? ['', '/complete'] : [''];
     for (const path of notAnId.flatMap((id) => tail.map((end) => `/todos/${id}${end}`))) {
       await fails(404, `GET ${path}`, {}, { headers: { 'www-authenticate': undefined } });
@@ -32,13 +32,13 @@ export function routes(target: Target): void {
     for (const method of methods) await assertUnmatched(target, `${method} /todos/abc`);
   });
 
-  test('R3 · an empty segment is not skipped: 404', async () => {
+  it('R3 · an empty segment is not skipped: 404', async () => {
     for (const path of ['//todos', '//todos/1', '/todos//1', '/todos/1//', '/todos//', '//']) {
       await assertUnmatched(target, `GET ${path}`);
     }
   });
 
-  test('R4 · a wrong method on a known path: 405 with a sorted Allow, without asking for a token', async () => {
+  it('R4 · a wrong method on a known path: 405 with a sorted Allow, without asking for a token', async () => {
     for (const [path, allow] of Object.entries(known[target.profile])) {
       for (const method of methods.filter((one) => !allow.split(', ').includes(one) && one !== 'HEAD')) {
         await fails(405, `${method} ${path}`, {}, { headers: { allow, 'www-authenticate': undefined } });
@@ -46,17 +46,17 @@ export function routes(target: Target): void {
     }
   });
 
-  test('R4 · a wrong method with a body is a 405 as well', async () => {
+  it('R4 · a wrong method with a body is a 405 as well', async () => {
     for (const [path, allow] of Object.entries(known[target.profile])) {
       await fails(405, `PATCH ${path}`, { body: 'not json', type: 'text/plain' }, { headers: { allow } });
     }
   });
 
-  test('R5 · OPTIONS * is a 404', async () => {
+  it('R5 · OPTIONS * is a 404', async () => {
     await fails(404, 'OPTIONS *', {}, { headers: { allow: undefined } });
   });
 
-  test('R6 · OPTIONS is a 405 like any other, also as a preflight request of a browser', async () => {
+  it('R6 · OPTIONS is a 405 like any other, also as a preflight request of a browser', async () => {
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' };
     for (const [path, allow] of Object.entries(known[target.profile])) {
       await fails(
@@ -68,7 +68,7 @@ export function routes(target: Target): void {
     }
   });
 
-  test('R7 · HEAD answers as GET does, without the body', async () => {
+  it('R7 · HEAD answers as GET does, without the body', async () => {
     const unmatched = ['/nope', '/todos/abc'];
     const paths = target.profile === 'error-demo' ? ['/todos/1', '/todos/7', '/crash'] : ['/todos', '/me'];
     for (const path of [...paths, ...unmatched]) await assertHeadIsGet(target, path);
@@ -76,7 +76,7 @@ export function routes(target: Target): void {
     for (const path of paths) await assertHeadIsGet(target, path, token);
   });
 
-  test('R8 · any other path is a 404, whatever the method and whoever asks', async () => {
+  it('R8 · any other path is a 404, whatever the method and whoever asks', async () => {
     const foreign =
       target.profile === 'error-demo' ? ['me', 'todos', 'todos/'] : ['crash', 'todos/1/complete'];
     const paths = [
@@ -106,7 +106,7 @@ function spellings(target: Target): void {
   const identity = target.profile === 'shared-list' ? { token: target.tokens.reader } : {};
   const existing = async () => (target.profile === 'shared-list' ? (await makeTodo(target)).id : 1);
 
-  test('R1 · the path is percent-decoded once', async () => {
+  it('R1 · the path is percent-decoded once', async () => {
     const id = await existing();
     const escaped = [...String(id)].map((digit) => `%3${digit}`).join('');
     for (const path of [`/todos/${escaped}`, `/%74odos/${id}`, `/%54odos/${escaped}`]) {
@@ -115,7 +115,7 @@ function spellings(target: Target): void {
     await fails(404, `GET /todos/${escaped.replaceAll('%', '%25')}`, identity);
   });
 
-  test('R1 · an absolute target is routed by its path', async () => {
+  it('R1 · an absolute target is routed by its path', async () => {
     const id = await existing();
     const { origin: own, pathname } = target.baseUrl;
     const prefix = pathname.replace(/\/$/, '');
@@ -126,21 +126,21 @@ function spellings(target: Target): void {
     await fails(404, `GET ${own}?path=/todos`);
   });
 
-  test('R1 · the query is ignored', async () => {
+  it('R1 · the query is ignored', async () => {
     const id = await existing();
     for (const query of ['?', '?id=9', '?a=1&a=2', '?%zz', '?__proto__=1', '?/../..']) {
       await succeeds(200, `GET /todos/${id}${query}`, identity, query);
     }
   });
 
-  test('R2 · an id may have a sign and leading zeros', async () => {
+  it('R2 · an id may have a sign and leading zeros', async () => {
     const id = await existing();
     for (const segment of [`0${id}`, `+${id}`, `%2B${id}`, `+00${id}`, `${'0'.repeat(300)}${id}`]) {
       await succeeds(200, `GET /todos/${segment}`, identity, segment);
     }
   });
 
-  test('R2 · an integer that is no todo matches the route', async () => {
+  it('R2 · an integer that is no todo matches the route', async () => {
     const methods = target.profile === 'shared-list' ? ['GET', 'DELETE'] : [];
     for (const id of ['0', '-0', '+0', '-5', '-2147483648', '2147483647', '002147483647']) {
       for (const method of methods) await succeeds(401, `${method} /todos/${id}`, {}, `${method} ${id}`);
@@ -148,7 +148,7 @@ function spellings(target: Target): void {
     }
   });
 
-  test('R3 · a trailing slash and the case of letters make no difference', async () => {
+  it('R3 · a trailing slash and the case of letters make no difference', async () => {
     const id = await existing();
     const more = target.profile === 'shared-list' ? ['/todos/', '/Todos', '/Me', '/ME/'] : [];
     for (const path of [`/todos/${id}/`, `/TODOS/${id}`, `/ToDoS/${id}/`, ...more]) {
@@ -162,13 +162,13 @@ function spellings(target: Target): void {
 function errorDemoRoutes(target: Target): void {
   const { fails, succeeds } = expecting(target);
 
-  test('R7 · HEAD where there is no GET is a 405 with Allow and no body', async () => {
+  it('R7 · HEAD where there is no GET is a 405 with Allow and no body', async () => {
     const reply = await succeeds(405, 'HEAD /todos/1/complete');
     assert.equal(header(reply, 'allow'), 'POST');
     assert.equal(header(reply, 'content-type'), 'application/problem+json');
   });
 
-  test('R2, R3 · the paths that are no todo are found in any spelling too', async () => {
+  it('R2, R3 · the paths that are no todo are found in any spelling too', async () => {
     for (const path of [
       '/todos/2/complete/',
       '/TODOS/2/Complete',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
+import { test } from 'node:test';
 import { header, json } from '../http.ts';
-import { assertBody, assertJson, holdsToContract } from '../problem.ts';
+import { assertBody, assertJson, holdsToContract, it } from '../problem.ts';
 import {
   expecting,
   listTodos,
@@ -123,7 +123,7 @@ export function sharedList(target: SharedList): void {
     await assertNoneCalled(target, 'Never made', before);
   });
 
-  test('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
+  it('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
     await succeeds(200, 'HEAD /todos', { token: reader });
   });
 
@@ -133,14 +133,14 @@ export function sharedList(target: SharedList): void {
     assert.equal((await readTodo(target, id))?.done, false);
   });
 
-  test('D5 · an id is never given out again', async () => {
+  it('D5 · an id is never given out again', async () => {
     const first = await makeTodo(target);
     await succeeds(204, `DELETE /todos/${first.id}`, { token: editor });
     const second = await makeTodo(target);
     assert.ok(second.id > first.id, `${second.id} after ${first.id}`);
   });
 
-  test('D5 · todos made at the same time get different ids', async () => {
+  it('D5 · todos made at the same time get different ids', async () => {
     const todos = await Promise.all(Array.from({ length: 12 }, (_, i) => makeTodo(target, `At once ${i}`)));
     assert.equal(new Set(todos.map(({ id }) => id)).size, 12);
     for (const todo of todos) assert.deepEqual(await readTodo(target, todo.id), todo);

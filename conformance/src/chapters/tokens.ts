@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from '../check.ts';
 import { json } from '../http.ts';
-import { assertProblem } from '../problem.ts';
+import { assertProblem, it } from '../problem.ts';
 import type { Sign } from '../sign.ts';
 import { expecting, makeTodo, readTodo, type SharedList, send } from '../target.ts';
 import { assertRefused } from './authentication.ts';
@@ -36,7 +35,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     return false;
   }
 
-  test('A2 · the description says what failed, with a time where that helps, and never quotes the token', async () => {
+  it('A2 · the description says what failed, with a time where that helps, and never quotes the token', async () => {
     const now = Math.floor(Date.now() / 1000);
     const at = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
     const [expired, early] = await refused([sign({ exp: now - 3600 }), sign({ nbf: now + 3600 })]);
@@ -52,13 +51,13 @@ export function tokens(target: SharedList, sign: Sign): void {
     for (const cause of causes) assert.ok(!cause.includes(secret), cause);
   });
 
-  test('A5 · exp, iss and aud are required', async () => {
+  it('A5 · exp, iss and aud are required', async () => {
     for (const claim of ['exp', 'iss', 'aud']) {
       await refused([sign({ [claim]: undefined }), sign({ [claim]: null })]);
     }
   });
 
-  test('A5 · iss and aud are compared exactly; one of several audiences suffices', async () => {
+  it('A5 · iss and aud are compared exactly; one of several audiences suffices', async () => {
     const { iss, aud } = claimsOf(sign());
     const issuers = ['', `${iss}/`, iss.toUpperCase(), ` ${iss}`, [iss], 5];
     await refused(issuers.map((other) => sign({ iss: other })));
@@ -67,13 +66,13 @@ export function tokens(target: SharedList, sign: Sign): void {
     await accepted([[aud], ['x', aud], [aud, 'x', 'y']].map((several) => sign({ aud: several })));
   });
 
-  test('A5 · nbf and iat are checked when present', async () => {
+  it('A5 · nbf and iat are checked when present', async () => {
     const now = Math.floor(Date.now() / 1000);
     await accepted([sign({ nbf: undefined, iat: undefined }), sign({ nbf: now - 60, iat: now - 60 })]);
     await refused([sign({ nbf: now + 120 }), sign({ iat: now + 120 })]);
   });
 
-  test('A5 · numeric dates are finite numbers', async () => {
+  it('A5 · numeric dates are finite numbers', async () => {
     const { iss, aud, exp } = claimsOf(sign());
     for (const claim of ['exp', 'nbf', 'iat']) {
       const values = ['"1"', `"${exp}"`, 'null', 'true', '[1]', '{}', '1e999', '-1e999'];
@@ -83,20 +82,22 @@ export function tokens(target: SharedList, sign: Sign): void {
     await accepted([sign({ exp: exp + 0.5, nbf: exp - 700.25 })]);
   });
 
-  test('A8 · an external issuer is forgiven 30 s of clock difference, not more', async () => {
+  it('A8 · an external issuer is forgiven 30 s of clock difference, not more', async () => {
     const now = Math.floor(Date.now() / 1000);
     await accepted([sign({ exp: now - 15 }), sign({ nbf: now + 25, iat: now + 25 })]);
     await refused([sign({ exp: now - 31 }), sign({ nbf: now + 60 })]);
   });
 
-  test('A5 · typ is absent, JWT or at+jwt', async () => {
+  it('A5 · typ is absent, JWT or at+jwt, and the claim typ names no other kind', async () => {
     const good = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/jwt', 'application/at+jwt'];
     await accepted(good.map((typ) => sign({}, { typ })));
     const others = ['', 'id+jwt', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', 'JOSE', 'at', 5, null, ['JWT']];
     await refused(others.map((typ) => sign({}, { typ })));
+    await accepted([sign({ typ: 'Bearer' })]);
+    await refused(['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => sign({ typ })));
   });
 
-  test('A5 · a header that brings its own key, extension or compression is refused', async () => {
+  it('A5 · a header that brings its own key, extension or compression is refused', async () => {
     const headers = [
       ...[{ crit: ['exp'] }, { crit: [] }, { b64: false }, { b64: true }, { zip: 'DEF' }],
       ...[{ jwk: { kty: 'oct', k: 'AAAA' } }, { jku: 'https://attacker.example/keys' }],
@@ -105,7 +106,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused(headers.map((header) => sign({}, header)));
   });
 
-  test('A5 · only canonical base64url without padding is read', async () => {
+  it('A5 · only canonical base64url without padding is read', async () => {
     const token = sign({ name: 'canonical' });
     const [head = '', payload = '', signature = ''] = token.split('.');
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -119,16 +120,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([`${head}.${payload}.${sameBytes}`, `${token}=`, standard]);
   });
 
-  test('A5 · header and claims are JSON objects in UTF-8', async () => {
-    await refused(
-      ['', 'x', 'null', '[]', '"a"', '{', '\u{feff}{}', '{"alg":"HS256"'].map((part) => sign(part)),
-    );
-    const [, payload, signature] = sign().split('.');
-    const heads = ['x', 'null', '[]', '{', '{"alg":"HS256"', '{}'].map((part) => Buffer.from(part));
-    await refused(heads.map((head) => `${head.toString('base64url')}.${payload}.${signature}`));
-  });
-
-  test('A5 · a token may have 12 KiB, not more', async () => {
+  it('A5 · a token may have 12 KiB, not more', async () => {
     const ofLength = (wanted: number) => {
       let size = 8_000;
       while (sign({ pad: 'a'.repeat(size) }).length < wanted) size += 1;
@@ -141,7 +133,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([tooLong]);
   });
 
-  test('A6 · the algorithm is one of the configured key, and never none', async () => {
+  it('A6 · the algorithm is one of the configured key, and never none', async () => {
     await accepted(['HS256', 'HS384', 'HS512'].map((alg) => sign({}, { alg })));
     const none = sign({}, { alg: 'none' });
     const others = ['None', 'NONE', 'hs256', 'RS256', 'PS256', 'ES256', 'EdDSA', '', 'HS1'];
@@ -149,18 +141,18 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([none, `${none}${signature}`, ...others.map((alg) => sign({}, { alg }))]);
   });
 
-  test('A6 · a token signed with another secret, or changed after signing, is refused', async () => {
+  it('A6 · a token signed with another secret, or changed after signing, is refused', async () => {
     const [head, , signature] = sign({ role: 'reader' }).split('.');
     const [, promoted] = sign({ role: 'editor' }).split('.');
     const [other] = sign({}, { kid: 'other' }).split('.');
     await refused([head, other].map((each) => `${each}.${promoted}.${signature}`));
   });
 
-  test('A7 · a key without kid is tried for any token', async () => {
+  it('A7 · a key without kid is tried for any token', async () => {
     await accepted([undefined, 'any', '', '../../etc/passwd'].map((kid) => sign({}, { kid })));
   });
 
-  test('A9 · the name is the claim name, else unique_name, else null', async () => {
+  it('A9 · the name is the claim name, else unique_name, else null', async () => {
     const cases: readonly (readonly [Readonly<Record<string, unknown>>, string | null])[] = [
       [{ name: 'Ada' }, 'Ada'],
       [{ unique_name: 'ada' }, 'ada'],
@@ -179,7 +171,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     }
   });
 
-  test('A10 · the role editor comes from the claims role and roles together', async () => {
+  it('A10 · the role editor comes from the claims role and roles together', async () => {
     const editors = [
       { role: 'editor' },
       { roles: 'editor' },
@@ -191,7 +183,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     for (const claims of editors) assert.ok(await mayWrite(claims), JSON.stringify(claims));
   });
 
-  test('A10 · roles are compared exactly and never split', async () => {
+  it('A10 · roles are compared exactly and never split', async () => {
     const others = [
       ...['Editor', 'EDITOR', 'editor ', ' editor', 'editors', 'reader editor', 'editor,reader', ''],
       ...[null, true, 5, {}, { editor: true }, [], ['Editor'], [['editor']], [{ role: 'editor' }]],
