@@ -1,14 +1,18 @@
 // What requests cost, beside another checkout: node endurance/compare.ts --help
+import { join } from 'node:path';
+import { temporaryFolder } from '../test/folder.ts';
 import { processorSeconds } from '../test/process-figures.ts';
 import { scriptFlags } from '../test/script-flags.ts';
 import { quantile } from '../test/steadily.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { clientsOf, drive, startLoaded } from './load.ts';
+import { makeTodos } from './make-todos.ts';
 
 const HELP = `Usage: node endurance/compare.ts [flags]
 
 Asks services of this checkout and of another one as fast as it goes, in turns, each with a database of its own: one todo,
-creates, creates with a new Idempotency-Key, replaces, and lists of which each comes after a replace. Prints the medians
+creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, and on SQLite lists of
+1,000 todos (72 KB), 2,000 and 10,000 that stay. Prints the medians
 of the microseconds of processor that each service took for a request and of requests a second, and those of this
 checkout by the other's, of the same round. Processor time means something where other programs run, throughput
 little. Without --before both are this checkout: how far from 1 the machine makes a ratio. On Linux.
@@ -38,44 +42,64 @@ const KINDS = {
   'create with a key': 'createOnce',
 } as const;
 
+const LISTS = [1_000, 2_000, 10_000];
+
 process.setMaxListeners(0);
 const parts = new AsyncDisposableStack();
 const server = postgresql
   ? parts.use(await PostgresServer.start(`fsync=${synced ? 'on' : 'off'}`))
   : undefined;
 
-/** A service of a checkout, with todos in it; runs one kind of request for a while. */
-async function start(checkout?: string) {
-  const database = await server?.makeDatabase();
+/** A service of a checkout, on a database. @returns what asks it, and what does one thing for a while and measures it. */
+async function start(checkout: string | undefined, database: string | undefined, size: number) {
   const { service, ask } = await startLoaded(parts, {
     ...(database !== undefined && { args: ['--database', database] }),
     ...(checkout !== undefined && { checkout }),
   });
-  const own = clientsOf(ask, todos);
-  for (let made = 0; made < todos; made += 1) await own.create();
-  return async (kind: (typeof KINDS)[keyof typeof KINDS]) => {
+  const own = clientsOf(ask, size);
+  const measure = async (run: () => Promise<void>) => {
     const began = performance.now();
     const used = processorSeconds(service.pid);
-    const done = await drive(clients, seconds * 1_000, own[kind]);
+    const done = await drive(clients, seconds * 1_000, run);
     if (own.unavailable() > 0) throw new Error(`${own.unavailable()} answers were 503`);
     return {
       microseconds: ((processorSeconds(service.pid) - used) * 1e6) / done,
       perSecond: (done * 1_000) / (performance.now() - began),
     };
   };
+  return { own, measure };
 }
 
-type Figures = Awaited<ReturnType<Awaited<ReturnType<typeof start>>>>;
+type Figures = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['measure']>>;
+
+/** By name, what a service of a checkout does and measures. */
+async function casesOf(checkout?: string): Promise<Readonly<Record<string, () => Promise<Figures>>>> {
+  const { own, measure } = await start(checkout, await server?.makeDatabase(), todos);
+  for (let made = 0; made < todos; made += 1) await own.create();
+  const cases = Object.entries(KINDS).map(([name, kind]) => [name, () => measure(own[kind])] as const);
+  const lists = [];
+  for (const size of server === undefined ? LISTS : []) {
+    const folder = parts.use(await temporaryFolder());
+    const path = join(folder.path, 'todos.db');
+    await makeTodos(path, size, "printf('%023d', i), false, 1");
+    const listed = await start(checkout, `sqlite:${path}`, size);
+    lists.push([`list of ${size}`, () => listed.measure(() => listed.own.list())] as const);
+  }
+  return Object.fromEntries([...cases, ...lists]);
+}
 
 try {
-  const sides = { now: await start(), before: await start(before) };
+  const sides = { now: await casesOf(), before: await casesOf(before) };
   const found = new Map(
-    Object.keys(KINDS).map((name) => [name, { now: [] as Figures[], before: [] as Figures[] }]),
+    Object.keys(sides.now).map((name) => [name, { now: [] as Figures[], before: [] as Figures[] }]),
   );
   for (let round = 0; round < rounds; round += 1) {
-    for (const [name, kind] of Object.entries(KINDS)) {
+    for (const [name, figures] of found) {
       const order = round % 2 === 0 ? (['now', 'before'] as const) : (['before', 'now'] as const);
-      for (const side of order) found.get(name)?.[side].push(await sides[side](kind));
+      for (const side of order) {
+        const measured = await sides[side][name]?.();
+        if (measured !== undefined) figures[side].push(measured);
+      }
     }
   }
   for (const [name, figures] of found) {

@@ -6,12 +6,13 @@ import { scriptFlags } from '../test/script-flags.ts';
 import { type Ask, drive, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
 
-const HELP = `Usage: npm run soak -- [flags]
+const HELP = `Usage: node endurance/soak.ts [flags]
 
 16 clients ask for a mix (75 % one todo, 15 % replace, 5 % list, 5 % create and delete) with 5 % bad tokens and 5 %
 requests that are given up halfway, about 1,000 todos. Fails when memory after the first third grows by more than
 1 MB an hour, when file descriptors or database connections pile up, or when an answer is not what it should be.
 Under 30 minutes the slope says little: it is shown, and not judged. TODO_DATABASE and TODO_CACHE_MB are passed on.
+It runs what "npm run build" made.
 
   --minutes M  default 60
   --help
@@ -102,10 +103,10 @@ async function anything(): Promise<void> {
 
 /** What is looked at: a metric, and the unit in which it is shown. */
 const METRICS = {
-  'MB resident': ['process_memory_usage_bytes', 2 ** 20],
-  'MB heap': ['v8js_memory_heap_used_bytes', 2 ** 20],
+  'MB resident': ['process_resident_memory_bytes', 2 ** 20],
+  'MB heap': ['nodejs_heap_size_used_bytes', 2 ** 20],
   'file descriptors': ['process_open_fds', 1],
-  'database connections': ['db_client_connections', 1],
+  'database connections': ['db_client_connection_count', 1],
 } as const;
 
 async function sample() {

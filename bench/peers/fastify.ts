@@ -1,84 +1,58 @@
 // https://fastify.dev/docs/latest/Reference/Validation-and-Serialization/, https://github.com/fastify/fastify-jwt#readme
-import fastifyJwt from '@fastify/jwt';
+import { DatabaseSync } from 'node:sqlite';
+import jwt from '@fastify/jwt';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { todos } from './better-sqlite3.ts';
-import { mayWrite, PROBLEM_JSON, problem, type TodoBody } from './checks.ts';
-import { algorithm, audience, host, issuer, keyText, port } from './settings.ts';
+import * as told from './settings.ts';
+
+const database = new DatabaseSync(told.DATABASE);
+database.exec(told.PRAGMAS);
+const find = database.prepare(told.FIND);
+const list = database.prepare(told.LIST);
+const add = database.prepare(told.ADD);
+const replace = database.prepare(told.REPLACE);
 
 const fastify = Fastify();
-
-await fastify.register(fastifyJwt, {
-  secret: algorithm === 'HS256' ? keyText : { public: keyText },
-  verify: { algorithms: [algorithm], allowedIss: issuer, allowedAud: audience },
-});
-
-function send(reply: FastifyReply, status: number): FastifyReply {
-  return reply.code(status).type(PROBLEM_JSON).send(problem(status));
-}
-
-fastify.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
-  send(reply, error.statusCode ?? 500),
-);
-fastify.setNotFoundHandler((_request, reply) => send(reply, 404));
-
+const verify = { algorithms: ['HS256' as const], allowedIss: told.ISSUER, allowedAud: told.AUDIENCE };
+await fastify.register(jwt, { secret: told.SECRET, verify });
 const authenticate = async (request: FastifyRequest): Promise<void> => {
   await request.jwtVerify();
 };
+const requireEditor = async ({ user }: FastifyRequest, reply: FastifyReply) => {
+  if (Object(user).role !== 'editor') return reply.code(403).send();
+};
+const [reads, writes] = [[authenticate], [authenticate, requireEditor]];
 
-const requireEditor = async (request: FastifyRequest, reply: FastifyReply) => {
-  if (!mayWrite(request.user)) return send(reply, 403);
+const properties = {
+  title: { type: 'string', minLength: 1, maxLength: 100 },
+  done: { type: 'boolean' },
+  categoryId: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
 };
-
-const todo = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer' },
-    title: { type: 'string' },
-    done: { type: 'boolean' },
-    categoryId: { type: 'integer' },
-  },
-};
-const body = {
-  type: 'object',
-  required: ['title', 'categoryId'],
-  properties: {
-    title: { type: 'string', minLength: 1, maxLength: 100 },
-    done: { type: 'boolean' },
-    categoryId: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
-  },
-};
+const body = { type: 'object', required: ['title', 'categoryId'], properties };
+const todo = { type: 'object', properties: { id: { type: 'integer' }, ...properties } };
 const params = { type: 'object', properties: { id: { type: 'integer' } } };
+type One = { Params: { id: number } };
+type Sent = { Body: { title: string; done?: boolean; categoryId: number } };
 
-fastify.get(
-  '/todos',
-  { onRequest: authenticate, schema: { response: { 200: { type: 'array', items: todo } } } },
-  async () => todos.list(),
-);
+const ofList = { onRequest: reads, schema: { response: { 200: { type: 'array', items: todo } } } };
+fastify.get('/todos', ofList, async () => (list.all() as told.Row[]).map(told.todoOf));
 
-fastify.get<{ Params: { id: number } }>(
-  '/todos/:id',
-  { onRequest: authenticate, schema: { params, response: { 200: todo } } },
-  async (request, reply) => todos.find(request.params.id) ?? send(reply, 404),
-);
+const ofOne = { onRequest: reads, schema: { params, response: { 200: todo } } };
+fastify.get<One>('/todos/:id', ofOne, async ({ params: { id } }, reply) => {
+  return told.foundOf(find.get(id)) ?? reply.code(404).send();
+});
 
-fastify.post<{ Body: TodoBody }>(
-  '/todos',
-  { onRequest: [authenticate, requireEditor], schema: { body, response: { 201: todo } } },
-  async (request, reply) => {
-    const added = todos.add(request.body.title, request.body.categoryId);
-    return reply.code(201).header('location', `/todos/${added.id}`).send(added);
-  },
-);
+const ofCreate = { onRequest: writes, schema: { body, response: { 201: todo } } };
+fastify.post<Sent>('/todos', ofCreate, async ({ body: { title, categoryId } }, reply) => {
+  const id = Number(add.run(title, categoryId).lastInsertRowid);
+  return reply.code(201).header('location', `/todos/${id}`).send({ id, title, done: false, categoryId });
+});
 
-fastify.put<{ Params: { id: number }; Body: TodoBody }>(
-  '/todos/:id',
-  { onRequest: [authenticate, requireEditor], schema: { params, body } },
-  async (request, reply) => {
-    const { title, done = false, categoryId } = request.body;
-    return todos.replace(request.params.id, title, done, categoryId)
-      ? reply.code(204).send()
-      : send(reply, 404);
-  },
-);
+const ofReplace = { onRequest: writes, schema: { params, body } };
+fastify.put<One & Sent>('/todos/:id', ofReplace, async (request, reply) => {
+  const { title, done = false, categoryId } = request.body;
+  const { changes } = replace.run(title, done ? 1 : 0, categoryId, request.params.id);
+  return reply.code(changes === 1 ? 204 : 404).send();
+});
 
-await fastify.listen({ port, host });
+await fastify.listen({ port: 0, host: '127.0.0.1' });
+told.listening(Object(fastify.server.address()).port);

@@ -50,10 +50,11 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   const looking = setInterval(() => {
     peak = Math.max(peak, residentMegabytes(service.pid));
   }, LOOK_MS);
-  const { connections, reads, opensEveryMs = 0 } = scenario;
+  const { connections, reads, goesOn, opensEveryMs = 0 } = scenario;
   const orders: Orders = {
     port: Number(new URL(service.baseUrl).port),
     reads,
+    ...(goesOn && { goesOn }),
     opensEveryMs,
     bytes: Array.from({ length: connections }, (_, index) => scenario.bytes(token, index)),
   };

@@ -11,6 +11,8 @@ export interface Orders {
   /** What each connection sends. */
   readonly bytes: readonly Uint8Array[];
   readonly reads: boolean;
+  /** What each goes on sending, whatever it was answered: a byte a second, or all that TCP takes. */
+  readonly goesOn?: 'drips' | 'floods';
 }
 
 /** What it says at the end: how many answers there were of each status, and how many connections are still open. */
@@ -19,7 +21,8 @@ export interface Outcome {
   readonly open: number;
 }
 
-const { port, opensEveryMs, bytes, reads }: Orders = workerData;
+const { port, opensEveryMs, bytes, reads, goesOn }: Orders = workerData;
+const MORE = Buffer.alloc(65_536, 'x');
 const answers: Record<string, number> = {};
 const sockets: Socket[] = [];
 let over = false;
@@ -31,20 +34,31 @@ parentPort?.once('message', () => {
   for (const socket of sockets) socket.destroy();
 });
 
-for (const each of bytes) {
+for (const [index, each] of bytes.entries()) {
   if (over) break;
-  sockets.push(open(each));
+  open(index, each);
   if (opensEveryMs > 0) await pause(opensEveryMs);
 }
 
-function open(first: Uint8Array): Socket {
-  const socket = connect({ port, host: '127.0.0.1' });
+function open(index: number, first: Uint8Array): void {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: goesOn !== undefined });
+  sockets[index] = socket;
   // To be closed by the service is no fault.
   socket.on('error', () => {});
   if (reads) socket.setEncoding('latin1').on('data', count);
   else socket.pause();
   socket.write(first);
-  return socket;
+  if (goesOn === 'drips') {
+    const dripping = setInterval(() => socket.write('x'), 1_000);
+    socket.once('close', () => clearInterval(dripping));
+  }
+  if (goesOn === 'floods') {
+    const flood = () => {
+      while (!socket.destroyed && socket.write(MORE));
+    };
+    socket.on('drain', flood).once('close', () => over || open(index, first));
+    flood();
+  }
 }
 
 function count(text: string): void {

@@ -1,3 +1,5 @@
+import type { Orders } from './attacker.ts';
+
 /** What a stranger sends, and what that may take of the service. */
 export interface Scenario {
   /** As a flag names it. */
@@ -11,6 +13,7 @@ export interface Scenario {
   bytes(token: string, index: number): Buffer;
   /** Whether it takes its answers. */
   readonly reads: boolean;
+  readonly goesOn?: Orders['goesOn'];
   /** In the list. */
   readonly todos: number;
   /** Megabytes of resident memory, above that before. */
@@ -50,6 +53,13 @@ function head(fields: string): Buffer {
 }
 
 const HEADS = { connections: 500, reads: true, todos: 1, megabytes: 120, processorSeconds: 2 };
+
+/** Too large a body: its answer is its last. */
+const ANSWERED = {
+  bytes: () => Buffer.from('POST /todos HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n'),
+  reads: true,
+  todos: 1,
+} as const;
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -112,5 +122,23 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'long-fields',
     what: '500 heads of 90 fields of 170 bytes, and a body that does not end',
     bytes: () => head(Array.from({ length: 90 }, (_, n) => `a${n}: ${'b'.repeat(162)}\r\n`).join('')),
+  },
+  {
+    ...ANSWERED,
+    name: 'floods-after-answer',
+    what: '60 connections that go on sending all that they can behind their last answer, and open anew',
+    connections: 60,
+    goesOn: 'floods',
+    megabytes: 150,
+    processorSeconds: 20,
+  },
+  {
+    ...ANSWERED,
+    name: 'drips-after-answer',
+    what: '1,000 connections that go on sending a byte a second behind their last answer',
+    connections: 1_000,
+    goesOn: 'drips',
+    megabytes: 60,
+    processorSeconds: 2,
   },
 ];
