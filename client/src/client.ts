@@ -6,16 +6,22 @@ export interface Todo {
   readonly categoryId: number;
 }
 
-export type NewTodo = Pick<Todo, 'title' | 'categoryId'>;
+export type NewTodo = Omit<Todo, 'id' | 'done'>;
 
 /** An omitted `done` is read as false. */
 export type Replacement = NewTodo & Partial<Pick<Todo, 'done'>>;
 
 export interface ClientOptions {
-  /** Where the service is: an absolute http or https URL, with a path when the service is mounted below one. */
+  /**
+   * Where the service is: an absolute http or https URL, with a path when the service is mounted below one. In a page a
+   * path such as `/api` will do.
+   */
   readonly baseUrl: string;
-  /** An access token, or what gives one: it is called for every attempt. The error demo needs none. */
-  readonly token?: string | (() => string | Promise<string>);
+  /**
+   * An access token, or what gives one: it is called for every attempt, once at a time. `refused` asks for another one:
+   * the service did not accept the last. The error demo needs none.
+   */
+  readonly token?: string | ((request: { readonly refused: boolean }) => string | Promise<string>);
   /** How often a request is repeated at most, 3 by default. */
   readonly retries?: number;
   /** Milliseconds, 60 000 by default: a service that asks for a longer wait is not waited for. */
@@ -113,6 +119,10 @@ type ProblemMembers = Pick<
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** What the body of a success must be; without it there must be none. */
+  readonly expected?: (body: unknown) => boolean;
+  /** What was read before. */
+  readonly known?: Answer | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may be sent again although nobody knows what became of it. */
@@ -120,7 +130,7 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Answer = { readonly status: number; readonly body: unknown; readonly etag: string | undefined };
+type Answer = { readonly body: unknown; readonly etag: string | undefined };
 
 /** Representations to compare with, at most; the one read longest ago goes first. */
 const MAX_KEPT = 1_000;
@@ -152,22 +162,29 @@ const UNCHANGED = new Map<number | undefined, string | undefined>([
 /**
  * A client of the service, for browsers and Node.js. A method rejects with the reason of `signal` when that is aborted.
  *
- * @throws {TypeError} when `baseUrl` is not an absolute http or https URL without a user, a query and a fragment.
+ * @throws {TypeError} when `baseUrl` is not an absolute http or https URL without a user, a query and a fragment, nor a
+ * path in a page.
  */
 export function createTodoClient(options: ClientOptions): TodoClient {
-  const { token, retries = 3, maxWaitMs = 60_000, maxAnswerBytes = 256 * 1024 * 1024 } = options;
-  const base = baseOf(options.baseUrl);
+  const { retries = 3, maxWaitMs = 60_000, maxAnswerBytes = 256 * 1024 * 1024 } = options;
+  /** Of a page and its workers, where the browser keeps answers. */
+  const page: unknown = Reflect.get(globalThis, 'location');
+  const isPage = isObject(page);
+  const base = baseOf(options.baseUrl, isPage ? page.origin : undefined);
+  const tokenFor = tokensOf(options.token);
   const kept = new Map<string, Answer>();
 
   /** @param earlier Whether an attempt before this one may have made the change. */
-  async function attempt(call: Call, earlier: boolean): Promise<Answer> {
-    const { method, path, body, headers: more, signal } = call;
-    const bearer = typeof token === 'function' ? await unlessAborted(token(), signal) : token;
+  async function attempt(call: Call, bearer: string | undefined, earlier: boolean): Promise<Answer> {
+    const { method, path, expected, known, body, headers: more, signal } = call;
     const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
     if (bearer !== undefined) authorize(headers, bearer);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
-    // The service never redirects: who does wants something else, a login for example.
-    const sent: RequestInit = { method, headers, credentials: 'omit', redirect: 'error' };
+    // In a page it would bypass the browser's cache, which asks with a tag by itself, and its memory of preflights.
+    if (known?.etag !== undefined && !isPage) headers.set('If-None-Match', known.etag);
+    const sent: RequestInit = { method, headers, redirect: 'manual' };
+    // Cloudflare Workers refuse the option.
+    if ('credentials' in Request.prototype) sent.credentials = 'omit';
     if (body !== undefined) sent.body = JSON.stringify(body);
     if (signal !== undefined) sent.signal = signal;
     const facts = { status: undefined, outcomeUnknown: method !== 'GET', retryAfterMs: undefined };
@@ -175,18 +192,18 @@ export function createTodoClient(options: ClientOptions): TodoClient {
       const response = await fetch(base + path, sent);
       const { ok, status } = response;
       const text = await textOf(response, ok ? maxAnswerBytes : MAX_PROBLEM_BYTES);
-      const unchanged = status === 304 && headers.has('If-None-Match');
-      if (!ok && !unchanged) throw errorOf(response, text, facts.outcomeUnknown, earlier);
-      if (text === undefined)
-        throw new TodoError(`${status}, and the answer has more than ${maxAnswerBytes} bytes`, {
-          ...facts,
-          status,
-        });
-      const json = parse(text);
-      const isExpected = method === 'PUT' || method === 'DELETE' ? text === '' : isObject(json);
-      if (!isExpected && !unchanged)
-        throw new TodoError(`${status} is no answer of the service`, { ...facts, status });
-      return { status, body: json, etag: response.headers.get('etag') ?? undefined };
+      if (known !== undefined && status === 304 && headers.has('If-None-Match')) return known;
+      const fault = (what: string) => new TodoError(`${status}${what}`, { ...facts, status });
+      // A login, for example. Of a redirect that it does not follow a browser tells nothing.
+      if (response.type === 'opaqueredirect' || (status >= 300 && status < 400))
+        throw fault(' is a redirect, which the service never gives');
+      if (!ok) throw errorOf(response, text, facts.outcomeUnknown, earlier);
+      if (text === undefined) throw fault(`, and the answer has more than ${maxAnswerBytes} bytes`);
+      const etag = response.headers.get('etag') ?? undefined;
+      if (known !== undefined && known.etag === etag) return known;
+      const json = expected && parse(text);
+      if (!(expected?.(json) ?? text === '')) throw fault(' is no answer of the service');
+      return { body: json, etag };
     } catch (error) {
       signal?.throwIfAborted();
       throw error instanceof TodoError
@@ -196,30 +213,44 @@ export function createTodoClient(options: ClientOptions): TodoClient {
   }
 
   async function send(call: Call): Promise<Answer> {
+    const { signal } = call;
     let outcomeUnknown = false;
-    for (let repeats = 0; ; repeats += 1) {
+    let mayRenew = typeof options.token === 'function';
+    let refused: string | undefined;
+    for (let repeats = 0; ; ) {
+      const bearer = await unlessAborted(tokenFor(refused), signal);
+      refused = undefined;
       try {
-        return await attempt(call, outcomeUnknown);
+        return await attempt(call, bearer, outcomeUnknown);
       } catch (error) {
-        outcomeUnknown = error instanceof TodoError && error.outcomeUnknown;
-        const wait = error instanceof TodoError ? waitAfter(error, call, repeats) : undefined;
+        if (!(error instanceof TodoError)) throw error;
+        outcomeUnknown = error.outcomeUnknown;
+        if (error.status === 401 && mayRenew) {
+          mayRenew = false;
+          refused = bearer;
+          continue;
+        }
+        const wait = waitAfter(error, call, repeats);
         if (wait === undefined || wait > Math.min(maxWaitMs, LONGEST_TIMER_MS) || !(repeats < retries))
           throw error;
-        await sleep(wait, call.signal);
+        repeats += 1;
+        await sleep(wait, signal);
       }
     }
   }
 
-  async function read(path: string, { signal }: CallOptions = {}): Promise<Answer> {
-    const known = kept.get(path);
-    const headers = known?.etag === undefined ? {} : { 'If-None-Match': known.etag };
-    const answer = await send({ method: 'GET', path, headers, repeatable: true, signal });
-    const current = answer.status === 304 && known !== undefined ? known : answer;
+  async function read(
+    path: string,
+    expected: (body: unknown) => boolean,
+    { signal }: CallOptions = {},
+  ): Promise<Answer> {
+    const call: Call = { method: 'GET', path, expected, known: kept.get(path), repeatable: true, signal };
+    const answer = await send(call);
     kept.delete(path);
-    if (current.etag !== undefined) kept.set(path, current);
+    if (answer.etag !== undefined) kept.set(path, answer);
     const [oldest = ''] = kept.keys();
     if (kept.size > MAX_KEPT) kept.delete(oldest);
-    return current;
+    return answer;
   }
 
   async function write(call: Call, { ifMatch, signal }: WriteOptions = {}): Promise<void> {
@@ -228,30 +259,36 @@ export function createTodoClient(options: ClientOptions): TodoClient {
 
   return {
     async list(options) {
-      const { body, etag } = await read('/todos', options);
+      const { body, etag } = await read('/todos', areTodos, options);
       return { todos: body as readonly Todo[], etag };
     },
     async get(id, options) {
-      const { body, etag } = await read(`/todos/${id}`, options);
+      const { body, etag } = await read(`/todos/${id}`, isTodo, options);
       return { todo: body as Todo, etag };
     },
     async create(todo, { idempotencyKey, signal } = {}) {
       const key = idempotencyKey === true ? randomKey() : idempotencyKey;
       const keyed = key === undefined ? {} : { headers: { 'Idempotency-Key': key }, repeatable: true };
-      const { body, etag } = await send({ method: 'POST', path: '/todos', body: todo, signal, ...keyed });
+      const call: Call = { method: 'POST', path: '/todos', expected: isTodo, body: todo, signal };
+      const { body, etag } = await send({ ...call, ...keyed });
       return { todo: body as Todo, etag };
     },
     replace: (id, todo, options) => write({ method: 'PUT', path: `/todos/${id}`, body: todo }, options),
     remove: (id, options) => write({ method: 'DELETE', path: `/todos/${id}` }, options),
-    me: async (options) => (await read('/me', options)).body as { readonly name: string | null },
+    me: async (options) => (await read('/me', isIdentity, options)).body as { readonly name: string | null },
     complete: async (id, { signal } = {}) =>
-      (await send({ method: 'POST', path: `/todos/${id}/complete`, signal })).body as Todo,
+      (await send({ method: 'POST', path: `/todos/${id}/complete`, expected: isTodo, signal })).body as Todo,
   };
 }
 
-/** As it was parsed, without white space around it and the final slash. A user and a password are not quoted. */
-function baseOf(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+/**
+ * As it was parsed, without white space around it and the final slash. A user and a password are not quoted.
+ *
+ * @param origin of the page, for a path.
+ */
+function baseOf(baseUrl: string, origin: unknown): string {
+  const below = baseUrl.startsWith('/') && typeof origin === 'string' ? origin : undefined;
+  const url = URL.canParse(baseUrl, below) ? new URL(baseUrl, below) : undefined;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (!isHttp || url.username !== '' || url.password !== '' || /[?#]/.test(baseUrl)) {
     const received = baseUrl.includes('@') ? '' : `, received ${JSON.stringify(baseUrl)}`;
@@ -260,6 +297,29 @@ function baseOf(baseUrl: string): string {
     );
   }
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href;
+}
+
+/**
+ * Gives the token for an attempt. One is asked for at a time, however many calls wait for it: two renewals at once would
+ * end a refresh token that is good for one.
+ */
+function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<string | undefined> {
+  let newest: string | undefined;
+  let asking: Promise<string> | undefined;
+  return async (refused) => {
+    if (typeof token !== 'function') return token;
+    if (refused !== undefined) {
+      while (asking !== undefined) await asking;
+      if (newest !== refused) return newest;
+    }
+    asking ??= (async () => {
+      newest = await token({ refused: refused !== undefined });
+      return newest;
+    })().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
 }
 
 /** The body of an answer; undefined when it has more than `limit` bytes, of which the rest is not read. */
@@ -331,6 +391,22 @@ function areErrors(value: unknown): value is Record<string, readonly string[]> {
 
 function areStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+/** Members that a later service adds are no fault. The todo of the error demo has no category. */
+function isTodo(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { id, title, done, categoryId = 0 } = value;
+  const isNumbered = typeof id === 'number' && typeof categoryId === 'number';
+  return isNumbered && typeof title === 'string' && typeof done === 'boolean';
+}
+
+function areTodos(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isTodo);
+}
+
+function isIdentity(value: unknown): boolean {
+  return isObject(value) && (value.name === null || typeof value.name === 'string');
 }
 
 /** An array is one too. */
