@@ -11,10 +11,10 @@ export function run(file: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`Failed with exit code ${status}: ${file} ${args.join(' ')}`);
 }
 
-/** Ends a build for which this machine lacks something: one line, exit code 69. */
-export function giveUp(line: string): never {
+/** Ends a tool with one line; by default because this machine lacks something, exit code 69. */
+export function giveUp(line: string, exitCode = 69): never {
   process.stderr.write(`${line}\n`);
-  process.exit(69);
+  process.exit(exitCode);
 }
 
 /** What a command writes to standard output; undefined when it cannot be run or fails. */

@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { type AnyNode, parse } from 'acorn';
 import { checkSync } from 'recheck';
 
-const HELP = `Usage: npm run regex -- [files]
+const HELP = `Usage: node tools/regex.ts [files]
 
 Proves that every regular expression of the program, or of these files, takes time that grows no faster than its input:
 literals, arguments of RegExp, and the patterns of JSON Schemas, those of a JSON file too. One that does not, or for which

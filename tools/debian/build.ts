@@ -20,7 +20,8 @@ const PLACES = {
   'tools/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
   'tools/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
   'tools/debian/backup': ['usr/lib/todo-service/backup', 0o755],
-  'tools/debian/environment': ['etc/todo-service/environment', 0o600],
+  'tools/debian/backup-made': ['usr/lib/todo-service/backup-made', 0o755],
+  'tools/debian/environment': ['usr/share/todo-service/environment', 0o644],
   'tools/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
   'tools/debian/postinst': ['DEBIAN/postinst', 0o755],
   'tools/debian/prerm': ['DEBIAN/prerm', 0o755],
@@ -39,7 +40,9 @@ rmSync(stage, { recursive: true, force: true });
 const { version } = manifest;
 const date = dateOf(root);
 
-const papers = globSync(['*.md', 'docs/**/*']).filter((file) => statSync(file).isFile());
+const papers = globSync(['*.md', '{client,conformance}/README.md', 'docs/**/*']).filter((file) =>
+  statSync(file).isFile(),
+);
 const places = [
   ...Object.entries(PLACES),
   ...papers.map((file) => [file, [`${documents}/${file}`, 0o644]] as const),
@@ -54,7 +57,7 @@ keep(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
 const manual = manualOf('build/todo-service', version, Number(date));
 keep('usr/share/man/man1/todo-service.1.gz', gzipSync(manual, { level: 9 }));
 
-const files = globSync('{etc,usr}/**/*', { cwd: stage })
+const files = globSync('usr/**/*', { cwd: stage })
   .filter((file) => statSync(join(stage, file)).isFile())
   .sort();
 const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(stage, file)).size / 1_024), 0);
@@ -64,14 +67,7 @@ keep(
   'DEBIAN/control',
   control.replace(/\$\{(\w+)\}/g, (_, name) => values[name] ?? ''),
 );
-keep('DEBIAN/conffiles', '/etc/todo-service/environment\n');
-keep(
-  'DEBIAN/md5sums',
-  files
-    .filter((file) => !file.startsWith('etc/'))
-    .map((file) => sumLine('md5', join(stage, file), file))
-    .join(''),
-);
+keep('DEBIAN/md5sums', files.map((file) => sumLine('md5', join(stage, file), file)).join(''));
 
 process.env.SOURCE_DATE_EPOCH = date;
 const output = `build/todo-service_${version}_${architecture}.deb`;

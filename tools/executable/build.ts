@@ -37,6 +37,8 @@ const config = {
   output: OUTPUT,
   disableExperimentalSEAWarning: true,
   useCodeCache: true,
+  // Else SIGUSR1 opens a debugger, by which any local user reads the secrets. A listener comes too late here.
+  execArgv: ['--disable-sigusr1'],
   // In one order, whichever module was read first.
   assets: Object.fromEntries(
     Array.from(assets, ([name, text]) => [name, keep(join('assets', name), text)]).sort(),

@@ -15,7 +15,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const build = join(root, 'build');
 const context = join(build, 'image');
 const archive = join(build, 'todo-service-image.tar');
-const tag = `todo-service:${manifest.version}`;
+/** In full: containerd imports an archive under the name that it has, and a kubelet looks for this one. */
+const tag = `docker.io/library/todo-service:${manifest.version}`;
 
 const ENGINES: readonly (readonly [probe: readonly [string, ...string[]], make: () => void])[] = [
   [['docker', 'info'], withDocker],

@@ -36,7 +36,10 @@ export function disagreements(checkout: Checkout): readonly string[] {
       `the commit must have the tag v${version}, received ${tags.join(' ') || 'none'}`,
     ...Object.entries(documents).map(([file, received]) => {
       const [, wanted] = file.split('.');
-      return received === wanted || `info.version of ${file} must be ${wanted}, received ${received}`;
+      return (
+        new RegExp(`^${wanted?.slice(1)}\\.\\d+\\.\\d+$`).test(received) ||
+        `info.version of ${file} must be three numbers of ${wanted}, received ${received}`
+      );
     }),
     ...Object.entries(packages).flatMap(([file, { version: received, repository }]) => [
       received === version || `the version of ${file} must be ${version}, received ${received}`,

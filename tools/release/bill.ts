@@ -14,12 +14,12 @@ import runtime from '../runtime/package.json' with { type: 'json' };
  * @param date Seconds since 1970.
  */
 export function bill(kind: string, date: string): string {
-  const [node] = Object.keys(runtime.optionalDependencies).filter((name) => name.endsWith(kind));
-  if (node === undefined) throw new Error(`There is no Node.js for ${kind}`);
+  const pinned = Object.entries(runtime.optionalDependencies).filter(([name]) => name.endsWith(kind));
+  if (pinned.length === 0) throw new Error(`There is no Node.js for ${kind}`);
   const locked = lockedFor(({ dependencies, peerDependencies }) => ({
     ...dependencies,
     ...peerDependencies,
-    [node]: process.versions.node,
+    ...Object.fromEntries(pinned),
   }));
   const folder = mkdtempSync(join(tmpdir(), 'todo-service-bill-'));
   try {
