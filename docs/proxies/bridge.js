@@ -22,10 +22,10 @@ async function wait(r) {
   r.return(502);
 }
 
-/** Reads, and creates with an Idempotency-Key. */
+/** Reads, preflights, and creates with an Idempotency-Key. */
 function mayBeRepeated(r) {
-  const reads = r.method === 'GET' || r.method === 'HEAD';
-  return reads || (r.method === 'POST' && r.headersIn['Idempotency-Key'] !== undefined);
+  const safe = r.method === 'GET' || r.method === 'HEAD' || r.method === 'OPTIONS';
+  return safe || (r.method === 'POST' && r.headersIn['Idempotency-Key'] !== undefined);
 }
 
 async function listens(url) {
