@@ -39,6 +39,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   // What cannot be said on standard error changes no exit code.
   process.stderr.on('error', () => {});
   process.exitCode = await run(argv);
+  // A process that ends without this takes its listeners off milliseconds before it is gone: a signal in between would
+  // give a command that is done the exit code of one that was ended.
+  process.once('beforeExit', () => process.exit());
 }
 
 async function run(argv: readonly string[]): Promise<number> {

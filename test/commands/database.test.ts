@@ -338,8 +338,11 @@ for (const [command, said] of [
 for (const [name, { make, makeMigrated }] of Object.entries(engines)) {
   test(`${name}: a signal that comes when a backup, an export or an import is done ends nothing`, async () => {
     const database = await makeMigrated();
-    const interrupt = `import fs from 'node:fs';
+    // One that the command's work meets, and others for as long as its process is there after it.
+    const interrupt = `import { spawn } from 'node:child_process';
+      import fs from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';
+      process.once('exit', () => spawn('sh', ['-c', 'while kill -INT ' + process.pid + ' && sleep 0.001; do :; done']));
       const { renameSync } = fs;
       const { write } = process.stdout;
       const interrupt = () => {
