@@ -9,7 +9,9 @@ import runtime from '../../tools/runtime/package.json' with { type: 'json' };
 import { temporaryFolder } from '../folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const LEFT = ['node_modules', '.git', 'build', 'dist', 'data'];
+
+/** Git's own folder, and those that it ignores. */
+const LEFT = ['.git/', ...readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')];
 
 await using copy = await temporaryFolder();
 
@@ -18,7 +20,7 @@ function setVersion(...words: readonly string[]) {
   const folder = mkdtempSync(join(copy.path, 'checkout-'));
   cpSync(ROOT, folder, {
     recursive: true,
-    filter: (path) => path === ROOT || !LEFT.includes(basename(path)),
+    filter: (path) => path === ROOT || !LEFT.includes(`${basename(path)}/`),
   });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const tool = join(folder, 'tools/release/version.ts');
