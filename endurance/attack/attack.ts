@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { freeDescriptors } from '../../src/descriptors.ts';
 import { temporaryFolder } from '../../test/folder.ts';
 import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
 import { steadily } from '../../test/steadily.ts';
@@ -14,6 +15,9 @@ const LOOK_MS = 20;
 
 /** What the service gets to come to rest after its start. */
 const REST_MS = 2_000;
+
+/** Files that this process opens beside the attackers' connections, to look at the service and to ask it. */
+const OWN_FILES = 50;
 
 /** What an attack took. */
 export interface Figures extends Outcome {
@@ -50,7 +54,9 @@ export async function attack(scenario: Scenario, seconds: number): Promise<Figur
   const looking = setInterval(() => {
     peak = Math.max(peak, residentMegabytes(service.pid));
   }, LOOK_MS);
-  const { connections, reads, goesOn, opensEveryMs = 0 } = scenario;
+  const { reads, goesOn, opensEveryMs = 0 } = scenario;
+  // Where the limit of open files leaves fewer, as many as it leaves.
+  const connections = Math.min(scenario.connections, freeDescriptors() - OWN_FILES);
   const orders: Orders = {
     port: Number(new URL(service.baseUrl).port),
     reads,
