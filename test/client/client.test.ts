@@ -138,12 +138,13 @@ test('however many calls wait for a token, one is asked for, and one in its plac
     token: ({ refused }) => new Promise((resolve) => asked.push([refused, resolve])),
   });
   const calls = [client.list(), client.me(), client.create(MILK)];
-  const give = async (token: string, seen: number) => {
-    while (lines().length < seen) await new Promise(setImmediate);
+  const give = async (token: string, times: number, seen: number) => {
+    // The proxy has seen an answer before its client has.
+    while (asked.length < times || lines().length < seen) await new Promise(setImmediate);
     asked.at(-1)?.[1](token);
   };
-  await give('a.b.c', 0);
-  await give(service.editor, 3);
+  await give('a.b.c', 1, 0);
+  await give(service.editor, 2, 3);
   await Promise.all(calls);
   assert.deepEqual(
     asked.map(([refused]) => refused),
