@@ -71,6 +71,8 @@ describe('Admin listener', { concurrency: true }, () => {
     const reply = await fetch(`${without.adminUrl}/ready`);
     assert.equal(reply.status, 503);
     assert.match(((await reply.json()) as { detail: string }).detail, /^no keys yet from http:\/\/127/);
+    // Its first answer may come later than that of /ready.
+    while (without.lines(/^keys-unavailable$/).length === 0) await pause(10);
     answers = true;
     while ((await fetch(`${without.adminUrl}/ready`)).status !== 200) await pause(50);
     const about = (what: RegExp) => without.lines(what).map(({ event }) => event);
