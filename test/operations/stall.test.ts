@@ -31,7 +31,7 @@ test('nobody is called slow for the time in which the process stood still', asyn
   while (body.peer.bytesRead === 0) await turn();
   await using whole = await Connection.open(demo.url);
   await using half = await Connection.open(demo.url);
-  await using silent = await Connection.open(demo.url);
+  await using silent = await Connection.to(demo.server);
 
   whole.socket.write(GET);
   half.socket.write(POST);
