@@ -73,7 +73,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     test(`B5 · the end of the connection comes with a ${status}, and the answer ends with it · ${name}`, async () => {
       const responses: ServerResponse[] = [];
       const keep = (_: unknown, response: ServerResponse) => responses.push(response);
-      await using own = await startDemo();
+      await using own = await startDemo({ limits: FOR_EVER });
       own.server.on('request', keep).on('checkContinue', keep);
       await using connection = await lingering(own, begun);
       for (const response of responses) assert.equal(response.closed, true);
