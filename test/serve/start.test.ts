@@ -252,7 +252,7 @@ for (const [variable, settings] of [
 }
 
 test('D15 · a port that the process has no right to is one line that names the ways out, and exit code 78', {
-  skip: closedToOthers() || (firstFree() === 0 && 'this machine lets everybody have every port'),
+  skip: closedToOthers() || (firstFree() <= 1023 && 'this machine lets everybody have that port'),
 }, async () => {
   const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
   const env = { TODO_PORT: '1023', NODE_COMPILE_CACHE: '' };
