@@ -36,6 +36,21 @@ async function becomesReady({ adminUrl }: List): Promise<void> {
   while ((await fetch(`${adminUrl}/ready`)).status !== 200) await pause(20);
 }
 
+/** A list that has a connection: a busy machine may take longer to open one than a request waits. */
+async function startConnected(database: string): Promise<List> {
+  const list = await startOn(database);
+  await becomesReady(list);
+  return list;
+}
+
+/** The answer to a read as soon as there is one, for the same reason. */
+async function read(list: List, path: string): Promise<Reply> {
+  for (;;) {
+    const reply = await list.send(`GET ${path}`);
+    if (reply.status !== 503) return reply;
+  }
+}
+
 test('generated requests on PostgreSQL: every answer is as the document says, and leaks nothing', async () => {
   const database = await server.makeDatabase();
   const counts = await fuzz({ profile: 'shared-list', runs: cases(600, 1_000), seed: 20261121, database });
@@ -46,7 +61,7 @@ test('generated requests on PostgreSQL: every answer is as the document says, an
 
 test('the pool and the operations of PostgreSQL are measured, and no write-ahead log of SQLite', async () => {
   await using list = await startOn(await server.makeDatabase());
-  for (const path of ['/todos', '/todos/1']) await list.send(`GET ${path}`);
+  for (const path of ['/todos', '/todos/1']) await read(list, path);
   const exposition = await scrape(list.adminUrl);
   const labels = { db_system_name: 'postgresql', db_operation_name: 'list', error_type: '' };
   assert.deepEqual(valuesOf(exposition, 'db_client_operation_duration_seconds_count', labels), [1]);
@@ -74,7 +89,7 @@ test('a scrape does not wait for the size of the tables, and has none before the
 });
 
 test('each acknowledged write to PostgreSQL leaves one line about its todo', async () => {
-  await using list = await startOn(await server.makeDatabase());
+  await using list = await startConnected(await server.makeDatabase());
   const created = await Promise.all(Array.from({ length: 40 }, () => makeTodo(list.target)));
   const paths = created.map(({ id }) => `/todos/${id}`);
   for (const [method, status] of [
@@ -95,7 +110,7 @@ test('each acknowledged write to PostgreSQL leaves one line about its todo', asy
 
 test('I3 · while another instance has the key under way, a create is a 409 that says when to repeat it', async () => {
   const database = await server.makeDatabase();
-  await using list = await startOn(database);
+  await using list = await startConnected(database);
   const create = () => list.send('POST /todos', { json: MILK, headers: { 'Idempotency-Key': 'a' } });
   const key = hash('sha256', '["https://issuer.example","test","a"]', 'base64url');
   const body = hash('sha256', '["Buy milk",1]', 'base64url');
@@ -122,7 +137,8 @@ test('D9 · a server without a connection to spare gives a 503 that says when to
   assert.match(list.log.join(''), /"reason":"No connection to the database: too many connections for role/);
   assert.doesNotMatch(list.log.join(''), /password/);
   await server.limitConnections(owner, -1);
-  assert.deepEqual(json(await list.send('GET /todos')), []);
+  await becomesReady(list);
+  assert.deepEqual(json(await read(list, '/todos')), []);
   await makeTodo(list.target);
 });
 
@@ -133,7 +149,7 @@ function assertLasting(reply: Reply, detail?: string) {
 
 test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that says so, and a line of the audit', async () => {
   const database = await server.makeDatabase();
-  await using list = await startOn(database);
+  await using list = await startConnected(database);
   const { id } = await makeTodo(list.target);
   await server.execute(
     database,
@@ -157,12 +173,12 @@ test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that
 
 test('D11 · what needs a table that is gone is a 503 without Retry-After, not ready, and one line in the log', async () => {
   const database = await server.makeDatabase();
-  await using list = await startOn(database);
+  await using list = await startConnected(database);
   const repeatable = { json: MILK, headers: { 'Idempotency-Key': 'abc' } };
   await server.execute(database, 'ALTER TABLE idempotency_keys RENAME TO kept');
   for (let time = 0; time < 3; time += 1) assertLasting(await list.send('POST /todos', repeatable));
   await makeTodo(list.target);
-  assert.equal((await list.send('GET /todos')).status, 200);
+  assert.equal((await read(list, '/todos')).status, 200);
   const reason = 'its table "idempotency_keys" is missing';
   assert.equal(await notReady(list), `The database does not answer as it should: ${reason}.`);
   await server.execute(database, 'ALTER TABLE kept RENAME TO idempotency_keys');
@@ -183,13 +199,20 @@ test('TODO_DATABASE_CONNECTIONS is how many connections todos have at the most',
   const database = await server.makeDatabase();
   await using list = await startOn(database, { TODO_DATABASE_CONNECTIONS: '2' });
   await using lock = await server.lock(database, 'LOCK TABLE todos');
-  // On a slow machine some are refused meanwhile.
-  const answered = Promise.all(Array.from({ length: 12 }, () => list.send('POST /todos', { json: MILK })));
+  let locked = true;
+  // On a slow machine some are refused meanwhile, and lose their connections: they ask again.
+  const client = async () => {
+    do await list.send('POST /todos', { json: MILK });
+    while (locked);
+  };
+  const clients = Promise.all(Array.from({ length: 12 }, client));
   // The lock has one too.
   while ((await server.backends(database)).length < 3) await pause(10);
+  locked = false;
   await lock[Symbol.asyncDispose]();
-  await answered;
-  assert.equal((await server.backends(database)).length, 2);
+  await clients;
+  const { length } = await server.backends(database);
+  assert.ok(length <= 2, `${length} connections`);
 });
 
 const takeWrites = () => server.set('default_transaction_read_only', undefined);
