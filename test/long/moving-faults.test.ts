@@ -60,6 +60,7 @@ for (const [signal, end, said] of ENDS) {
     const child = await half(database, () => isImporting(database));
     child.kill(signal);
     assert.deepEqual(await endOf(child), { end, said });
+    await serverLetGo(database);
     await importWhole(database);
   });
 }
@@ -68,6 +69,11 @@ async function isImporting(database: string): Promise<boolean> {
   const sql =
     "SELECT FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%*/INSERT INTO todos%'";
   return (await server.execute(database, sql)).length > 0;
+}
+
+/** It hears later than others that a client is gone, and until then another import is under way. */
+async function serverLetGo(database: string): Promise<void> {
+  while ((await server.backends(database)).length > 0) await sleep(10);
 }
 
 test('E5 · an import whose connection is lost changes nothing: 69 and one line', async () => {
@@ -79,6 +85,7 @@ test('E5 · an import whose connection is lost changes nothing: 69 and one line'
   const { end, said } = await ended;
   assert.equal(end, 69);
   assert.match(said, /^Cannot import: [^\n]+\n$/);
+  await serverLetGo(database);
   await importWhole(database);
 });
 
@@ -138,7 +145,10 @@ test('a reader that leaves ends an export with 74 and one line, and the export o
   await importWhole(database);
   const child = start(['export'], { TODO_DATABASE: database });
   child.stdout.once('data', () => child.stdout.destroy());
-  assert.deepEqual(await endOf(child), { end: 74, said: 'Cannot export: write EPIPE\n' });
+  const { end, said: refused } = await endOf(child);
+  assert.equal(end, 74);
+  // Linux says the second of a write that is under way when the reader leaves.
+  assert.match(refused, /^Cannot export: write (?:EPIPE|ECONNRESET)\n$/);
   const stuck = start(['export'], { TODO_DATABASE: database });
   await once(stuck.stdout, 'readable');
   stuck.kill('SIGTERM');
@@ -211,8 +221,9 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
       const began = performance.now();
       const child = start(['restore', wanted.copy], { TODO_DATABASE: `sqlite:${path}` });
       child.stdout.resume();
-      // The latest that came to its end shows how long one takes.
-      const timer = kill === 0 ? undefined : setTimeout(() => child.kill(signal), Math.random() * longest);
+      // The latest that came to its end shows how long one takes. Each ninth of that gets a signal: the first surely ends it.
+      const moment = ((kill - 1 + Math.random()) / 9) * longest;
+      const timer = kill === 0 ? undefined : setTimeout(() => child.kill(signal), moment);
       const { end, said } = await endOf(child);
       clearTimeout(timer);
       if (end === 0) longest = performance.now() - began;
@@ -222,8 +233,10 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
       else if (signal === 'SIGINT') assert.equal(after, before);
       const beside = readdirSync(dirname(path)).filter((name) => /^todos\.db\.2\S+Z$/.test(name));
       for (const name of beside) {
-        assert.equal(wordOf(join(dirname(path), name)), before);
-        rmSync(join(dirname(path), name));
+        const file = join(dirname(path), name);
+        // An empty file takes the name before the copy gets it: SIGKILL may leave that.
+        if (signal !== 'SIGKILL' || statSync(file).size > 0) assert.equal(wordOf(file), before);
+        rmSync(file);
       }
       if (signal === 'SIGKILL') continue;
       assert.ok(
