@@ -226,7 +226,11 @@ describe('The days of a machine', { concurrency: false, skip: noPrograms('curl')
     } while (refused.status === 201);
     assert.equal(refused.status, 503);
     assert.ok(refused.headers.has('retry-after'));
-    assert.match(await machine.does(lineOf(INCIDENTS, /^curl .*ready/)), /full/);
+    const ready = () => machine.does(lineOf(INCIDENTS, /^curl .*ready/));
+    let said = await ready();
+    // A busy machine may be late, which is none.
+    while (said.includes('does not answer in time')) said = await ready();
+    assert.match(said, /full/);
     await isWhole();
     assert.match(await backUp('2026-11-23.db'), /, checked\n$/);
     rmSync(filler);
