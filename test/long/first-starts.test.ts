@@ -32,7 +32,7 @@ test('of twenty processes that start together on no file, one serves and the oth
   const path = newPath();
   await using starters = new AsyncDisposableStack();
   // Longer than a slow disk takes until the name of the first can be read.
-  const all = Array.from({ length: 20 }, () => starters.use(start(path, 5_000)));
+  const all = Array.from({ length: 20 }, () => starters.use(start(path, 10_000)));
   const said = await Promise.all(all.map((each) => each.said));
   const serving = all.filter((_, index) => said[index]?.outcome === 'open');
   assert.equal(serving.length, 1);
