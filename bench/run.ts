@@ -38,8 +38,6 @@ const servers = SERVERS.filter((server) => {
   if (lack !== undefined) console.error(`Left out: ${server.title}: ${lack}`);
   return lack === undefined;
 });
-// Of `wrk.lua`.
-if (flags.smoke) process.env.BENCH_SMOKE = 'yes';
 // What is started from here on inherits it.
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);

@@ -1,12 +1,6 @@
 -- Sends the requests of the file BENCH_REQUESTS in turn, `PUT /todos/1 {…}` for one, and prints the result as JSON.
 local requests = {}
 local sent = 0
-local thread
-unavailable = 0
-
-function setup(only)
-  thread = only
-end
 
 function init()
   for line in io.lines(os.getenv('BENCH_REQUESTS')) do
@@ -20,18 +14,10 @@ function request()
   return requests[sent]
 end
 
--- Counting costs the load some of its speed. A machine that stands still for a second makes PostgreSQL give up a
--- statement, and 503 is the right answer then.
-if os.getenv('BENCH_SMOKE') then
-  function response(status)
-    if status == 503 then unavailable = unavailable + 1 end
-  end
-end
-
 function done(summary)
   local errors = summary.errors
   io.write(string.format(
     '{"requests":%d,"seconds":%.6f,"bytes":%d,"failed":%d}\n', summary.requests, summary.duration / 1e6,
-    summary.bytes, errors.status + errors.connect + errors.read + errors.write + errors.timeout - thread:get('unavailable')
+    summary.bytes, errors.status + errors.connect + errors.read + errors.write + errors.timeout
   ))
 end
