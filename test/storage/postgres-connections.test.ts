@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Event } from '../../src/events.ts';
 import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
-import type { Database } from '../../src/store/postgres/database.ts';
+import { Database } from '../../src/store/postgres/database.ts';
 import { PostgresList } from '../../src/store/postgres/list.ts';
 import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/store/store.ts';
 import { standStill } from '../process-figures.ts';
-import { openPatient, openPool } from './postgres-pool.ts';
+import { openPatient, openPool, PATIENT } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, newTodo } from './todos.ts';
@@ -120,6 +121,19 @@ test('a read that meets the end of an idle session (57P05) is repeated, alone an
   assert.equal((await meetingTheEnd(pool, () => pool.read(PROCESS))).length, 1);
   const whole = await meetingTheEnd(pool, () => pool.transaction('SELECT', (ask) => ask(PROCESS)));
   assert.equal(whole.length, 1);
+});
+
+test('an idle connection that ended is told of, also when somebody wants it who is faster than its end', async () => {
+  const told: Event[] = [];
+  await using pool = new Database(new Cluster(addressOf(server.url)), PATIENT, (event) => told.push(event));
+  await meetingTheEnd(pool, async () => {
+    // The last words of the server are heard between these two, and that the connection is closed after them.
+    await setImmediate();
+    await setImmediate();
+    return pool.read(PROCESS);
+  });
+  const reason = 'terminating connection due to idle-session timeout';
+  assert.deepEqual(told, [{ event: 'connection-lost', reason }]);
 });
 
 for (const [name, value] of [

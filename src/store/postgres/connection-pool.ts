@@ -84,13 +84,14 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** Calls back with a connection, or with the reason why there is none in time. */
   protected take(onConnection: OnConnection): void {
-    const idle = this.#idle.pop();
+    const idle = this.#idle.at(-1);
     if (idle === undefined) {
       this.#wait(onConnection);
     } else if (this.#isUsable(idle)) {
+      this.#idle.pop();
       onConnection(undefined, idle);
     } else {
-      this.drop(idle);
+      this.#discard(idle);
       this.take(onConnection);
     }
   }
@@ -189,14 +190,19 @@ export class ConnectionPool implements AsyncDisposable {
   /** A connection has ended by itself. Who uses it hears of it from its statement; a new one is opened when it is needed. */
   #lost(connection: ServerConnection): void {
     if (!this.#idle.includes(connection)) return;
-    this.drop(connection);
-    this.#tell({ event: 'connection-lost', reason: connection.lost?.message ?? 'the connection ended' });
+    this.#discard(connection, connection.lost?.message ?? 'the connection ended');
+  }
+
+  /** Drops one that is idle. Why it was lost may be heard before its end. */
+  #discard(idle: ServerConnection, reason = idle.lost?.message): void {
+    this.drop(idle);
+    if (reason !== undefined) this.#tell({ event: 'connection-lost', reason });
   }
 
   #sweep(): void {
     const longAgo = performance.now() - this.limits.idleMs;
     for (const idle of this.#idle) {
-      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.drop(idle);
+      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#discard(idle);
     }
   }
 }
