@@ -79,7 +79,7 @@ function describeCategories({ make, makeMigrated }: Engine): void {
   });
 }
 
-function describeSchema({ make, nameOf, schemaVersion }: Engine): void {
+function describeSchema({ make, check, nameOf, schemaVersion }: Engine): void {
   const already = (database: string, version: number) =>
     `The schema of ${nameOf(database)} was at version ${version} already.\n`;
 
@@ -87,7 +87,7 @@ function describeSchema({ make, nameOf, schemaVersion }: Engine): void {
     const database = await make();
     await using service = await serve(database);
     await service.post();
-    const lines = (await printed(database, ['check'])).split('\n');
+    const lines = (await check(database)).split('\n');
     assert.equal(lines[0]?.replace(/^database +/, ''), nameOf(database));
     for (const wanted of [
       /^engine +(SQLite|PostgreSQL) \d+\.\d+/,
@@ -166,7 +166,7 @@ function describeSchema({ make, nameOf, schemaVersion }: Engine): void {
       assert.equal((await service.ready()).status, 200);
     }
     assert.match(
-      await printed(database, ['check']),
+      await check(database),
       new RegExp(`\nschema version +${schemaVersion + 1}\n[^]*\nAll is well\\.\n$`),
     );
     assert.equal(await printed(database, ['categories', 'add', 'Garden']), '3\n');
