@@ -201,7 +201,7 @@ test('tables that a crash of the server empties refuse a start', async () => {
     assert.ok((await faultOf(url, { migrate })).endsWith(`": ${UNLOGGED}`));
 });
 
-test('a start that is refused leaves no connection', { timeout: 60_000 }, async () => {
+test('a start that is refused leaves no connection', { timeout: 600_000 }, async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
   assert.match(await faultOf(url), /UNLOGGED/);

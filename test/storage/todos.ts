@@ -28,7 +28,7 @@ export function replacement(title: string, done: boolean, categoryId: number): R
 
 /** A key, for the body with which tests use it. */
 export function once(key: string, body = 'milk'): Once {
-  return { key, body, patienceMs: 10_000 };
+  return { key, body, patienceMs: 600_000 };
 }
 
 /** Adds a todo to a category that exists. */
