@@ -22,19 +22,22 @@ export async function must(file: string, ...args: readonly string[]): Promise<st
   return stdout + stderr;
 }
 
-/**
- * Lays out a small system of this machine's distribution in `root`, with what the package depends on. It is fetched
- * once and kept in `build`.
- */
+/** Lays out a small system of this machine's distribution in `root`, with what the package depends on. */
 export async function layOutSystem(root: string): Promise<void> {
-  const codename = /^VERSION_CODENAME=(\w+)$/m.exec(await readFile('/etc/os-release', 'utf8'))?.[1] ?? '';
-  const cache = join(project, 'build', `debootstrap-${codename}.tar`);
-  if (!existsSync(cache)) await fetchSystem(codename, cache);
+  const archive = await fetchSystem();
   await mkdir(root);
-  await must('tar', ...EXTRACT, '--numeric-owner', '--file', cache, '--directory', root);
+  await must('tar', ...EXTRACT, '--numeric-owner', '--file', archive, '--directory', root);
 }
 
-async function fetchSystem(codename: string, cache: string): Promise<void> {
+/** The archive of that system, which is fetched once and kept in `build`. Rejects where there is no mirror. */
+export async function fetchSystem(): Promise<string> {
+  const codename = /^VERSION_CODENAME=(\w+)$/m.exec(await readFile('/etc/os-release', 'utf8'))?.[1] ?? '';
+  const archive = join(project, 'build', `debootstrap-${codename}.tar`);
+  if (!existsSync(archive)) await fetchInto(archive, codename);
+  return archive;
+}
+
+async function fetchInto(archive: string, codename: string): Promise<void> {
   // From where this machine has its own packages.
   const targets = await must('apt-get', 'indextargets', '--format', '$(CODENAME) $(SITE)');
   const site = targets.split('\n').find((line) => line.startsWith(`${codename} http`));
@@ -44,7 +47,7 @@ async function fetchSystem(codename: string, cache: string): Promise<void> {
     const words = ['--variant=minbase', '--include=adduser,libatomic1', codename, `${folder}/root`];
     await must('debootstrap', ...words, ...mirror);
     await must('tar', '--create', '--file', `${folder}/tar`, '--directory', `${folder}/root`, '.');
-    await rename(`${folder}/tar`, cache);
+    await rename(`${folder}/tar`, archive);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
