@@ -25,8 +25,12 @@ test('a plan that a change of a table made useless fails no read, whatever conne
   const url = await server.makeDatabase();
   await server.execute(url, 'CREATE TABLE changing AS SELECT 1::integer AS number');
   await using pool = openPool(url, { connections: 3 });
-  const look = { name: 'look', text: 'SELECT number, pg_sleep(0.2) FROM changing' };
-  await Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
+  const look = { name: 'look', text: 'SELECT number FROM changing' };
+  const lock = await server.lock(url, 'LOCK TABLE changing');
+  const looking = Promise.all([pool.read(look), pool.read(look), pool.read(look)]);
+  await server.somebodyWaits(url, 3);
+  await lock[Symbol.asyncDispose]();
+  await looking;
   assert.equal(pool.counts().idle, 3);
   await server.execute(url, 'ALTER TABLE changing ALTER COLUMN number TYPE text');
   assert.equal((await pool.read(look))[0]?.number, '1');
