@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
@@ -10,17 +10,18 @@ import { temporaryFolder } from '../folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Those that belong to it: beside them may lie what others leave there, as the log of this run. */
-const FILES = execFileSync('git', ['-C', ROOT, 'ls-files', '-z'], { encoding: 'utf8' })
-  .split('\0')
-  .filter((file) => file !== '' && existsSync(join(ROOT, file)));
+/** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
+const LEFT = `.git\n${readFileSync(join(ROOT, '.gitignore'), 'utf8')}`.split(/\/?\n/);
 
 await using copy = await temporaryFolder();
 
 /** Runs the tool in a copy of the checkout. */
 function setVersion(...words: readonly string[]) {
   const folder = mkdtempSync(join(copy.path, 'checkout-'));
-  for (const file of FILES) cpSync(join(ROOT, file), join(folder, file));
+  cpSync(ROOT, folder, {
+    recursive: true,
+    filter: (path) => path === ROOT || !LEFT.some((name) => matchesGlob(basename(path), name)),
+  });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const tool = join(folder, 'tools/release/version.ts');
   const { status, stdout, stderr } = spawnSync(process.execPath, [tool, ...words], {
