@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Finished, runProgram } from '../start.ts';
 import * as files from '../storage/new-files.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { SCHEMA_VERSION } from '../storage/todos.ts';
 
-// It syncs for `check` alone: a service waits 1.4 s for a commit, and a busy disk may take longer for it.
 export const server = await PostgresServer.startForAll();
 
 /** What the tests of commands want to know about an engine. A database is what `--database` takes. */
@@ -30,24 +28,12 @@ export const engines = {
     make: () => server.makeDatabase(),
     makeMigrated: () => server.makeMigrated(),
     execute: (database: string, sql: string) => server.execute(database, sql),
-    async check(database: string) {
-      await setSync('on');
-      const found = await printed(database, ['check']);
-      await setSync(undefined);
-      return found;
-    },
+    check: (database: string) => server.whileSyncing(() => printed(database, ['check'])),
     schemaVersion: SCHEMA_VERSION.postgres,
     migrations: 'src/store/postgres/migrations',
     nameOf: (database: string) => database.replace(`postgres:${PASSWORD}@`, ''),
   },
 };
-
-/** Resolves when sessions to come have it. */
-async function setSync(value: 'on' | undefined): Promise<void> {
-  await server.set('fsync', value);
-  const isSet = async () => (await server.execute(server.url, 'SHOW fsync'))[0]?.fsync === (value ?? 'off');
-  while (!(await isSet())) await sleep(10);
-}
 
 /** Of a SQLite file. */
 export const pathOf = (database: string): string => database.replace('sqlite:', '');

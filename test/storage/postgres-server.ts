@@ -201,6 +201,21 @@ export class PostgresServer implements AsyncDisposable {
     await client.end();
   }
 
+  /** Does what wants a server that syncs. Else it does not: a service waits 1.4 s for a commit, a busy disk may take longer. */
+  async whileSyncing<T>(work: () => Promise<T>): Promise<T> {
+    await this.#setSync('on');
+    const made = await work();
+    await this.#setSync(undefined);
+    return made;
+  }
+
+  /** Resolves when sessions to come have it. */
+  async #setSync(value: 'on' | undefined): Promise<void> {
+    await this.set('fsync', value);
+    const isSet = async () => (await this.execute(this.url, 'SHOW fsync'))[0]?.fsync === (value ?? 'off');
+    while (!(await isSet())) await sleep(10);
+  }
+
   /** Changes a setting of the sessions to come with one database. `undefined` brings the default back. */
   async setForDatabase(url: string, name: string, value: string | undefined): Promise<void> {
     const change = value === undefined ? `RESET ${name}` : `SET ${name} = '${value}'`;
