@@ -57,12 +57,12 @@ export async function crashRepeats(options: RepeatedCrashes): Promise<RepeatFigu
     const lost = (await Promise.all(clients)).filter((title) => title !== undefined);
     if (instances === 1) running[victim] = await start();
     const other = nth(victim + 1);
-    const made = new Set((await other.list()).map(({ title }) => title));
+    const made = new Set((await listInTheEnd(other)).map(({ title }) => title));
     unanswered += lost.length;
     madeUnanswered += lost.filter((title) => made.has(title)).length;
     await Promise.all(lost.map(async (title) => answered.set(title, await createInTheEnd(other, title))));
     if (instances > 1) running[victim] = await start();
-    faults.push(...faultsOf(await other.list(), answered).map((fault) => `cycle ${cycle}: ${fault}`));
+    faults.push(...faultsOf(await listInTheEnd(other), answered).map((fault) => `cycle ${cycle}: ${fault}`));
   }
   for (const instance of running) await instance.stop();
   return { cycles, created: answered.size, unanswered, madeUnanswered, faults };
@@ -102,6 +102,12 @@ async function createUntil(
     }
   }
   return undefined;
+}
+
+/** The list, as soon as the database is not late with it. */
+async function listInTheEnd(service: Served): Promise<readonly Todo[]> {
+  while ((await service.ask('HEAD', '/todos')).status === 503) await sleep(100);
+  return service.list();
 }
 
 /** Repeats a create for as long as another instance has it under way, or the database is late. */
