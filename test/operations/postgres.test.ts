@@ -131,10 +131,13 @@ test('D9 · a server without a connection to spare gives a 503 that says when to
   const { owner, url } = await server.makeOwnedDatabase();
   await using list = await startOn(url);
   await server.limitConnections(owner, 0);
-  for (const reply of [await list.send('GET /todos'), await list.send('POST /todos', { json: MILK })]) {
-    assertProblem(reply, 503, { headers: { 'retry-after': '1' } });
-  }
-  assert.match(list.log.join(''), /"reason":"No connection to the database: too many connections for role/);
+  const refused = /"reason":"No connection to the database: too many connections for role/;
+  // A busy machine may be later to say so than a request waits, which is a 503, too.
+  do {
+    for (const reply of [await list.send('GET /todos'), await list.send('POST /todos', { json: MILK })]) {
+      assertProblem(reply, 503, { headers: { 'retry-after': '1' } });
+    }
+  } while (!refused.test(list.log.join('')));
   assert.doesNotMatch(list.log.join(''), /password/);
   await server.limitConnections(owner, -1);
   await becomesReady(list);
