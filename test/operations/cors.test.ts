@@ -39,7 +39,8 @@ describe('CORS', { concurrency: true }, () => {
       assertHeaders(reply, {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'DELETE, GET, HEAD, POST, PUT',
-        'access-control-allow-headers': '*, Authorization',
+        'access-control-allow-headers':
+          '*, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
         'access-control-max-age': '7200',
         'access-control-allow-credentials': undefined,
         allow: undefined,

@@ -7,8 +7,11 @@ import type { Call } from './routes.ts';
 /** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';
 
-/** `*` is every header but one, as long as no credentials are allowed (https://fetch.spec.whatwg.org/). */
-const REQUEST_HEADERS = '*, Authorization';
+/**
+ * `*` is every header but `Authorization`, as long as no credentials are allowed (https://fetch.spec.whatwg.org/). Firefox
+ * remembers a preflight for the headers with a name alone.
+ */
+const REQUEST_HEADERS = '*, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key';
 
 /** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */
 const PREFLIGHT_SECONDS = '7200';
