@@ -117,7 +117,9 @@ async function startNginxOf(
   const file = join(folder.path, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = folders.map((name) => `${name}_temp_path ${folder.path}/${name};`).join('\n');
-  const config = example.replace('/etc/nginx/', `${folder.path}/`).replace('http {', `http {\n${places}`);
+  const config = example
+    .replace('js_path /etc/nginx/', `js_path ${folder.path}/`)
+    .replace('http {', `http {\n${places}`);
   await writeFile(file, `pid ${folder.path}/pid;\ndaemon off;\nuser root;\n${config}`);
   await writeFile(
     join(folder.path, 'bridge.js'),
