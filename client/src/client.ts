@@ -6,6 +6,12 @@ export interface Todo {
   readonly categoryId: number;
 }
 
+/** An entity tag of one todo. Any string is taken for one, but not the tag of the list. */
+export type TodoTag = string & { readonly tagOf?: 'todo' };
+
+/** The entity tag of the list: it tells whether the list has changed, and guards no change of a todo. */
+export type ListTag = string & { readonly tagOf?: 'list' };
+
 export type NewTodo = Omit<Todo, 'id' | 'done'>;
 
 /** An omitted `done` is read as false. */
@@ -19,9 +25,10 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /**
    * An access token, or what gives one: it is called for every attempt, once at a time. `refused` asks for another one:
-   * the service did not accept the last. The error demo needs none.
+   * the service did not accept the last. Without a token from it nobody is logged in, and nothing is sent. Left out, as
+   * for the error demo, requests have no `Authorization`.
    */
-  readonly token?: string | ((request: { readonly refused: boolean }) => string | Promise<string>);
+  readonly token?: string | ((request: { readonly refused: boolean }) => MaybeToken | Promise<MaybeToken>);
   /** How often a request is repeated at most, 3 by default. */
   readonly retries?: number;
   /** Milliseconds, 60 000 by default: a service that asks for a longer wait is not waited for. */
@@ -30,11 +37,13 @@ export interface ClientOptions {
   readonly maxAnswerBytes?: number;
 }
 
+type MaybeToken = string | null | undefined;
+
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 
 export interface WriteOptions extends CallOptions {
   /** The tag that the todo must still have; else nothing happens, and the problem has the status 412. */
-  readonly ifMatch?: string | undefined;
+  readonly ifMatch?: TodoTag | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -45,14 +54,17 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string | true | undefined;
 }
 
-/** Its methods reject with a `TodoProblem` when the service says an error, and with a `TodoError` when something else does. */
+/**
+ * Its methods reject with a `TodoProblem` when the service says an error, with a `TodoError` when something else does or
+ * nobody is logged in, and with what `token` throws.
+ */
 export interface TodoClient {
   /** All todos, ordered by id ascending, and the tag of the list. An unchanged list is the object that was handed back before. */
-  list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: string | undefined }>;
+  list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: ListTag | undefined }>;
   /** One todo and its tag. An unchanged todo is the object that was handed back before. Status 404 when there is none. */
-  get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: string | undefined }>;
+  get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
   /** Creates a todo that is not done. Needs the role `editor`. Status 400 when the category is missing. */
-  create(todo: NewTodo, options?: CreateOptions): Promise<{ todo: Todo; etag: string | undefined }>;
+  create(todo: NewTodo, options?: CreateOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
   /** Replaces title, category and `done`. Needs the role `editor`. Status 404, 400 or, with `ifMatch`, 412. */
   replace(id: number, todo: Replacement, options?: WriteOptions): Promise<void>;
   /** Deletes a todo. Needs the role `editor`. Status 404 or, with `ifMatch`, 412. */
@@ -178,7 +190,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
   async function attempt(call: Call, bearer: string | undefined, earlier: boolean): Promise<Answer> {
     const { method, path, expected, known, body, headers: more, signal } = call;
     const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
-    if (bearer !== undefined) authorize(headers, bearer);
+    if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     // In a page it would bypass the browser's cache, which asks with a tag by itself, and its memory of preflights.
     if (known?.etag !== undefined && !isPage) headers.set('If-None-Match', known.etag);
@@ -214,17 +226,21 @@ export function createTodoClient(options: ClientOptions): TodoClient {
 
   async function send(call: Call): Promise<Answer> {
     const { signal } = call;
-    let outcomeUnknown = false;
+    let failed: TodoError | undefined;
     let mayRenew = typeof options.token === 'function';
     let refused: string | undefined;
     for (let repeats = 0; ; ) {
-      const bearer = await unlessAborted(tokenFor(refused), signal);
+      const bearer = await unlessAborted(tokenFor(refused), signal).catch((error) => {
+        signal?.throwIfAborted();
+        // That of the attempt before says what became of the change.
+        throw failed ?? error;
+      });
       refused = undefined;
       try {
-        return await attempt(call, bearer, outcomeUnknown);
+        return await attempt(call, bearer, failed?.outcomeUnknown ?? false);
       } catch (error) {
         if (!(error instanceof TodoError)) throw error;
-        outcomeUnknown = error.outcomeUnknown;
+        failed = error;
         if (error.status === 401 && mayRenew) {
           mayRenew = false;
           refused = bearer;
@@ -306,20 +322,46 @@ function baseOf(baseUrl: string, origin: unknown): string {
 function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<string | undefined> {
   let newest: string | undefined;
   let asking: Promise<string> | undefined;
+  let isRenewal = false;
   return async (refused) => {
-    if (typeof token !== 'function') return token;
+    if (token === undefined) return undefined;
+    if (typeof token !== 'function') return tokenIn(token);
     if (refused !== undefined) {
-      while (asking !== undefined) await asking;
+      // A renewal that failed has failed for all that wait for it.
+      while (asking !== undefined) await (isRenewal ? asking : asking.catch(() => {}));
       if (newest !== refused) return newest;
     }
-    asking ??= (async () => {
-      newest = await token({ refused: refused !== undefined });
-      return newest;
-    })().finally(() => {
-      asking = undefined;
-    });
+    if (asking === undefined) {
+      isRenewal = refused !== undefined;
+      asking = (async () => {
+        newest = tokenIn(await token({ refused: isRenewal }));
+        return newest;
+      })().finally(() => {
+        asking = undefined;
+      });
+    }
     return asking;
   };
+}
+
+/**
+ * @throws {TodoError} when there is none.
+ * @throws {TypeError} when it cannot be sent.
+ */
+function tokenIn(value: unknown): string {
+  if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) {
+    const facts = { status: undefined, outcomeUnknown: false, retryAfterMs: undefined };
+    throw new TodoError('Nobody is logged in: there is no token', facts);
+  }
+  if (typeof value !== 'string')
+    throw new TypeError(`The token must be a string, received the type ${typeof value}`);
+  try {
+    new Headers().set('Authorization', `Bearer ${value}`);
+  } catch {
+    // What `Headers` itself throws quotes the token.
+    throw new TypeError('The token has a character that no header may have');
+  }
+  return value;
 }
 
 /** The body of an answer; undefined when it has more than `limit` bytes, of which the rest is not read. */
@@ -429,15 +471,6 @@ function waitOf(value: string | null): number | undefined {
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const wait = / GMT$/.test(value) ? Date.parse(value) - Date.now() : Number.NaN;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
-}
-
-/** What `Headers` itself throws quotes the token. */
-function authorize(headers: Headers, token: string): void {
-  try {
-    headers.set('Authorization', `Bearer ${token}`);
-  } catch {
-    throw new TypeError('The token has a character that no header may have');
-  }
 }
 
 async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -92,6 +92,18 @@ test('a change with the tag of an older state is refused, and nothing happens', 
   assert.equal((await client.get(todo.id)).todo.title, 'Buy bread');
 });
 
+test('the tag of the list guards no change of a todo, which does not compile, and is a 412', async () => {
+  const client = clientWith();
+  const { todo } = await client.create(MILK);
+  const { etag } = await client.list();
+  // @ts-expect-error it is no tag of a todo
+  assert.equal((await errorOf(client.replace(todo.id, MILK, { ifMatch: etag }))).status, 412);
+  // @ts-expect-error it is no tag of a todo
+  assert.equal((await errorOf(client.remove(todo.id, { ifMatch: etag }))).status, 412);
+  const own: string = (await client.get(todo.id)).etag ?? '';
+  await client.remove(todo.id, { ifMatch: own });
+});
+
 test('a validation failure is a TodoProblem with what is wrong with each member', async () => {
   const error = await errorOf(clientWith().create({ title: '', categoryId: 0 }));
   assert.ok(error instanceof TodoProblem);
@@ -158,6 +170,128 @@ test('a 401 to an older token is repeated with the newest, and nobody is asked f
   await new Promise(setImmediate);
   await Promise.all([older, client.me()]);
   assert.deepEqual(asked, [false, false]);
+});
+
+for (const nothing of [undefined, null, '', ' \t\n', '\u00a0']) {
+  for (const [how, token] of [
+    ['', () => nothing],
+    ['a promise of ', () => Promise.resolve(nothing)],
+  ] as const) {
+    test(`a function that gives ${how}${JSON.stringify(nothing)} for a token: nobody is logged in, and nothing is sent`, async () => {
+      const client = clientWith({ token });
+      const calls = [client.list(), client.me(), client.create(MILK, { idempotencyKey: true })];
+      for (const error of await Promise.all(calls.map(errorOf))) {
+        assert.ok(!(error instanceof TodoProblem));
+        assert.equal(error.message, 'Nobody is logged in: there is no token');
+        assert.deepEqual([error.status, error.outcomeUnknown], [undefined, false]);
+      }
+      assert.deepEqual(lines(), []);
+    });
+  }
+}
+
+test('an empty token in place of a function is that of nobody too', async () => {
+  assert.equal(
+    (await errorOf(clientWith({ token: '' }).list())).message,
+    'Nobody is logged in: there is no token',
+  );
+  assert.deepEqual(lines(), []);
+});
+
+for (const value of [7, false, { access_token: 'a.b.c' }, ['a.b.c']]) {
+  test(`the token ${JSON.stringify(value)} is no string, and nothing is sent`, async () => {
+    const message = `The token must be a string, received the type ${typeof value}`;
+    for (const given of [value, () => value, async () => value])
+      await assert.rejects(clientWith({ token: given as never }).list(), { name: 'TypeError', message });
+    assert.deepEqual(lines(), []);
+  });
+}
+
+for (const [how, token] of [
+  [
+    'throws',
+    () => {
+      throw new RangeError('The session is over');
+    },
+  ],
+  ['rejects', () => Promise.reject(new RangeError('The session is over'))],
+] as const) {
+  test(`a function that ${how} for a token ends every call that waits for it with its own error`, async () => {
+    const client = clientWith({ token });
+    const own = { name: 'RangeError', message: 'The session is over' };
+    await Promise.all([client.list(), client.create(MILK)].map((call) => assert.rejects(call, own)));
+    assert.deepEqual(lines(), []);
+  });
+}
+
+test('a token that there is not yet is asked for again by the next call', async () => {
+  const tokens = [undefined, service.editor];
+  const client = clientWith({ token: () => tokens.shift() });
+  await errorOf(client.list());
+  await client.list();
+  assert.deepEqual(lines(), ['GET /todos 200']);
+});
+
+for (const [how, renew] of [
+  ['gives none', () => undefined],
+  ['gives one that cannot be sent', () => 'secret\ntoken'],
+  ['rejects', () => Promise.reject(new Error('offline'))],
+] as const) {
+  test(`where a renewal ${how}, the 401 is the error of all calls that wait for it, and it is asked for once`, async () => {
+    const asked: boolean[] = [];
+    const client = clientWith({
+      async token({ refused }) {
+        asked.push(refused);
+        // Until all three have their 401.
+        while (refused && lines().length < 3) await new Promise(setImmediate);
+        await new Promise(setImmediate);
+        return refused ? renew() : 'a.b.c';
+      },
+    });
+    const calls = [client.list(), client.me(), client.create(MILK)];
+    for (const error of await Promise.all(calls.map(errorOf))) {
+      assert.ok(error instanceof TodoProblem);
+      assert.equal(error.message, '401 Unauthorized: The token is not a signed token in compact form');
+    }
+    assert.deepEqual(asked, [false, true]);
+    assert.equal(lines().length, 3);
+  });
+}
+
+test('a 401 asks for another token, also when a call that began meanwhile could not have one', async ({
+  mock,
+}) => {
+  const answer = Promise.withResolvers<Response>();
+  const fetched = mock.method(globalThis, 'fetch', () => answer.promise);
+  const plain = Promise.withResolvers<string>();
+  const asked: boolean[] = [];
+  const client = clientWith({
+    token({ refused }) {
+      asked.push(refused);
+      return refused ? 'new' : asked.length === 1 ? 'old' : plain.promise;
+    },
+  });
+  const first = client.me();
+  while (fetched.mock.callCount() === 0) await new Promise(setImmediate);
+  const other = assert.rejects(client.me(), /offline/);
+  answer.resolve(new Response(null, { status: 401 }));
+  // The first call waits for the token of the other one.
+  await new Promise(setImmediate);
+  fetched.mock.mockImplementation(async () => Response.json({ name: 'ada' }));
+  plain.reject(new Error('offline'));
+  await other;
+  assert.deepEqual(await first, { name: 'ada' });
+  assert.deepEqual(asked, [false, false, true]);
+});
+
+test('a token that cannot be had for a repeat leaves what is known of the attempt before', async () => {
+  for (const again of [() => undefined, () => Promise.reject(new Error('offline'))]) {
+    proxy.fates.push('cut after');
+    const tokens = [() => service.editor, again];
+    const client = clientWith({ token: () => tokens.shift()?.() });
+    const error = await errorOf(client.create(MILK, { idempotencyKey: true }));
+    assert.deepEqual([error.message, error.outcomeUnknown], ['POST /todos got no answer', true]);
+  }
 });
 
 test('a 401 asks for another token, whenever another call begins meanwhile', async ({ mock }) => {
@@ -562,7 +696,7 @@ test('an aborted call does not wait for its token', async () => {
 });
 
 test('the error about a token that cannot be sent does not show it', async () => {
-  for (const token of ['secret\ntoken', 'secret…token']) {
+  for (const token of ['secret\ntoken', '\nsecret', 'secret…token']) {
     await assert.rejects(clientWith({ token }).list(), (error: Error) => {
       assert.equal(error.message, 'The token has a character that no header may have');
       return error.cause === undefined;
