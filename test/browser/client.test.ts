@@ -102,6 +102,32 @@ test('across origins an unchanged list costs one preflight, and is read from the
   );
 });
 
+test('across origins creates have one preflight together, and a change with a tag has one each time', async () => {
+  await using list = await startList({ env: { TODO_CORS_ORIGINS: origin } });
+  await using proxy = await startProxy(list.url);
+  await using watched = await openWatched(browser, origin);
+  await watched.page.evaluate(
+    `(async (baseUrl, token) => {
+      const { createTodoClient } = await import('/client.js');
+      const client = createTodoClient({ baseUrl, token: () => token });
+      const milk = { title: 'Buy milk', categoryId: 2 };
+      for (let made = 0; made < 3; made += 1) await client.create(milk, { idempotencyKey: true });
+      for (let changed = 0; changed < 2; changed += 1) {
+        const { todo, etag } = await client.get(1);
+        await client.replace(1, { ...todo, title: 'Buy ' + changed }, { ifMatch: etag });
+      }
+    })(${JSON.stringify(proxy.url)}, ${JSON.stringify(list.editor)})`,
+  );
+  assert.deepEqual(
+    proxy.seen.map(({ line }) => line),
+    [
+      ...['OPTIONS /todos 204', 'POST /todos 201', 'POST /todos 201', 'POST /todos 201'],
+      ...['OPTIONS /todos/1 204', 'GET /todos/1 200', 'OPTIONS /todos/1 204', 'PUT /todos/1 204'],
+      ...['GET /todos/1 200', 'OPTIONS /todos/1 204', 'PUT /todos/1 204'],
+    ],
+  );
+});
+
 test('a page reads the service below a path of its own, and a redirect to a login is an error that is not repeated', async () => {
   await using watched = await openWatched(browser, origin);
   const seen = await watched.page.evaluate(
