@@ -19,12 +19,14 @@ const auth = { issuer: 'https://issuer.test', audience: 'todos', secret: randomB
 const pinned = dirname(process.execPath);
 const tooOld = await installNode(await mkdtemp(join(folder, 'node-')), 'tooOld');
 
-const USE = `import { createTodoClient, type Todo, type TodoClient } from 'todo-service-client';
+const USE = `import { createTodoClient, type Todo, type TodoClient, type WriteOptions } from 'todo-service-client';
 declare const process: { readonly env: Readonly<Record<string, string>> };
-const client: TodoClient = createTodoClient({ baseUrl: process.env['URL'] ?? '', token: () => process.env['TOKEN'] ?? '' });
+const client: TodoClient = createTodoClient({ baseUrl: process.env['URL'] ?? '', token: () => process.env['TOKEN'] });
 // @ts-expect-error A title is a string.
 const refused = await client.create({ title: 1, categoryId: 2 }).catch((error: unknown) => String(error));
 await client.create({ title: 'Buy milk', categoryId: 2 }, { idempotencyKey: true });
+// @ts-expect-error The tag of the list is no todo's.
+const change: WriteOptions = { ifMatch: (await client.list()).etag };
 const titles: readonly string[] = (await client.list()).todos.map((todo: Todo) => todo.title);
 console.log(refused, titles);
 `;
