@@ -148,7 +148,8 @@ export function nameComplete(partial: string, file: string): void {
 }
 
 /**
- * Makes a folder (0700) and those that it is in, where they are missing. Throws what `mkdir` does.
+ * Makes a folder (0700) and those that it is in, where they are missing, and keeps their names through a power cut. Throws
+ * what `mkdir` does.
  *
  * `recursive` never ends below a folder that is there and takes none, such as `/proc`.
  */
@@ -157,6 +158,7 @@ export function makeFolder(path: string): void {
   makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
+    keepNames(dirname(path));
   } catch (error) {
     // Somebody else may have been faster.
     if (!existsSync(path)) throw error;

@@ -1,10 +1,13 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { partialOf } from '../files.ts';
+import type { DatabaseSettings } from '../store/database.ts';
 import { removeDatabase } from '../store/sqlite/file.ts';
 import { BackupFailed, backupSqlite } from '../store/sqlite/operator.ts';
 import { readExport } from '../store/transfer/read.ts';
-import { CommandFailed, printCannot } from './command.ts';
+import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
+import { CommandFailed, printCannot, readNumber } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { writeExport } from './export.ts';
@@ -13,41 +16,84 @@ import { slowProgress, totals } from './progress.ts';
 import { tellUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
+       todo-service backup FOLDER [--keep N] [flags]
 
-Copies the database, as it is at one moment, to FILE, which must not exist: of SQLite a database file, of PostgreSQL
-an export. "todo-service restore" takes either. The service may be running, and goes on writing. FILE has mode 0600,
-and is called FILE.<random>.partial until the copy is checked. After 2 s, standard error shows how far it is.
+Copies the database, as it is at one moment: of SQLite a database file, of PostgreSQL an export. "todo-service restore"
+takes either. The service may be running, and goes on writing. The copy has mode 0600, and is called
+<name>.<random>.partial until it is checked. After 2 s, standard error shows how far it is. FILE must not exist.
 
+A folder is what is one, ends with "/", or is given with --keep. It is made (0700), and has todos-20261121T093000Z.db then,
+of PostgreSQL todos-20261121T093000Z.jsonl, in UTC. Partial files of that form are removed a day after they were written.
+
+  --keep N                                N of 1 or more: when the copy is checked, the oldest of this form and ending are
+                                          removed, so that N are left. Without it, none is
 ${DATABASE_HELP}
 
-Exit codes: 0 FILE is complete and on disk, 1 no copy was made, 2 wrong usage, 65 the SQLite file is empty, damaged or
-not of this service, 69 the database cannot be used, 78 faults in the configuration, 129, 130 or 143 ended by a
-signal, no copy was made.
+Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay: one of
+them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite file is
+empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration, 129, 130 or 143
+ended by a signal, no copy was made.
 
 Examples:
   todo-service backup /backup/todos-$(date +%F).db
+  todo-service backup /backup --keep 14
   todo-service backup copy.db --data-dir /var/lib/todo-service
   todo-service backup /backup/todos-$(date +%F).jsonl --database postgres://todo@db.example/todos
 `;
 
+/** Milliseconds: the time in the name of a copy has no parts of it. */
+const SECOND_MS = 1_000;
+
 export const backup = onDatabase(
-  { action: 'back up', operand: 'FILE', help: HELP },
-  async ({ engine, address }, { FILE: file }) => {
-    const partial = partialOf(file);
-    tellUnfinished(file);
-    endBySignal(() => removeDatabase(partial));
+  { action: 'back up', operand: 'FILE', flags: { keep: { type: 'string' } }, help: HELP },
+  async (database, { FILE: word, keep: wanted }) => {
+    const keep = wanted === undefined ? undefined : readNumber('--keep', wanted);
+    let file = word;
     try {
-      print(
-        `${await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partial)}, checked\n`,
-      );
-      return 0;
+      if (keep === undefined && !namesFolder(word)) {
+        tellUnfinished(file);
+        print(await copyTo(file, database));
+        return 0;
+      }
+      const ending = database.engine === 'sqlite' ? 'db' : 'jsonl';
+      const folder = openFolder(word, ending);
+      let said: string | undefined;
+      for (let at = Date.now(); said === undefined; at += SECOND_MS) {
+        file = copyOf(at, folder, ending);
+        said = await copyTo(file, database).catch(whereTaken(file));
+      }
+      print(said);
+      return keep === undefined ? 0 : keepNewest(file, keep, ending, database);
     } catch (error) {
       if (error instanceof CommandFailed) return printCannot('back up', error.message, 1);
       if (!(error instanceof BackupFailed)) throw error;
-      return printCannot(`back up "${address}" to "${file}"`, error.message, 1);
+      return printCannot(`back up "${database.address}" to "${file}"`, error.message, 1);
     }
   },
 );
+
+/** For a `catch`: where another run has this name, waits until the next second. Any other error is thrown again. */
+function whereTaken(file: string) {
+  return async (error: unknown): Promise<undefined> => {
+    if (!existsSync(file)) throw error;
+    await sleep(SECOND_MS);
+  };
+}
+
+/** The result is the exit code. */
+function keepNewest(made: string, keep: number, ending: Ending, database: DatabaseSettings): number {
+  const own = database.engine === 'sqlite' ? database.address : undefined;
+  const left = removeOldest(made, keep, ending, own);
+  for (const line of left) process.stderr.write(`${line}\n`);
+  return left.length === 0 ? 0 : 1;
+}
+
+async function copyTo(file: string, { engine, address }: DatabaseSettings): Promise<string> {
+  const partial = partialOf(file);
+  endBySignal(() => removeDatabase(partial));
+  const said = await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partial);
+  return `${said}, checked\n`;
+}
 
 async function copySqlite(address: string, file: string, partial: string): Promise<string> {
   const { path, bytes, todos } = await backupSqlite(address, file, slowProgress(), partial);

@@ -1,5 +1,5 @@
 import { type Category, categoryNameFault } from '../store/operator.ts';
-import { printCannot, readId, WrongUsage } from './command.ts';
+import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
 import { print } from './print.ts';
 
@@ -75,7 +75,7 @@ export const categoriesAdd = onDatabase(
 export const categoriesRename = onDatabase(
   { action: 'rename the category', operand: 'ID NAME', help: RENAME_HELP },
   async (database, { ID: text, NAME: name }) => {
-    const id = readId('ID', text);
+    const id = readNumber('ID', text);
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
     await using operator = await openOperator(database);

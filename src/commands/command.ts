@@ -111,8 +111,8 @@ function operandWanted(operand: string, words: readonly string[]): string {
   return `${operand} ${wanted}, received ${received}`;
 }
 
-/** The id that a word or a flag of this name is. @throws {WrongUsage} when it is none. */
-export function readId(name: string, text: string): number {
+/** The number that a word or a flag of this name is, in the range of ids. @throws {WrongUsage} when it is none. */
+export function readNumber(name: string, text: string): number {
   const id = Number(text);
   if (/^\d+$/.test(text) && isId(id)) return id;
   throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);

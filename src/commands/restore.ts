@@ -2,7 +2,7 @@ import { nameOf } from '../adapters.ts';
 import { shellWord } from '../quote.ts';
 import type { DatabaseSettings } from '../store/database.ts';
 import { kindOf, Restore, type Restored } from '../store/sqlite/restore.ts';
-import { CommandFailed, printCannot, readId, WrongUsage } from './command.ts';
+import { CommandFailed, printCannot, readNumber, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { importFile, readBackup } from './import.ts';
@@ -34,7 +34,7 @@ Examples:
 export const restore = onDatabase(
   { action: 'restore', operand: 'BACKUP', flags: { 'next-id': { type: 'string' } }, help: HELP },
   async (database, { BACKUP: file, 'next-id': wanted }) => {
-    const nextId = wanted === undefined ? undefined : readId('--next-id', wanted);
+    const nextId = wanted === undefined ? undefined : readNumber('--next-id', wanted);
     const highestOf = (highestId: number): number => {
       if (nextId === undefined) return highestId;
       if (nextId > highestId) return nextId - 1;

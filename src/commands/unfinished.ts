@@ -10,8 +10,12 @@ const UNITS = [
 
 /** Names what other runs have left of the same file, or are still writing, on standard error: only people can tell. */
 export function tellUnfinished(file: string): void {
-  for (const { path, ageMs } of unfinishedOf(file))
-    process.stderr.write(`Not finished, and last written ${ago(ageMs)} ago: ${path}\n`);
+  for (const { path, ageMs } of unfinishedOf(file)) tellOneUnfinished(path, ageMs);
+}
+
+/** The same of one of them. */
+export function tellOneUnfinished(path: string, ageMs: number): void {
+  process.stderr.write(`Not finished, and last written ${ago(ageMs)} ago: ${path}\n`);
 }
 
 /** `3 days`. Two of a unit at least, so that no singular is needed. */

@@ -107,6 +107,18 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [['token', 'verfy'], 'Cannot run "token verfy": it is not a command; "verify" may be meant.'],
   [['backup'], 'FILE must be given, once, received nothing'],
   [['backup', ''], 'FILE must be given, once, received ""'],
+  [['backup', '--keep', '3'], 'FILE must be given, once, received nothing'],
+  [
+    ['backup', 'a', 'b', '--keep', '3'],
+    'FILE must be given, once, received 2 words; one with spaces needs quotes',
+  ],
+  ...['0', '-1', '1.5', '1e3', '0x3', ' 3', '3\n', 'all', '2147483648', '9'.repeat(1_000)].map(
+    (wrong) =>
+      [
+        ['backup', 'no-such-folder', `--keep=${wrong}`],
+        `--keep must be 1 to 2147483647, received ${JSON.stringify(wrong.slice(0, 100))}`,
+      ] as const,
+  ),
   [['export', ''], '[FILE] may be given once, received ""'],
   [['export', 'a', 'b'], '[FILE] may be given once, received 2 words; one with spaces needs quotes'],
 ];
@@ -118,6 +130,12 @@ for (const [args, message] of WRONG) {
     assert.equal(stderr.split('\n')[0], message);
   });
 }
+
+test('a number of copies to keep that begins with a dash is wrong usage: 2', async () => {
+  const { code, stderr } = await runProgram(['backup', 'no-such-folder', '--keep', '-1']);
+  assert.equal(code, 2);
+  assert.match(stderr, /^Option '--keep' argument is ambiguous\.\n/);
+});
 
 for (const args of [
   ['serve', 'todos'],

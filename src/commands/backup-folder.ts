@@ -1,0 +1,116 @@
+import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { makeFolder, messageOf } from '../files.ts';
+import { CommandFailed } from './command.ts';
+import { tellOneUnfinished } from './unfinished.ts';
+
+/** Of a copy of SQLite, and of an export of PostgreSQL. Neither counts for the other. */
+export type Ending = 'db' | 'jsonl';
+
+/** A copy, or what is not one yet, and what SQLite keeps beside that. */
+const FORM = /^(todos-\d{8}T\d{6}Z\.(db|jsonl))(\.\w+\.partial(?:-journal|-wal|-shm)?)?$/;
+
+/** Milliseconds without a write, after which a run has ended. */
+const ENDED_MS = 24 * 3_600_000;
+
+interface Found {
+  readonly path: string;
+  /** The name of the copy that it is, or was to be. */
+  readonly copy: string;
+  readonly isPartial: boolean;
+  readonly size: number;
+  readonly writtenMs: number;
+}
+
+/** Whether a word can only be a folder, or is one that is there. */
+export function namesFolder(word: string): boolean {
+  // Of a file there is no such path, nor of a name that is too long.
+  return word.endsWith('/') || existsSync(`${word}/.`);
+}
+
+/**
+ * Makes a folder (0700) where it is missing, removes what runs have left there that nobody has written to for a day, and
+ * names what is younger. Gives its absolute path.
+ *
+ * @throws {CommandFailed} 1: it cannot be made or listed.
+ */
+export function openFolder(word: string, ending: Ending): string {
+  const folder = resolve(word);
+  try {
+    makeFolder(folder);
+    const { unfinished } = filesOf(folder, ending);
+    for (const begun of Map.groupBy(unfinished, ({ copy }) => copy).values()) {
+      const ageMs = Date.now() - Math.max(...begun.map(({ writtenMs }) => writtenMs));
+      for (const { path } of begun) {
+        if (ageMs > ENDED_MS) for (const line of removed(path)) process.stderr.write(`${line}\n`);
+        else if (path.endsWith('.partial')) tellOneUnfinished(path, ageMs);
+      }
+    }
+    return folder;
+  } catch (error) {
+    throw new CommandFailed(messageOf(error), 1, { cause: error });
+  }
+}
+
+/** The path of a copy that is begun at a moment, in milliseconds since 1970. */
+export function copyOf(at: number, folder: string, ending: Ending): string {
+  return join(folder, `todos-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')}.${ending}`);
+}
+
+/**
+ * Removes the oldest copies beside the one that was just made, so that `keep` are left. Never the file `database`.
+ *
+ * @returns why some are left that should not be, a line for people each.
+ */
+export function removeOldest(
+  made: string,
+  keep: number,
+  ending: Ending,
+  database: string | undefined,
+): readonly string[] {
+  const folder = dirname(made);
+  try {
+    const names = filesOf(folder, ending).copies.sort();
+    const newest = join(folder, names.at(-1) ?? '');
+    if (newest > made) {
+      const isAhead = newest > copyOf(Date.now(), folder, ending);
+      const why = isAhead
+        ? 'now. Set the clock, or remove what it misnamed'
+        : 'this one: another run has made it';
+      return [`No older copy is removed: ${newest} is newer than ${why}`];
+    }
+    const own = database === undefined ? undefined : realpathSync(database);
+    const oldest = names.slice(0, -keep).filter((name) => join(realpathSync(folder), name) !== own);
+    return oldest.flatMap((name) => removed(join(folder, name)));
+  } catch (error) {
+    return [`No older copy is removed: ${messageOf(error)}`];
+  }
+}
+
+/** Removes a file, which another run may have done. The result is why it cannot, a line for people. */
+function removed(path: string): readonly string[] {
+  try {
+    rmSync(path, { force: true });
+    return [];
+  } catch (error) {
+    return [`Cannot remove ${path}: ${messageOf(error)}`];
+  }
+}
+
+/** Files of this form and ending, without links and folders of such names. */
+function filesOf(folder: string, ending: Ending) {
+  const found = readdirSync(folder).flatMap((name): readonly Found[] => {
+    const [, copy = '', of, partial] = FORM.exec(name) ?? [];
+    const path = join(folder, name);
+    const stats = of === ending ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+    if (!stats?.isFile()) return [];
+    return [{ path, copy, isPartial: partial !== undefined, size: stats.size, writtenMs: stats.mtimeMs }];
+  });
+  const begun = new Set(found.filter(({ isPartial }) => isPartial).map(({ copy }) => copy));
+  // A run that ended while it named its copy has left an empty one beside it.
+  const isUnfinished = ({ isPartial, size, copy }: Found) => isPartial || (size === 0 && begun.has(copy));
+  return {
+    unfinished: found.filter(isUnfinished),
+    copies: found.filter((each) => !isUnfinished(each)).map(({ copy }) => copy),
+  };
+}
