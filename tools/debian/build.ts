@@ -19,7 +19,6 @@ const PLACES = {
   'docs/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
   'tools/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
   'tools/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
-  'tools/debian/backup': ['usr/lib/todo-service/backup', 0o755],
   'tools/debian/backup-made': ['usr/lib/todo-service/backup-made', 0o755],
   'tools/debian/environment': ['usr/share/todo-service/environment', 0o644],
   'tools/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
