@@ -118,8 +118,8 @@ export function readNumber(name: string, text: string): number {
   throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
 }
 
-/** EX_DATAERR, EX_UNAVAILABLE and EX_TEMPFAIL of sysexits.h. */
-const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75 };
+/** EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL and EX_CONFIG of sysexits.h. */
+const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75, mistrusted: 78 };
 
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
 export function printFault(action: string, error: unknown): number {

@@ -10,7 +10,8 @@ none. A SQLite file that does not exist is made. "serve" does the same at its st
 ${DATABASE_HELP}
 
 Exit codes: 0 the schema is up to date, 2 wrong usage, 65 the SQLite file is empty, damaged or not of this
-service, 69 the database cannot be used or is too new for it, 75 a process serves the SQLite file, 78 faults in the configuration.
+service, 69 the database cannot be used or is too new for it, 75 a process serves the SQLite file, 78 faults in the
+configuration, or a server whose certificate is of an unknown authority or for another name.
 
 Examples:
   todo-service migrate

@@ -10,6 +10,7 @@ import { addressOf } from '../../src/store/postgres/address.ts';
 import { Cluster } from '../../src/store/postgres/cluster.ts';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { StoreNotOpened } from '../../src/store/store.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { runProgram } from '../start.ts';
 import { moveThereAndBack } from './moving.ts';
@@ -117,14 +118,39 @@ describe('a server with TLS', () => {
   for (const [why, host, root, message] of refused) {
     test(`with verify-full and ${why}, one line says so, without the password`, async () => {
       const url = reach(server.url.replace(`:${PASSWORD}@`, ':secret@'), host, 'verify-full', root);
-      await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), (error: Error) => {
-        assert.equal(error.name, 'StoreNotOpened');
+      await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), (error) => {
+        assert.ok(error instanceof StoreNotOpened);
+        // A service is started again: exit code 69.
+        assert.equal(error.reason, 'unusable');
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret|\n/);
         return true;
       });
     });
   }
+
+  test('migrate ends with 78 for an unknown authority or a wrong name of every host, other commands with 69', async () => {
+    const url = await server.makeMigrated();
+    const { port } = new URL(url);
+    const beside = (wrong: string, host: string) => wrong.replace(/@[^/]+/, (hosts) => `${hosts},${host}`);
+    const wrongRoot = reach(url, 'localhost', 'verify-full', 'wrong-root.pem');
+    const machine = reach(url, 'localhost', 'verify-full');
+    const wrongName = reach(url, '127.0.0.1', 'verify-full', 'right-root.pem');
+    for (const [database, code] of [
+      [wrongRoot, 78],
+      [machine, 78],
+      [wrongName, 78],
+      [beside(wrongRoot, `127.0.0.1:${port}`), 78],
+      [beside(wrongRoot, '127.0.0.1:1'), 69],
+      [reach(url, 'localhost', 'verify-full', 'right-root.pem').replace(port, '1'), 69],
+    ] as const) {
+      const { code: received, stderr } = await runProgram(['migrate'], { env: { TODO_DATABASE: database } });
+      assert.match(stderr, /^Cannot migrate: Cannot open the database "[^\n]*\n$/);
+      assert.equal(received, code, stderr);
+    }
+    const { code, stderr } = await runProgram(['check'], { env: { TODO_DATABASE: wrongRoot } });
+    assert.equal(code, 69, stderr);
+  });
 });
 
 const NEXT = 'canary-next-pässword-77\n';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { messageOf } from '../../files.ts';
-import { toStoreError } from './error.ts';
+import { NoServer, toStoreError } from './error.ts';
 
 function said(code: string): DatabaseError {
   return Object.assign(new DatabaseError('what the server said', 0, 'error'), { code });
@@ -49,3 +49,26 @@ test('a name with two addresses has two messages', () => {
     'no ::1, no 127.0.0.1',
   );
 });
+
+const failureOf = (code: string) => ({
+  host: { host: 'db.example', port: 5432 },
+  error: Object.assign(new Error(code), { code }),
+});
+
+for (const [code, mistrusted] of [
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', true],
+  ['SELF_SIGNED_CERT_IN_CHAIN', true],
+  ['UNABLE_TO_GET_ISSUER_CERT', true],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', true],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', true],
+  ['CERT_HAS_EXPIRED', false],
+  ['CERT_NOT_YET_VALID', false],
+  ['ECONNREFUSED', false],
+  ['ENOTFOUND', false],
+] as const)
+  test(`${code} of every host is ${mistrusted ? 'what no waiting mends' : 'over in a moment, perhaps'}`, () => {
+    assert.equal(new NoServer([failureOf(code)]).mistrusted, mistrusted);
+    const both = [failureOf('SELF_SIGNED_CERT_IN_CHAIN'), failureOf(code)];
+    assert.equal(new NoServer(both).mistrusted, mistrusted);
+  });

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { messageOf } from '../../files.ts';
+import { errorCode, messageOf } from '../../files.ts';
 import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../store.ts';
 import { type Host, nameOf } from './address.ts';
 
@@ -62,6 +62,15 @@ const MACHINE_FAULTS = [READ_ONLY_SQL_TRANSACTION, ...LOCK_NOT_AVAILABLE, ...RET
 /** It is starting or stopping, or has no connection left. */
 const LATER = ['57P03', '53300'];
 
+/**
+ * A certificate of an authority that is unknown, or for another name: https://nodejs.org/api/tls.html#x509-certificate-error-codes.
+ * One that is not valid at this time is renewed by others.
+ */
+const MISTRUSTED = [
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+];
+
 /** Whether the server said one of these codes. */
 export function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof DatabaseError && codes.includes(error.code ?? '');
@@ -85,11 +94,14 @@ export class NoServer extends Error {
   readonly readOnly: boolean;
   /** Waiting does not help: each server said no for good. */
   readonly final: boolean;
+  /** Nobody but an operator mends it: each server has a certificate that is not trusted, or for another name. */
+  readonly mistrusted: boolean;
 
   constructor(failures: readonly HostFailure[]) {
     const of = (host: Host): string => (failures.length === 1 ? '' : `${nameOf(host)}: `);
     super(failures.map(({ host, error }) => `${of(host)}${messageOf(error)}`).join('; '));
     this.readOnly = failures.some(({ error }) => error instanceof StoreNotWritable);
+    this.mistrusted = failures.every(({ error }) => MISTRUSTED.includes(errorCode(error) ?? ''));
     this.final = failures.every(({ error }) =>
       error instanceof DatabaseError ? !hasCode(error, LATER) : error instanceof ServerUnfit,
     );

@@ -1,11 +1,11 @@
 import { DatabaseError } from 'pg';
 import { messageOf } from '../../files.ts';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
-import { StoreUnavailable } from '../store.ts';
+import { StoreNotOpened, StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, toStoreError } from './error.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
 import { findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
 import { checkSchema, migrate, renewChanges, TAKE_LOCK, tableFaults } from './schema.ts';
 
@@ -88,16 +88,23 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  * Brings the schema of a database up to this program's version; one that is there already is left alone. After a
  * restore it makes lists fast again.
  *
- * @throws {StoreNotOpened} when that cannot be done.
+ * @throws {StoreNotOpened} when that cannot be done: `mistrusted` where no server has a certificate that is trusted.
  */
 export async function migratePostgres(connectionString: string): Promise<Migrated> {
   let migrated: Migrated = { from: 0, to: 0 };
   const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
     migrated = await migrate(opened);
     await renewChanges(opened);
-  });
+  }).catch(asMistrusted);
   await connection.leave();
   return migrated;
+}
+
+/** For a `catch`: what repeats a migration is to end at once. A service is started again instead, as if it were away. */
+function asMistrusted(error: unknown): never {
+  if (!(error instanceof StoreNotOpened && error.cause instanceof NoServer && error.cause.mistrusted))
+    throw error;
+  throw new StoreNotOpened('mistrusted', error.message, { cause: error.cause });
 }
 
 /** An error of the server, a missing right for one, is a line for the operator. */
