@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { type Document, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/config.ts';
 import { VARIABLES } from '../../src/settings.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { checkManifests } from './manifests.ts';
+import { checkManifests, FOLDER, noKustomize, type Objects, rendered } from './manifests.ts';
 
-const FOLDER = 'docs/kubernetes';
-const VARIANTS = ['postgresql', 'sqlite', 'migrate', 'prometheus'] as const;
-
-/** `go install` puts it there. */
-const env = { ...process.env, PATH: `${process.env.PATH}:${join(homedir(), 'go/bin')}` };
-const found = spawnSync('kustomize', ['version'], { env }).status === 0;
-const skip = !found && 'needs kustomize: go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1';
-
-/** What kustomize writes: a test holds it to the schemas of its kinds. */
-type Objects = readonly ReturnType<Document['toJS']>[];
-
-function rendered(variant: string, folder = FOLDER): Objects {
-  const yaml = execFileSync('kustomize', ['build', join(folder, variant)], { env, encoding: 'utf8' });
-  return parseAllDocuments(yaml).map((document) => document.toJS());
-}
+const VARIANTS = ['postgresql', 'sqlite', 'migrate', 'move', 'restore', 'prometheus'] as const;
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const of = (objects: Objects, kind: string) => objects.find((each) => each.kind === kind);
@@ -52,9 +35,17 @@ async function configOf(objects: Objects) {
   return config;
 }
 
-describe('docs/kubernetes', { skip }, () => {
-  const objects = Object.fromEntries(found ? VARIANTS.map((variant) => [variant, rendered(variant)]) : []);
-  const { postgresql = [], sqlite = [], migrate = [], prometheus = [] } = objects;
+/** Of a pod that ends, too. */
+const containersOf = ({ spec }: Objects[number]): Objects => [
+  ...(spec.initContainers ?? []),
+  ...spec.containers,
+];
+
+describe('docs/kubernetes', { skip: noKustomize }, () => {
+  const objects = Object.fromEntries(
+    noKustomize ? [] : VARIANTS.map((variant) => [variant, rendered(variant)]),
+  );
+  const { postgresql = [], sqlite = [], migrate = [], move = [], restore = [], prometheus = [] } = objects;
 
   test('each variant has what the schemas of its kinds allow, with what is commented out, too', async () => {
     await using folder = await temporaryFolder();
@@ -69,27 +60,42 @@ describe('docs/kubernetes', { skip }, () => {
       if (all !== text) uncommented += 1;
       writeFileSync(file, all);
     }
-    assert.ok(uncommented >= 2);
-    const all = VARIANTS.flatMap((variant) => rendered(variant, folder.path));
-    await checkManifests([...Object.values(objects).flat(), ...all]);
+    assert.ok(uncommented >= 4);
+    const all = VARIANTS.map((variant) => rendered(variant, folder.path));
+    await checkManifests([...Object.values(objects), ...all].flat());
+    // Every pod that reaches a server, an issuer or a database.
+    const reaching = all
+      .flatMap(templatesOf)
+      .filter(({ spec }) => !/backup|restore/.test(spec.containers[0].args));
+    assert.equal(reaching.length, 4);
+    for (const template of reaching) {
+      assert.ok(template.spec.volumes.some(({ configMap }: Objects[number]) => configMap?.name === 'ca'));
+      for (const { env = [], volumeMounts } of containersOf(template)) {
+        const { value } = env.find(({ name }: { name: string }) => name === 'NODE_EXTRA_CA_CERTS');
+        const { mountPath } = volumeMounts.find(({ name }: { name: string }) => name === 'ca');
+        assert.equal(value, `${mountPath}/ca.crt`);
+      }
+    }
   });
 
   test('every pod has the image of this version, no rights, and no variables of other services', () => {
     const templates = Object.values(objects).flatMap(templatesOf);
-    assert.equal(templates.length, 4);
-    for (const { spec } of templates) {
-      const [container] = spec.containers;
-      assert.equal(container.image, `registry.example/todo-service:${manifest.version}`);
+    assert.equal(templates.length, 6);
+    for (const template of templates) {
+      const { spec } = template;
       assert.equal(spec.enableServiceLinks, false);
       assert.equal(spec.securityContext.runAsUser, Number(/^USER (\d+)/m.exec(read('Containerfile'))?.[1]));
-      const { readOnlyRootFilesystem, capabilities } = container.securityContext;
-      assert.deepEqual([readOnlyRootFilesystem, capabilities], [true, { drop: ['ALL'] }]);
+      for (const container of containersOf(template)) {
+        assert.equal(container.image, `registry.example/todo-service:${manifest.version}`);
+        const { readOnlyRootFilesystem, capabilities } = container.securityContext;
+        assert.deepEqual([readOnlyRootFilesystem, capabilities], [true, { drop: ['ALL'] }]);
+      }
     }
   });
 
   test('every container has arguments that there are', async () => {
-    for (const { spec } of Object.values(objects).flatMap(templatesOf)) {
-      const [command, ...flags] = spec.containers[0].args;
+    for (const { args } of Object.values(objects).flatMap(templatesOf).flatMap(containersOf)) {
+      const [command, ...flags] = args;
       const { code, stdout } = await runProgram([command, '--help']);
       assert.equal(code, 0);
       for (const flag of flags) if (flag.startsWith('--')) assert.ok(stdout.includes(flag), flag);
@@ -148,8 +154,36 @@ describe('docs/kubernetes', { skip }, () => {
     assert.equal(of(sqlite, 'PodDisruptionBudget'), undefined);
     assert.deepEqual(template.spec.containers[0].args, ['serve']);
     const [backup] = templatesOf(sqlite.filter(({ kind }) => kind === 'CronJob'));
-    assert.deepEqual(backup.spec.volumes, template.spec.volumes);
-    assert.equal(backup.spec.securityContext.fsGroup, template.spec.securityContext.fsGroup);
+    const [restoring] = templatesOf(restore);
+    for (const { spec } of [backup, restoring]) {
+      assert.deepEqual(spec.volumes, template.spec.volumes);
+      assert.deepEqual(spec.containers[0].volumeMounts, template.spec.containers[0].volumeMounts);
+      assert.equal(spec.securityContext.fsGroup, template.spec.securityContext.fsGroup);
+    }
+    // Else the volume would be waited for: it is attached to one node.
+    const [{ topologyKey, labelSelector }] =
+      backup.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+    assert.equal(topologyKey, 'kubernetes.io/hostname');
+    assert.deepEqual(labelSelector.matchLabels, template.metadata.labels);
+    // No pod of the service is there.
+    assert.equal(restoring.spec.affinity, undefined);
+    assert.equal(of(restore, 'Job').spec.backoffLimit, 0);
+    const [, file] = restoring.spec.containers[0].args;
+    const [, folder, ...keep] = backup.spec.containers[0].args;
+    assert.ok(file.startsWith(`${folder}/todos-`), file);
+    assert.deepEqual(keep, ['--keep', '3']);
+  });
+
+  test('a move takes the database of the instances as the old one, another secret as the new one, and a folder between', () => {
+    const { spec } = of(move, 'Job');
+    const [exporting, importing] = containersOf(spec.template);
+    assert.deepEqual(exporting.env, podOf(postgresql).spec.containers[0].env);
+    assert.equal(importing.env[0].valueFrom.secretKeyRef.name, 'todo-service-database-new');
+    assert.deepEqual([exporting.args[0], importing.args[0]], ['export', 'import']);
+    assert.equal(exporting.args[1], importing.args[1]);
+    assert.deepEqual(exporting.volumeMounts, importing.volumeMounts);
+    assert.deepEqual(spec.template.spec.volumes, [{ name: 'move', emptyDir: {} }]);
+    assert.deepEqual([spec.backoffLimit, spec.template.spec.restartPolicy], [0, 'Never']);
   });
 
   test('the service and the policies find the pods, and requests never go to a Job', () => {
@@ -160,10 +194,12 @@ describe('docs/kubernetes', { skip }, () => {
       of(postgresql, 'Service').spec.selector,
     ])
       assert.deepEqual(selector, labels);
-    const apps = [...templatesOf(sqlite), ...templatesOf(migrate)].map(({ metadata }) => metadata.labels.app);
-    assert.equal(new Set(apps).size, 3);
+    const apps = [migrate, move, sqlite, restore]
+      .flatMap(templatesOf)
+      .map(({ metadata }) => metadata.labels.app);
+    assert.equal(new Set(apps).size, 5);
     const policy = of(postgresql, 'NetworkPolicy').spec;
-    assert.deepEqual(policy.podSelector.matchExpressions[0].values, [apps[0], apps[2]]);
+    assert.deepEqual(policy.podSelector.matchExpressions[0].values, [labels.app, ...apps.slice(0, 2)]);
     assert.deepEqual(
       policy.ingress.flatMap(({ ports }: { ports: Objects }) => ports.map(({ port }) => port)),
       ['http', 'admin'],

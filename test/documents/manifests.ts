@@ -1,8 +1,26 @@
 /** Objects of manifests for Kubernetes, as the schemas of its API and of the Prometheus Operator have them. */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Document, parseAllDocuments } from 'yaml';
 import { run } from '../../tools/command.ts';
+
+export const FOLDER = 'docs/kubernetes';
+
+/** `go install` puts it there. */
+const env = { ...process.env, PATH: `${process.env.PATH}:${join(homedir(), 'go/bin')}` };
+const found = spawnSync('kustomize', ['version'], { env }).status === 0;
+export const noKustomize = !found && 'needs kustomize: go install sigs.k8s.io/kustomize/kustomize/v5@v5.7.1';
+
+/** What kustomize writes: a test holds it to the schemas of its kinds. */
+export type Objects = readonly ReturnType<Document['toJS']>[];
+
+export function rendered(variant: string, folder = FOLDER): Objects {
+  const yaml = execFileSync('kustomize', ['build', join(folder, variant)], { env, encoding: 'utf8' });
+  return parseAllDocuments(yaml).map((document) => document.toJS());
+}
 
 /** Where each kind's type and schema are. */
 const PACKAGES: Readonly<Record<string, string>> = {
