@@ -219,6 +219,23 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     }
   });
 
+  test(`E6 · ${name}: a signal that ends a run leaves the copies that were there, and nothing else`, async () => {
+    const database = await makeMigrated();
+    const before = daysOf(ending, 3);
+    const folder = folderOf(before);
+    const interrupt = preloading(`import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { openSync } = fs;
+      fs.openSync = (path, ...rest) => {
+        if (String(path).endsWith('.partial')) process.kill(process.pid, 'SIGTERM');
+        return openSync(path, ...rest);
+      };
+      syncBuiltinESMExports();`);
+    const { code } = await run(database, ['backup', folder, '--keep', '1'], { env: interrupt });
+    assert.equal(code, 143);
+    assert.deepEqual(inside(folder), before);
+  });
+
   test(`E7 · ${name}: what cannot be removed is said, the copy is made and the others go: 1`, async () => {
     const database = await makeMigrated();
     const before = daysOf(ending, 4);
