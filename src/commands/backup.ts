@@ -22,15 +22,16 @@ Copies the database, as it is at one moment: of SQLite a database file, of Postg
 takes either. The service may be running, and goes on writing. The copy has mode 0600, and is called
 <name>.<random>.partial until it is checked. After 2 s, standard error shows how far it is. FILE must not exist.
 
-A folder is what is one, ends with "/", or is given with --keep. It is made (0700), and has todos-20261121T093000Z.db then,
-of PostgreSQL todos-20261121T093000Z.jsonl, in UTC. Partial files of that form are removed a day after they were written.
+FOLDER is there, ends with "/", or comes with --keep. Where it is missing it is made (0700). It gets one copy more,
+named todos-20261121T093000Z.db, of PostgreSQL todos-20261121T093000Z.jsonl: the time is UTC. Partial files of such a
+name that were last written more than a day ago are removed.
 
-  --keep N                                N of 1 or more: when the copy is checked, the oldest of this form and ending are
-                                          removed, so that N are left. Without it, none is
+  --keep N                                1 or more: when the copy is checked, the oldest of such a name and ending
+                                          are removed, so that N are left. Without it, none is
 ${DATABASE_HELP}
 
-Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay: one of
-them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite file is
+Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay: one
+of them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite file is
 empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration, 129, 130 or 143
 ended by a signal, no copy was made.
 
@@ -75,7 +76,8 @@ export const backup = onDatabase(
 /** For a `catch`: where another run has this name, waits until the next second. Any other error is thrown again. */
 function whereTaken(file: string) {
   return async (error: unknown): Promise<undefined> => {
-    if (!existsSync(file)) throw error;
+    const isOfCopy = error instanceof BackupFailed || error instanceof CommandFailed;
+    if (!isOfCopy || !existsSync(file)) throw error;
     await sleep(SECOND_MS);
   };
 }
