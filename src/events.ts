@@ -77,7 +77,7 @@ export const EVENTS = {
   'preflight-refused': info<{ origin: string; others: number }>(
     'a page was refused: TODO_CORS_ORIGINS does not have its origin',
   ),
-  'token-refused': debug<{ code: string; kid: Text; traceId: string }>('token refused'),
+  'token-refused': debug<{ code: string; kid: Text; claim: Text; traceId: string }>('token refused'),
   'keys-loaded': info<{ source: string; kids: readonly Text[]; keys: number }>('keys loaded'),
   'keys-unavailable': warn<{ source: string; reason: string }>('still no keys'),
   'keys-available': info<{ source: string }>('keys from {source} again'),

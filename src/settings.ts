@@ -7,6 +7,8 @@ interface Setting {
   /** The same in development, where it differs. */
   readonly development?: string | number;
   readonly otherwise?: string;
+  /** No part of it is ever secret: `config` prints it whole, an address in it too. */
+  readonly isOpen?: true;
   readonly about: string;
 }
 
@@ -46,8 +48,14 @@ export const SETTINGS = {
     about: 'PostgreSQL: `false` prepares no statement by name, for a [pooler](postgresql.md#behind-a-pooler) that is not recognized' },
   TODO_AUTH_ISSUER: { text: 'the `iss` of your tokens, exactly',
     about: 'Whose tokens are trusted: [identity providers](identity-providers.md)' },
-  TODO_AUTH_AUDIENCE: { text: 'the `aud` of tokens for this service',
-    about: 'For whom tokens must be made' },
+  TODO_AUTH_AUDIENCE: { text: 'the `aud` of tokens for this service, or several in a [list](#lists)', isOpen: true,
+    about: 'For whom tokens must be made: one of them must be the token\'s' },
+  TODO_AUTH_AUDIENCE_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', otherwise: 'the claim `aud`', isOpen: true,
+    about: 'Where the provider says for whom a token is, when its tokens have no `aud`: `client_id`, `azp`, `org_id`. An `aud` that is there counts too' },
+  TODO_AUTH_REQUIRED_CLAIMS: { text: 'a [list](#lists) of `name=value` and `!name`, such as `token_use=access,/o/id=org_1,!at_hash`', isOpen: true,
+    about: 'What else every token must have, and must not have (`!`): for an issuer that is everybody\'s, or that gives ID tokens the same audience' },
+  TODO_AUTH_TOKEN_TYPE: { text: '`at+jwt`, `JWT`', otherwise: 'either, or none', isOpen: true,
+    about: 'The `typ` in the header that every token must have. `at+jwt` for a provider that marks its access tokens so (RFC 9068)' },
   TODO_AUTH_JWKS_URL: { text: 'an `https` address', otherwise: 'none: OpenID discovery',
     about: 'Where the keys are, for an issuer without a discovery document' },
   TODO_AUTH_KEYS_FILE: { text: 'a file: PEM public key, JWK or JWKS',
@@ -56,6 +64,8 @@ export const SETTINGS = {
     about: 'The secrets of an issuer that signs with HS256, HS384 or HS512. Read again when it changes: [in three steps](identity-providers.md#an-hmac-secret-is-changed-in-three-steps)' },
   TODO_AUTH_ROLE_CLAIM: { text: 'the name of a claim, or a JSON Pointer such as `/realm_access/roles`', otherwise: 'the claims `role` and `roles`',
     about: 'Where the provider puts roles' },
+  TODO_AUTH_EDITOR_ROLE: { text: 'a role, or several in a [list](#lists)', otherwise: '`editor`', isOpen: true,
+    about: 'What the provider calls the role `editor`, compared exactly; then `editor` itself means nothing' },
   TODO_AUTH_NAME_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', otherwise: 'the claim `name`, else `unique_name`',
     about: 'Where the provider puts the name that `GET /me` answers' },
   TODO_AUTH_CLOCK_TOLERANCE: { from: 0, to: 300, unit: 'seconds', default: 30, development: 0,
@@ -63,7 +73,7 @@ export const SETTINGS = {
   TODO_AUTH_KEYS_REFRESH_SECONDS: { from: 1, to: 86_400, unit: 'seconds', default: 600,
     about: 'How often keys are fetched. Less when a withdrawn key must end sooner' },
   TODO_AUTH_KEYS_COOLDOWN_SECONDS: { from: 1, to: 3_600, unit: 'seconds', default: 30,
-    about: 'Tokens with unknown keys cause at most one fetch in this time; one that brought the key does not count. More when the issuer limits requests' },
+    about: 'Tokens that no key verifies cause at most one fetch in this time; one that brought an unknown `kid` does not count. More when the issuer limits requests' },
   TODO_CORS_ORIGINS: { text: 'exact origins, comma-separated',
     about: 'Whose applications may call the service from a browser: [browser applications](operations.md#browser-applications)' },
   TODO_MAX_CONNECTIONS: { from: 1, to: 1_000_000, default: 1_000,

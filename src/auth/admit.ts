@@ -29,7 +29,8 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
       if ('answer' in result) {
         const { code, answer, refused } = result;
         if (refused !== undefined) {
-          tell({ event: 'token-refused', code, kid: shownKeyId(refused.keyId), traceId: call.traceId });
+          const { keyId, claim } = refused;
+          tell({ event: 'token-refused', code, kid: shownKeyId(keyId), claim, traceId: call.traceId });
         }
         return answer;
       }
@@ -60,8 +61,8 @@ export type Authentication =
       readonly code: string;
       /** 401 with a challenge (RFC 6750 §3), or 503 while no key could be had from the issuer. */
       readonly answer: Answer;
-      /** For the log, when a token is refused: its `kid`, so anybody's text. */
-      readonly refused?: { readonly keyId: string | undefined };
+      /** For the log, when a token is refused: its `kid`, so anybody's text, and the required claim that it lacks. */
+      readonly refused?: { readonly keyId: string | undefined; readonly claim: string | undefined };
     };
 
 /**
@@ -136,5 +137,6 @@ export function authenticateWith(trust: Trust): Authenticate {
 
 function refuse(refusal: Refusal, keyId: string | undefined): Authentication {
   const headers = { 'www-authenticate': invalidToken(refusal) };
-  return { code: refusal.code, answer: { status: 401, headers }, refused: { keyId } };
+  const refused = { keyId, claim: refusal.claim };
+  return { code: refusal.code, answer: { status: 401, headers }, refused };
 }

@@ -3,15 +3,23 @@ import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../files.ts';
 import { parseJson } from '../parse-json.ts';
+import type { ClaimPath } from './identity.ts';
+import type { TokenType } from './token/read-token.ts';
 
 /** With what tokens are signed, HS256, and for whom. */
 export interface Signer {
   readonly issuer: string;
   readonly audience: string;
+  /** Where the audience is written; undefined: `aud`. */
+  readonly audienceClaim?: ClaimPath | undefined;
+  /** The `typ` of the header; undefined: `JWT`. */
+  readonly tokenType?: TokenType | undefined;
   readonly secret: Buffer;
   /** Undefined: they have no `kid`. */
   readonly keyId?: string;
 }
+
+type DevelopmentSigner = Signer & { readonly keyId: string };
 
 /** Issuer and audience of development tokens; no provider can claim this name. */
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
@@ -42,7 +50,7 @@ export function isDevelopmentSecret(secret: Buffer): boolean {
  *
  * @throws {NotUsable} when it holds none, with a whole sentence.
  */
-export async function readDevelopmentKey(path: string): Promise<Required<Signer> | undefined> {
+export async function readDevelopmentKey(path: string): Promise<DevelopmentSigner | undefined> {
   const file = await readSmallFile(path).catch(asNotUsable);
   if (file instanceof NotUsable) {
     if (file.isMissing) return undefined;
@@ -61,7 +69,7 @@ export async function readDevelopmentKey(path: string): Promise<Required<Signer>
  *
  * @throws {NotUsable} when it is damaged or cannot be made, with a whole sentence.
  */
-export async function openDevelopmentKey(path: string): Promise<Required<Signer>> {
+export async function openDevelopmentKey(path: string): Promise<DevelopmentSigner> {
   const existing = await readDevelopmentKey(path);
   if (existing !== undefined) return existing;
   try {
@@ -113,7 +121,7 @@ function newDevelopmentKey() {
   };
 }
 
-function parseDevelopmentKey(value: unknown): Required<Signer> | undefined {
+function parseDevelopmentKey(value: unknown): DevelopmentSigner | undefined {
   const { kty, kid: keyId, k }: Readonly<Record<string, unknown>> = Object(value);
   if (typeof keyId !== 'string' || !keyId.startsWith(DEVELOPMENT_KEY_ID_PREFIX)) return undefined;
   if (kty !== 'oct' || typeof k !== 'string') return undefined;

@@ -1,4 +1,5 @@
 import type { Identity } from '../caller.ts';
+import { isJsonObject } from '../parse-json.ts';
 
 /** The Claims Set of a token, or a part of it. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -7,19 +8,20 @@ export type Claims = Readonly<Record<string, unknown>>;
 export interface IdentityClaims {
   readonly name?: ClaimPath | undefined;
   readonly role?: ClaimPath | undefined;
+  /** What the provider calls the role `editor`; undefined: `editor`. */
+  readonly editorRoles?: readonly string[] | undefined;
 }
 
 const DEFAULT_NAMES: readonly ClaimPath[] = [['name'], ['unique_name']];
-const DEFAULT_ROLES: readonly ClaimPath[] = [['role'], ['roles']];
+export const DEFAULT_ROLES: readonly ClaimPath[] = [['role'], ['roles']];
 
 /** Identity from the Claims Set of a token whose signature, issuer, audience and times have been checked. */
 export function readIdentity(claims: Claims, from: IdentityClaims): Identity {
   const names = from.name === undefined ? DEFAULT_NAMES : [from.name];
-  const roles = from.role === undefined ? DEFAULT_ROLES : [from.role];
   const name = names.map((path) => claimAt(claims, path)).find((value) => value !== undefined);
   return {
     name: typeof name === 'string' ? name : null,
-    roles: roles.flatMap((path) => rolesIn(claimAt(claims, path))),
+    roles: ownRoles(providerRoles(claims, from), from.editorRoles),
     caller: callerIn(claimAt(claims, ['iss']), claimAt(claims, ['sub'])),
   };
 }
@@ -30,10 +32,34 @@ function callerIn(issuer: unknown, subject: unknown): Identity['caller'] {
   return [issuer, subject];
 }
 
+/** The roles of a token by the names that the provider gives them (contract A10). */
+export function providerRoles(claims: Claims, { role }: IdentityClaims): readonly string[] {
+  if (role !== undefined) return rolesOf(claimAt(claims, role));
+  return DEFAULT_ROLES.flatMap((path) => stringsIn(claimAt(claims, path)));
+}
+
+/** The roles that a configured claim has: of an object, the names of the members that are granted. */
+export function rolesOf(claim: unknown): readonly string[] {
+  if (!isJsonObject(claim)) return stringsIn(claim);
+  return Object.entries(claim).flatMap(([name, value]) => {
+    const isGranted = value === true || (isJsonObject(value) && Object.keys(value).length > 0);
+    return isGranted ? [name] : [];
+  });
+}
+
 /** A string is one role, whatever commas or blanks it holds; members of a list that are no strings are none. */
-function rolesIn(claim: unknown): string[] {
+function stringsIn(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.filter((value) => typeof value === 'string');
+}
+
+/** Roles by the names that this service gives them: what the provider calls `editor` by another name is nothing else. */
+function ownRoles(roles: readonly string[], editorRoles: readonly string[] | undefined): readonly string[] {
+  if (editorRoles === undefined) return roles;
+  return roles.flatMap((role) => {
+    if (editorRoles.includes(role)) return ['editor'];
+    return role === 'editor' ? [] : [role];
+  });
 }
 
 /** The member names that lead from the Claims Set to a claim. */

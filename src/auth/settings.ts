@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { asNotUsable, NotUsable } from '../files.ts';
-import { quoteAddress, quoteReceived } from '../quote.ts';
+import { quoteAddress, quoteJson, quoteReceived } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
-import type { Environment } from '../settings.ts';
+import type { Environment, Variable } from '../settings.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,
@@ -14,17 +14,32 @@ import { type ClaimPath, type IdentityClaims, parseClaimPath } from './identity.
 import { parseTrustedAddress } from './keys/discovery.ts';
 import { readFileSource } from './keys/files.ts';
 import type { KeySource } from './keys/source.ts';
+import { decodeEntry, readList } from './list.ts';
+import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
+import { readType, type TokenType } from './token/read-token.ts';
 
 /** The variables that name a source of keys other than the issuer. */
 const SOURCE_VARIABLES = ['TODO_AUTH_KEYS_FILE', 'TODO_AUTH_SECRET_FILE', 'TODO_AUTH_JWKS_URL'] as const;
 
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
-/** Whose tokens are trusted. */
-interface TrustedIssuer {
+/** Which tokens are trusted, beyond their form, key and times. */
+export interface TrustedTokens {
   readonly issuer: string;
-  readonly audience: string;
+  /** At least one: any of them will do. */
+  readonly audiences: readonly string[];
+  /** The claim that has to hold an audience, where `aud` may be missing. */
+  readonly audienceClaim?: ClaimPath | undefined;
+  readonly requiredClaims?: readonly RequiredClaim[] | undefined;
+  /** The `typ` that a token must have; undefined: any that is accepted, or none. */
+  readonly tokenType?: TokenType | undefined;
+}
+
+/** Whose tokens are trusted. */
+interface TrustedIssuer extends TrustedTokens {
   readonly source: KeySource;
+  /** What the issuer calls the role `editor`. */
+  readonly editorRoles?: readonly string[] | undefined;
 }
 
 /** Settings that have been found sound, key files included. */
@@ -45,6 +60,7 @@ export async function readAuth(settings: Settings, environment: Environment) {
   const claims: IdentityClaims = {
     name: readClaim('TODO_AUTH_NAME_CLAIM', settings),
     role: readClaim('TODO_AUTH_ROLE_CLAIM', settings),
+    editorRoles: trust?.editorRoles,
   };
   const tuning = {
     claims,
@@ -53,7 +69,7 @@ export async function readAuth(settings: Settings, environment: Environment) {
       'TODO_AUTH_CLOCK_TOLERANCE',
       external ? 'production' : 'development',
     ),
-    /** Between two refetches that tokens with an unknown `kid` may cause. */
+    /** Between two refetches that tokens may cause which no key verifies. */
     keysCooldownMs: settings.read('TODO_AUTH_KEYS_COOLDOWN_SECONDS') * 1000,
     /** Between two refreshes in the background. */
     keysRefreshMs: settings.read('TODO_AUTH_KEYS_REFRESH_SECONDS') * 1000,
@@ -64,9 +80,11 @@ export async function readAuth(settings: Settings, environment: Environment) {
 async function readDevelopmentTrust(settings: Settings): Promise<TrustedIssuer> {
   const path = developmentKeyPath(settings.read('TODO_DATA_DIR'));
   await readDevelopmentKey(path).catch((error) => settings.fault(asNotUsable(error).message));
+  // For their faults alone: they do not hold for development tokens (contract A15).
+  readRules(settings);
   return {
     issuer: DEVELOPMENT_ISSUER,
-    audience: DEVELOPMENT_AUDIENCE,
+    audiences: [DEVELOPMENT_AUDIENCE],
     source: { kind: 'development', path },
   };
 }
@@ -77,7 +95,7 @@ export async function readExternalTrust(
   environment: Environment,
 ): Promise<TrustedIssuer | undefined> {
   const issuer = settings.read('TODO_AUTH_ISSUER');
-  const audience = settings.read('TODO_AUTH_AUDIENCE');
+  const audiences = readEntries('TODO_AUTH_AUDIENCE', settings, decodeEntry);
   if (issuer === undefined) {
     settings.refuse(
       'TODO_AUTH_ISSUER',
@@ -86,26 +104,67 @@ export async function readExternalTrust(
   } else {
     checkIssuer(settings, issuer, environment);
   }
-  if (audience === undefined) {
+  if (audiences === undefined) {
     const wanted = 'must be the "aud" of tokens for this service, like "todo-service"';
     settings.refuse('TODO_AUTH_AUDIENCE', wanted);
   }
-  for (const variable of ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE'] as const) {
-    const value = settings.read(variable);
-    if (value !== value?.trim()) settings.refuse(variable, 'must not begin or end with white space');
-  }
+  const rules = readRules(settings);
   const source = await readKeySource(settings, environment);
-  if (issuer === undefined || audience === undefined || source === undefined) return undefined;
-  return { issuer, audience, source };
+  if (issuer === undefined || audiences === undefined || source === undefined) return undefined;
+  return { issuer, audiences, source, ...rules };
 }
 
 function checkIssuer(settings: Settings, issuer: string, environment: Environment): void {
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
     settings.refuse('TODO_AUTH_ISSUER', 'must not be the issuer of development tokens in production');
   }
-  if (/^http:/i.test(issuer) && parseTrustedAddress(issuer) === undefined) {
-    settings.refuse('TODO_AUTH_ISSUER', 'must begin with "https:", or be on loopback');
+  if (issuer !== issuer.trim()) {
+    settings.refuse('TODO_AUTH_ISSUER', 'must not begin or end with white space');
   }
+}
+
+/** What else tokens of an issuer are held against, or read by. */
+function readRules(settings: Settings) {
+  return {
+    audienceClaim: readClaim('TODO_AUTH_AUDIENCE_CLAIM', settings),
+    requiredClaims: readEntries('TODO_AUTH_REQUIRED_CLAIMS', settings, parseRequiredClaim),
+    editorRoles: readEntries('TODO_AUTH_EDITOR_ROLE', settings, decodeEntry),
+    tokenType: readTokenType(settings),
+  };
+}
+
+const LIST =
+  'without white space around an entry; %2C, %3D, %25, %20 and %23 stand for a comma, "=", "%", a blank and "#"';
+
+/** What a list must be. */
+const WANTED = {
+  TODO_AUTH_AUDIENCE: `must be audiences, separated by commas, ${LIST}`,
+  TODO_AUTH_EDITOR_ROLE: `must be roles, separated by commas, ${LIST}`,
+  TODO_AUTH_REQUIRED_CLAIMS: `must be "name=value" or "!name", separated by commas, ${LIST}`,
+} as const satisfies Partial<Record<Variable, string>>;
+
+/** The entries of a list; undefined when it is not set. What is malformed in it is one fault. */
+function readEntries<Entry>(
+  variable: keyof typeof WANTED,
+  settings: Settings,
+  parse: (entry: string) => Entry | undefined,
+): readonly Entry[] | undefined {
+  const text = settings.read(variable);
+  if (text === undefined) return undefined;
+  const { entries, malformed } = readList(text, parse);
+  if (malformed.length > 0) {
+    settings.refuse(variable, WANTED[variable], malformed.map(quoteJson).join(' and '));
+  }
+  return entries;
+}
+
+function readTokenType(settings: Settings): TokenType | undefined {
+  const text = settings.read('TODO_AUTH_TOKEN_TYPE');
+  const type = readType(text);
+  if (text !== undefined && type === undefined) {
+    settings.refuse('TODO_AUTH_TOKEN_TYPE', 'must be the "typ" of tokens, "at+jwt" or "JWT"');
+  }
+  return type;
 }
 
 /** The one source that the settings name, whose file is sound. RFC 8725 §3.8 wants a key bound to its issuer. */
@@ -152,16 +211,13 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   if (issuer === undefined) return undefined;
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery', issuer };
-  const saidAlready = url === undefined && /^http:/i.test(issuer);
-  if (!saidAlready) {
-    const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
-    settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
-  }
+  const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
+  settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
   return undefined;
 }
 
 function readClaim(
-  variable: 'TODO_AUTH_NAME_CLAIM' | 'TODO_AUTH_ROLE_CLAIM',
+  variable: 'TODO_AUTH_NAME_CLAIM' | 'TODO_AUTH_ROLE_CLAIM' | 'TODO_AUTH_AUDIENCE_CLAIM',
   settings: Settings,
 ): ClaimPath | undefined {
   const value = settings.read(variable);

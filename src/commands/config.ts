@@ -2,7 +2,7 @@ import { nameOf } from '../adapters.ts';
 import { type Config, readConfig } from '../config.ts';
 import { quoteReceived } from '../quote.ts';
 import type { GivenFlags } from '../read-settings.ts';
-import { defaultOf, flagOf, VARIABLES, type Variable } from '../settings.ts';
+import { defaultOf, flagOf, settingOf, VARIABLES, type Variable } from '../settings.ts';
 import { defineCommand, printUnknownVariables } from './command.ts';
 import { plain, SERVE_FLAGS } from './flags.ts';
 import { print } from './print.ts';
@@ -38,7 +38,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
     const origin = originOf(variable);
     if (!read.inForce.has(variable)) return origin === 'default' ? [] : [[variable, 'not used', origin]];
     const value = variable === 'TODO_DATABASE' ? database : read.inForce.get(variable);
-    return [[variable, shown(value) ?? plain(defaultOf(variable)), origin]];
+    return [[variable, shown(variable, value) ?? plain(defaultOf(variable)), origin]];
   });
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   print(rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`).join(''));
@@ -51,8 +51,9 @@ async function databaseOf({ profile }: Config): Promise<string> {
 }
 
 /** Only an address may hold a password. It may be written as `http:user:password@host`, or with backslashes. */
-function shown(value: string | number | undefined): string | undefined {
+function shown(variable: Variable, value: string | number | undefined): string | undefined {
   if (typeof value !== 'string') return value?.toString();
-  const isAddress = value.includes('://') || Boolean(URL.parse(value)?.host);
+  const mayHoldOne = settingOf(variable).isOpen !== true;
+  const isAddress = mayHoldOne && (value.includes('://') || Boolean(URL.parse(value)?.host));
   return (isAddress ? quoteReceived(value) : JSON.stringify(value)).slice(1, -1);
 }

@@ -5,11 +5,12 @@ import {
   openDevelopmentKey,
   type Signer,
 } from '../auth/development.ts';
+import type { ClaimPath, Claims } from '../auth/identity.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
 import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
 import { asNotUsable, NotUsable } from '../files.ts';
-import { parseJson } from '../parse-json.ts';
+import { isJsonObject, parseJson } from '../parse-json.ts';
 import { readSettings, type Settings } from '../read-settings.ts';
 import { SETTINGS } from '../settings.ts';
 import { defineCommand, type Given, printCannot, WrongUsage } from './command.ts';
@@ -86,11 +87,12 @@ async function readSigner(settings: Settings): Promise<Signer | undefined> {
     return namesAnIssuer(settings) ? undefined : openDevelopmentKey(developmentKeyPath(dataDir));
   }
   const trust = await readExternalTrust(settings, settings.read('TODO_ENVIRONMENT'));
-  const { issuer, audience } = settings.whenSound(trust);
+  const { issuer, audiences, audienceClaim, tokenType } = settings.whenSound(trust);
   const file = await readSecretFile(path).catch(asNotUsable);
   const secret = file instanceof NotUsable ? undefined : file.secrets[0];
   if (secret === undefined) throw new NotUsable(`The secret file "${path}" has changed`);
-  return { issuer, audience, secret };
+  // A list without an entry is a fault.
+  return { issuer, audience: audiences[0] ?? '', audienceClaim, tokenType, secret };
 }
 
 /**
@@ -150,26 +152,32 @@ function readClaims(texts: readonly string[]): ReadonlyMap<string, unknown> {
 /** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
 export function signToken(
   { name, roles, lifetimeSeconds, claims }: ReturnType<typeof readTokenRequest>,
-  { issuer, audience, secret, keyId }: Signer,
+  { issuer, audience, audienceClaim = ['aud'], tokenType, secret, keyId }: Signer,
   now: number,
 ) {
   const issuedAt = Math.floor(now);
-  const header = { alg: 'HS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
-  const all = {
+  const header = { alg: 'HS256', typ: tokenType ?? 'JWT', ...(keyId !== undefined && { kid: keyId }) };
+  const all = withClaim(audienceClaim, audience, {
     ...Object.fromEntries(claims),
     sub: name,
     name,
     ...(roles.length > 0 && { role: roles.length === 1 ? roles[0] : roles }),
     iss: issuer,
-    aud: audience,
     iat: issuedAt,
     nbf: issuedAt,
     exp: issuedAt + lifetimeSeconds,
     jti: randomUUID(),
-  };
+  });
   const signingInput = `${encode(header)}.${encode(all)}`;
   const signature = createHmac('sha256', secret).update(signingInput).digest('base64url');
   return { token: `${signingInput}.${signature}`, header, claims: all };
+}
+
+/** The claims with one more at this path, in objects that are made where there are none. */
+function withClaim([name = '', ...path]: ClaimPath, value: string, claims: Claims): Claims {
+  const below = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const inner = () => withClaim(path, value, isJsonObject(below) ? below : {});
+  return { ...claims, [name]: path.length === 0 ? value : inner() };
 }
 
 /** RFC 7515 §2. */

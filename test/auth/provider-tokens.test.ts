@@ -80,7 +80,12 @@ const FIXTURES: readonly Fixture[] = [
     settings: { TODO_AUTH_ISSUER: 'https://auth.example.org/', TODO_AUTH_AUDIENCE: 'todo-service' },
     roles: [
       [{ roles: ['reader', 'editor'] }, true, '"reader", "editor"'],
-      [{}, false, 'none in the claims "role" and "roles"'],
+      [
+        {},
+        false,
+        'none in the claims "role" and "roles"; the token has no claim of roles: the client may have to ask for the scope ' +
+          '"groups"',
+      ],
     ],
   },
 
@@ -132,7 +137,7 @@ for (const { provider, key, header, claims, settings, roles } of FIXTURES) {
       assert.equal((await write(token)).status, mayWrite ? 201 : 403);
 
       const [issuer, audience] = [settings.TODO_AUTH_ISSUER, settings.TODO_AUTH_AUDIENCE];
-      const trust = { ...TRUST, issuer, audience, keys: issuerKeys(), now: Date.now };
+      const trust = { ...TRUST, issuer, audiences: [audience], keys: issuerKeys(), now: Date.now };
       const { verdict, lines } = await examineToken(token, trust);
       assert.equal(verdict, 'accepted');
       assert.equal(lines.find(({ check }) => check === 'roles')?.detail, said);
@@ -169,7 +174,7 @@ const keycloak = {
 for (const [at, [audience = '', roleClaim = '']] of KEYCLOAK.settings.entries()) {
   test(`A5, A10 · tokens of Keycloak ${KEYCLOAK.keycloak}, for ${audience}, role in "${roleClaim}": who may write`, async () => {
     const claims = roleClaim === '' ? {} : { role: parseClaimPath(roleClaim) };
-    const authenticate = authenticateWith({ ...keycloak, audience, claims });
+    const authenticate = authenticateWith({ ...keycloak, audiences: [audience], claims });
     const answers: [string, string][] = [];
     for (const { name, token } of KEYCLOAK.tokens) {
       const result = await authenticate(`Bearer ${token}`);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { openRemoteKeys, type RemoteKeysOptions, type RemoteSource } from '../../src/auth/keys/remote.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import { listen } from '../folder.ts';
-import { draft, forge, jwkOf, jwks, type KeyName, publicKey } from './forge.ts';
+import { draft, forge, jwkOf, jwks, type KeyName, publicKey, STRANGERS, signer } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 
 interface IssuerOptions {
@@ -63,14 +64,14 @@ function status(code: number, headers: Readonly<Record<string, string>> = {}): R
 /** Milliseconds. So long that only what a test asks for happens. */
 const NEVER = 1e9;
 
-function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
+function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}, trust: Partial<Trust> = {}) {
   const { tell, lines } = keptLog();
   const times = { cooldownMs: NEVER, refreshMs: NEVER, timeoutMs: NEVER };
   const keys = openRemoteKeys(source, { tell, ...times, ...parts });
   return {
     keys,
     lines,
-    codeOf: verdictsWith(keys),
+    codeOf: verdictsWith(keys, trust),
     /** Why the first attempt brought no keys. */
     async firstFailure(): Promise<string> {
       await keys.refresh();
@@ -82,9 +83,13 @@ function open(source: RemoteSource, parts: Partial<RemoteKeysOptions> = {}) {
 }
 
 /** An issuer, and its keys by discovery. */
-async function discover(options: IssuerOptions = {}, parts: Partial<RemoteKeysOptions> = {}) {
+async function discover(
+  options: IssuerOptions = {},
+  parts: Partial<RemoteKeysOptions> = {},
+  trust: Partial<Trust> = {},
+) {
   const issuer = await startIssuer(options);
-  const opened = open({ kind: 'discovery', issuer: issuer.url }, parts);
+  const opened = open({ kind: 'discovery', issuer: issuer.url }, parts, trust);
   return {
     ...opened,
     issuer,
@@ -249,18 +254,39 @@ test('A7 · an issuer that rotates three times within the cooldown is asked each
   assert.equal(remote.issuer.timesKeysWereAsked(), 5, 'one that did not bring the key costs the cooldown');
 });
 
-test('A7 · a token of an unknown key asks for keys only if its kind, issuer, audience and times speak for it', async () => {
-  await using remote = await discover();
+test('A7 · a token that no key verifies asks for keys only if kind, issuer, audience, required claims and times speak for it', async () => {
+  const required = [
+    { name: 'team', path: ['team'], value: 'a' },
+    { name: 'nonce', path: ['nonce'], value: undefined },
+  ];
+  await using remote = await discover({}, {}, { requiredClaims: required, tokenType: 'at+jwt' });
   await remote.keys.refresh();
-  for (const claims of [{ iss: 'https://a.example' }, { aud: 'account' }, { exp: 1 }, { nbf: 9e9 }]) {
-    assert.equal(
-      await remote.codeOf(forge(draft('p256', { header: { kid: 'strange' }, claims }))),
-      'key-unknown',
-    );
+  const good = { header: { typ: 'at+jwt' }, claims: { team: 'a' } };
+  for (const kid of ['strange', 'p256', undefined]) {
+    const stranger = { sign: signer('ES256', STRANGERS.p256.privateKey) };
+    const tokenWith = (header: object, claims: object) =>
+      forge(
+        draft('p256', { header: { ...good.header, kid, ...header }, claims: { ...good.claims, ...claims } }),
+        stranger,
+      );
+    for (const claims of NOT_ADMITTED) {
+      assert.match(await remote.codeOf(tokenWith({}, claims)), /^(?:key-unknown|signature)$/);
+    }
+    for (const [header, claims] of [
+      [{}, { typ: 'Refresh' }],
+      [{}, { token_use: 'id' }],
+      [{ typ: 'JWT' }, {}],
+      [{ typ: undefined }, {}],
+    ] as const) {
+      assert.equal(await remote.codeOf(tokenWith(header, claims)), 'kind');
+    }
   }
-  const refresh = forge(draft('p256', { header: { kid: 'strange' }, claims: { typ: 'Refresh' } }));
-  assert.equal(await remote.codeOf(refresh), 'kind');
   assert.equal(remote.issuer.timesKeysWereAsked(), 1);
+  assert.equal(
+    await remote.codeOf(forge(draft('p256', { ...good, header: { ...good.header, kid: 'x' } }))),
+    'key-unknown',
+  );
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
 });
 
 test('keys-loaded names at most eight keys, each cut at 100 characters, and says how many there are', async () => {
@@ -283,12 +309,73 @@ test('tokens that come while keys are fetched wait for them, first keys and new 
   assert.equal(remote.issuer.timesKeysWereAsked(), 2);
 });
 
-test('a token that fails for another reason than its key causes no fetch', async () => {
-  await using remote = await discover();
-  assert.equal(await remote.codeOf(`${forge(draft()).slice(0, -8)}AAAAAAAA`), 'signature');
-  assert.equal(await remote.codeOf(forge(draft('p256', { header: { alg: 'ES512' } }))), 'algorithm');
-  assert.equal(remote.issuer.timesKeysWereAsked(), 1);
+/** Claims that refuse a token whatever its key is. */
+const NOT_ADMITTED = [
+  { iss: 'https://a.example' },
+  { aud: 'account' },
+  { aud: undefined },
+  { exp: 1 },
+  { nbf: 9e9 },
+  { team: 'b' },
+  { nonce: null },
+];
+
+test('A7 · a forged token buys no more fetches than one with an invented kid, however its key is named', async () => {
+  let time = 0;
+  await using remote = await discover({}, { cooldownMs: 30_000, clock: () => time });
+  await remote.keys.refresh();
+  const forged = [
+    forge(draft('p256', { header: { kid: 'invented' } })),
+    `${forge(draft()).slice(0, -8)}AAAAAAAA`,
+    forge(draft('p256', { header: { kid: undefined } }), {
+      sign: signer('ES256', STRANGERS.p256.privateKey),
+    }),
+    forge(draft('p256', { header: { alg: 'ES512' } })),
+    forge(draft('secret', { header: { kid: 'p256' } })),
+  ];
+  const storm = () =>
+    Promise.all(Array.from({ length: 100 }, (_, at) => remote.codeOf(forged[at % 5] ?? '')));
+  for (const [now, asked] of [
+    [0, 2],
+    [29_999, 2],
+    [30_000, 3],
+  ] as const) {
+    time = now;
+    assert.deepEqual(new Set(await storm()), new Set(['key-unknown', 'signature', 'algorithm']));
+    assert.equal(remote.issuer.timesKeysWereAsked(), asked);
+  }
 });
+
+test('A7 · a kid that stays and brings another key costs the cooldown, whoever names it', async () => {
+  let time = 0;
+  const named = (name: KeyName) => ({ keys: [jwkOf(publicKey(name), 'main')] });
+  const tokenOf = (name: KeyName) => forge(draft(name, { header: { kid: 'main' } }));
+  await using remote = await discover({ keys: named('rsa') }, { cooldownMs: 30_000, clock: () => time });
+  await remote.keys.refresh();
+  remote.issuer.keys = named('p256');
+  assert.equal(await remote.codeOf(tokenOf('p256')), 'accepted');
+  remote.issuer.keys = named('ed');
+  assert.equal(await remote.codeOf(tokenOf('ed')), 'algorithm');
+  assert.equal(remote.issuer.timesKeysWereAsked(), 2);
+  time = 30_000;
+  assert.equal(await remote.codeOf(tokenOf('ed')), 'accepted');
+  assert.equal(await remote.codeOf(tokenOf('p256')), 'algorithm');
+  assert.equal(remote.issuer.timesKeysWereAsked(), 3);
+});
+
+for (const kid of ['main', undefined]) {
+  test(`A7 · a key that changes in place is found with the first token that it has signed: kid ${kid}`, async () => {
+    const published = (name: KeyName) => ({ keys: [{ ...jwkOf(publicKey(name), ''), kid }] });
+    const tokenOf = (name: KeyName) => forge(draft(name, { header: { kid } }));
+    await using remote = await discover({ keys: published('rsa') });
+    assert.equal(await remote.codeOf(tokenOf('rsa')), 'accepted');
+    remote.issuer.keys = published('fixed');
+    const codes = await Promise.all(Array.from({ length: 50 }, () => remote.codeOf(tokenOf('fixed'))));
+    assert.deepEqual(new Set(codes), new Set(['accepted']));
+    assert.equal(await remote.codeOf(tokenOf('rsa')), 'signature');
+    assert.equal(remote.issuer.timesKeysWereAsked(), 2);
+  });
+}
 
 test('keys are refreshed in the background, and a key that has left is refused, remembered or not', async () => {
   await using remote = await discover({}, { refreshMs: 20 });

@@ -8,7 +8,7 @@ import { readSettings } from '../../src/read-settings.ts';
 import type { Environment, Variable } from '../../src/settings.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
-import { jwkOf, publicKey } from './forge.ts';
+import { jwkOf, jwks, publicKey } from './forge.ts';
 
 type Variables = Readonly<Partial<Record<Variable, string | undefined>>>;
 
@@ -29,9 +29,13 @@ test('an issuer and an audience suffice: the keys are found by discovery', async
   assert.deepEqual(await read(TRUSTED), {
     auth: {
       issuer: 'https://login.example.org',
-      audience: 'todo-service',
+      audiences: ['todo-service'],
+      audienceClaim: undefined,
+      requiredClaims: undefined,
+      editorRoles: undefined,
+      tokenType: undefined,
       source: { kind: 'discovery', issuer: 'https://login.example.org' },
-      claims: { name: undefined, role: undefined },
+      claims: { name: undefined, role: undefined, editorRoles: undefined },
       clockToleranceSeconds: 30,
       keysCooldownMs: 30_000,
       keysRefreshMs: 600_000,
@@ -49,7 +53,11 @@ test('every tuning setting is read', async () => {
     TODO_AUTH_KEYS_COOLDOWN_SECONDS: '5',
     TODO_AUTH_KEYS_REFRESH_SECONDS: '60',
   });
-  assert.deepEqual(auth?.claims, { role: ['realm_access', 'roles'], name: ['preferred_username'] });
+  assert.deepEqual(auth?.claims, {
+    role: ['realm_access', 'roles'],
+    name: ['preferred_username'],
+    editorRoles: undefined,
+  });
   assert.deepEqual(
     [auth?.clockToleranceSeconds, auth?.keysCooldownMs, auth?.keysRefreshMs],
     [0, 5_000, 60_000],
@@ -67,18 +75,34 @@ test('development with an issuer uses that one and not its own key', async () =>
 });
 
 const TRIMMED = 'must not begin or end with white space';
-const SECURE = 'must begin with "https:", or be on loopback';
 const FINDABLE = 'must be an "https:" address without query and fragment to find its keys from it';
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 const TRUSTWORTHY =
   'must begin with "https:", or with "http:" on loopback, without user, password and fragment';
+const LIST =
+  'without white space around an entry; %2C, %3D, %25, %20 and %23 stand for a comma, "=", "%", a blank and "#"';
+const AUDIENCES = `must be audiences, separated by commas, ${LIST}`;
+const ROLES = `must be roles, separated by commas, ${LIST}`;
+const REQUIRED = `must be "name=value" or "!name", separated by commas, ${LIST}`;
+const TYPE = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
 const CLAIM = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
 
 /** What is set beyond a sound issuer and audience: a variable, what it must be, and what is shown of it. */
 const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: string])[] = [
   ['TODO_AUTH_ISSUER', '', 'must be the issuer of your tokens, like "https://login.example.org"', 'nothing'],
   ['TODO_AUTH_ISSUER', 'https://issuer.example ', TRIMMED],
-  ['TODO_AUTH_ISSUER', 'http://login.example.org', SECURE],
+  [
+    'TODO_AUTH_ISSUER',
+    'http://login.example.org',
+    FINDABLE,
+    `"http://login.example.org"; or set one of ${SOURCES}`,
+  ],
+  [
+    'TODO_AUTH_ISSUER',
+    'HTTP://login.example.org',
+    FINDABLE,
+    `"HTTP://login.example.org"; or set one of ${SOURCES}`,
+  ],
   ['TODO_AUTH_ISSUER', 'todo', FINDABLE, `"…"; or set one of ${SOURCES}`],
   [
     'TODO_AUTH_ISSUER',
@@ -87,7 +111,12 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
     `"https://a.example/?…"; or set one of ${SOURCES}`,
   ],
   ['TODO_AUTH_AUDIENCE', '', 'must be the "aud" of tokens for this service, like "todo-service"', 'nothing'],
-  ['TODO_AUTH_AUDIENCE', '  ', TRIMMED],
+  ['TODO_AUTH_AUDIENCE', '  ', AUDIENCES],
+  ['TODO_AUTH_AUDIENCE', 'todo-service, api', AUDIENCES, '" api"'],
+  ['TODO_AUTH_AUDIENCE_CLAIM', '/o/~', CLAIM],
+  ['TODO_AUTH_EDITOR_ROLE', 'a,,b\u202e ,100%', ROLES, '"" and "b\\u{202e} " and "100%"'],
+  ['TODO_AUTH_TOKEN_TYPE', 'id+jwt', TYPE],
+  ['TODO_AUTH_TOKEN_TYPE', 'at+jwt,JWT', TYPE],
   ['TODO_AUTH_JWKS_URL', 'http://a.example/jwks', TRUSTWORTHY],
   ['TODO_AUTH_JWKS_URL', 'https://u:secret@a.example/jwks', TRUSTWORTHY, '"https://…@a.example/jwks"'],
   ['TODO_AUTH_ROLE_CLAIM', '/a~', CLAIM],
@@ -116,15 +145,131 @@ for (const [variable, value, wanted, received = JSON.stringify(value)] of UNSAFE
   });
 }
 
-for (const [issuer, wanted] of [
-  ['HTTP://login.example.org', SECURE],
-  ['urn:todo-service:development', 'must not be the issuer of development tokens in production'],
-]) {
-  test(`the issuer ${issuer} is a fault with an address for its keys too`, async () => {
-    const { faults } = await read({ ...TRUSTED, ...JWKS_URL, TODO_AUTH_ISSUER: issuer });
-    assert.deepEqual(faults, [`TODO_AUTH_ISSUER ${wanted}, received "${issuer}"`]);
+test('the issuer of development tokens is a fault in production with an address for its keys too', async () => {
+  const issuer = 'urn:todo-service:development';
+  const { faults } = await read({ ...TRUSTED, ...JWKS_URL, TODO_AUTH_ISSUER: issuer });
+  const wanted = 'must not be the issuer of development tokens in production';
+  assert.deepEqual(faults, [`TODO_AUTH_ISSUER ${wanted}, received "${issuer}"`]);
+});
+
+for (const issuer of ['http://sts.example.org/adfs/services/trust', 'HTTP://sts.example.org', 'acme.com']) {
+  test(`A12 · the issuer ${issuer} is a text that is compared where its keys come from elsewhere`, async () => {
+    await using folder = await temporaryFolder();
+    const secret = await folder.write('secret', 'text:a secret of more than thirty-two bytes');
+    const keys = await folder.write('keys.json', JSON.stringify(jwks()));
+    for (const source of [
+      JWKS_URL,
+      { TODO_AUTH_SECRET_FILE: secret },
+      { TODO_AUTH_KEYS_FILE: keys },
+    ] satisfies Variables[]) {
+      const { auth, faults } = await read({ ...TRUSTED, ...source, TODO_AUTH_ISSUER: issuer });
+      assert.deepEqual(faults, []);
+      assert.equal(auth?.issuer, issuer);
+    }
   });
 }
+
+/** Entries of required claims that are malformed. */
+const MALFORMED = [
+  '',
+  ' a=b',
+  'a=b ',
+  'a',
+  'a=',
+  '=b',
+  '=',
+  'a=b=c',
+  'a==b',
+  'a =b',
+  'a= b',
+  '!',
+  '!a=b',
+  '!a=',
+  '! a',
+  '!!a',
+  '!!a=b',
+  '!a #b',
+  '/a~=b',
+  '!/a~2',
+  'a%=b',
+  'a=%2c',
+  'a=%2',
+  'a=%2F',
+  'a=%%2C%',
+  '%0a=b',
+  '!%',
+];
+
+for (const entry of MALFORMED) {
+  test(`A13, A14 · ${JSON.stringify(entry)} is no required claim, and the fault quotes it alone`, async () => {
+    for (const text of [`x=y,${entry}`, `${entry},!z`]) {
+      const { faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
+      const wanted = `TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}`;
+      assert.deepEqual(faults, [`${wanted}, received ${JSON.stringify(entry)}`]);
+    }
+  });
+}
+
+/** Required claims as they are written, and what is read: name, path and value. */
+const REQUIREMENTS: readonly (readonly [string, string, readonly string[], string | undefined])[] = [
+  ['token_use=access', 'token_use', ['token_use'], 'access'],
+  ['/o/id=org_1', '/o/id', ['o', 'id'], 'org_1'],
+  ['!at_hash', 'at_hash', ['at_hash'], undefined],
+  ['!/a/b', '/a/b', ['a', 'b'], undefined],
+  ['!/!a', '/!a', ['!a'], undefined],
+  ['https://a.example/b=c', 'https://a.example/b', ['https://a.example/b'], 'c'],
+  ['a%3Db=c%3Dd', 'a%3Db', ['a=b'], 'c=d'],
+  ['a=%20b%2C%23', 'a', ['a'], ' b,#'],
+  ['a=%252C', 'a', ['a'], '%2C'],
+  ['a=!b', 'a', ['a'], '!b'],
+  ['a=b #c', 'a', ['a'], 'b #c'],
+  ['/%25~1~01=b', '/%25~1~01', ['%/~1'], 'b'],
+  ['__proto__=b', '__proto__', ['__proto__'], 'b'],
+];
+
+for (const [text, name, path, value] of REQUIREMENTS) {
+  test(`A13, A14 · ${JSON.stringify(text)} requires ${JSON.stringify(path)}: ${JSON.stringify(value)}`, async () => {
+    const { auth, faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
+    assert.deepEqual(faults, []);
+    assert.deepEqual(auth?.requiredClaims, [{ name, path, value }]);
+  });
+}
+
+test('A10, A13 · audiences and roles are lists, whose entries are decoded once', async () => {
+  const { auth, faults } = await read({
+    ...TRUSTED,
+    TODO_AUTH_AUDIENCE: 'api://todo,a%2Cb',
+    TODO_AUTH_AUDIENCE_CLAIM: '/o/id',
+    TODO_AUTH_EDITOR_ROLE: 'CN=Editors%2COU=Groups,%2525,a b,!c',
+    TODO_AUTH_TOKEN_TYPE: 'application/AT+JWT',
+  });
+  assert.deepEqual(faults, []);
+  assert.deepEqual(auth?.audiences, ['api://todo', 'a,b']);
+  assert.deepEqual(auth?.audienceClaim, ['o', 'id']);
+  assert.deepEqual(auth?.claims.editorRoles, ['CN=Editors,OU=Groups', '%25', 'a b', '!c']);
+  assert.equal(auth?.tokenType, 'at+jwt');
+});
+
+/** Settings that are of tokens of an issuer alone. */
+const OF_ISSUER: Variables = {
+  TODO_AUTH_AUDIENCE_CLAIM: 'client_id',
+  TODO_AUTH_REQUIRED_CLAIMS: 'token_use=access',
+  TODO_AUTH_EDITOR_ROLE: 'Todo-editors',
+  TODO_AUTH_TOKEN_TYPE: 'at+jwt',
+};
+
+test('A15 · in development without an issuer the settings of an issuer are looked at, and hold for nothing', async () => {
+  const { auth, faults } = await read(OF_ISSUER, 'development');
+  assert.deepEqual(faults, []);
+  assert.deepEqual(auth?.audiences, ['todo-service']);
+  const { audienceClaim, requiredClaims, tokenType, claims } = auth ?? {};
+  assert.deepEqual(
+    [audienceClaim, requiredClaims, tokenType, claims?.editorRoles],
+    [undefined, undefined, undefined, undefined],
+  );
+  const wrong = await read({ ...OF_ISSUER, TODO_AUTH_REQUIRED_CLAIMS: 'a' }, 'development');
+  assert.deepEqual(wrong.faults, [`TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}, received "a"`]);
+});
 
 test('of several sources only one may be set, and a name that may be the secret itself is not shown', async () => {
   const files = { TODO_AUTH_KEYS_FILE: 'k', TODO_AUTH_SECRET_FILE: 's3cr3t' };
@@ -196,7 +341,7 @@ test('A12 · production does not start with a development key, and all faults ar
   await using folder = await temporaryFolder();
   const { secret } = await openDevelopmentKey(join(folder.path, 'development-key.json'));
   const env = {
-    TODO_AUTH_ISSUER: 'http://login.example.org',
+    TODO_AUTH_ISSUER: 'https://login.example.org ',
     TODO_AUTH_SECRET_FILE: await folder.write('secret', `base64:${secret.toString('base64')}`),
     TODO_AUTH_ROLE_CLAIM: '/~',
     TODO_AUTH_CLOCK_TOLERANCE: '1h',

@@ -2,12 +2,13 @@ import pino from 'pino';
 import { authenticateWith } from '../../src/auth/admit.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import type { Tell } from '../../src/events.ts';
 import { tellBy } from '../../src/observe/log.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */
-export const TRUST = { issuer: ISSUER, audience: AUDIENCE, claims: {}, clockToleranceSeconds: 30 };
+export const TRUST = { issuer: ISSUER, audiences: [AUDIENCE], claims: {}, clockToleranceSeconds: 30 };
 
 /** The keys that the test issuer publishes. */
 export function issuerKeys(): Keys {
@@ -25,8 +26,8 @@ export function usable(jwk: unknown) {
 }
 
 /** Says what comes of a token with these keys: `accepted`, or why not. */
-export function verdictsWith(keys: Keys): (token: string) => Promise<string> {
-  const authenticate = authenticateWith({ ...TRUST, keys, now: Date.now });
+export function verdictsWith(keys: Keys, trust: Partial<Trust> = {}): (token: string) => Promise<string> {
+  const authenticate = authenticateWith({ ...TRUST, ...trust, keys, now: Date.now });
   return async (token) => (await authenticate(`Bearer ${token}`)).code;
 }
 

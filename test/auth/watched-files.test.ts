@@ -11,7 +11,7 @@ import { readSettings } from '../../src/read-settings.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
-import { draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
+import { AUDIENCE, draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
 import { callerOf, keptLog, TRUST, verdictsWith } from './trust.ts';
 
 /** Of one length: the size of a file is not what tells that it has changed. */
@@ -30,7 +30,7 @@ function tokenOf(secret: Buffer): string {
   return forge(draft('secret'), { sign: mac('sha256', secret) });
 }
 
-const ISSUER = { TODO_AUTH_ISSUER: TRUST.issuer, TODO_AUTH_AUDIENCE: TRUST.audience };
+const ISSUER = { TODO_AUTH_ISSUER: TRUST.issuer, TODO_AUTH_AUDIENCE: AUDIENCE };
 
 // A file is looked at when a test says so.
 mock.timers.enable({ apis: ['setInterval'] });

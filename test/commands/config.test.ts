@@ -33,6 +33,23 @@ test('config prints what is in force, whether it is a flag, a variable or a defa
   assert.equal(settings.get('OTEL_BSP_SCHEDULE_DELAY'), undefined);
 });
 
+test('config prints whole what is never secret: audiences, required claims, the role and the kind of tokens', async () => {
+  const env = {
+    ...ISSUER,
+    TODO_AUTH_AUDIENCE: 'https://todo.example.org/?api#1,api://a@b',
+    TODO_AUTH_AUDIENCE_CLAIM: 'https://todo.example.org/aud?x',
+    TODO_AUTH_REQUIRED_CLAIMS: 'https://a.example/#b=http://c:d@e.example,!at_hash',
+    TODO_AUTH_EDITOR_ROLE: 'https://a:b@roles.example/?editor',
+    TODO_AUTH_TOKEN_TYPE: 'at+jwt',
+  };
+  const { code, stdout } = await runProgram(['config'], { env });
+  assert.equal(code, 0);
+  const settings = settingsIn(stdout);
+  for (const [name, value] of Object.entries(env).filter(([variable]) => variable !== 'TODO_AUTH_ISSUER')) {
+    assert.deepEqual(settings.get(name), [value, 'variable']);
+  }
+});
+
 test('config shows no user, no password and no query', async () => {
   const env = {
     ...ISSUER,

@@ -9,8 +9,10 @@ export interface Keys extends AsyncDisposable {
   /** The keys to trust now; undefined while none could be had. A new array means a new set, and only then. */
   current(): KeySet | undefined;
   /**
-   * Waits for the set that is on its way. With a set in force, asks the source once more, for a key with this `kid`,
-   * which is not in it. Never rejects.
+   * Waits for the set that is on its way. With a set in force, asks the source once more, for a token that no key of it
+   * verifies. Never rejects.
+   *
+   * @param keyId of that token: whether the source knows it now decides when it may be asked again.
    */
   refresh(keyId?: string): Promise<void>;
   /** Seconds, at least 1, until another attempt to get the first set. */

@@ -1,7 +1,7 @@
 import type { Tell } from '../../events.ts';
 import { asNotUsable } from '../../files.ts';
 import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
-import { currentKeys, type Keys, type LoadedKeys, readKeySet } from './keys.ts';
+import { currentKeys, type KeySet, type Keys, type LoadedKeys, readKeySet } from './keys.ts';
 
 /** Where an issuer publishes its keys. */
 export type RemoteSource =
@@ -11,7 +11,7 @@ export type RemoteSource =
 
 export interface RemoteKeysOptions {
   readonly tell: Tell;
-  /** Between two attempts that tokens with an unknown `kid` may cause, unless the first brought its key. */
+  /** Between two attempts that tokens may cause which no key verifies, unless the first brought an unknown `kid`. */
   readonly cooldownMs: number;
   /** Between two refreshes in the background. */
   readonly refreshMs: number;
@@ -25,7 +25,7 @@ export interface RemoteKeysOptions {
 const FIRST_RETRY_MS = 1000;
 
 /**
- * The keys of an issuer, refreshed in the background and when a token names one that is not known. Starts
+ * The keys of an issuer, refreshed in the background and when none of them verifies a token. Starts
  * whether or not the issuer answers; known keys stay in force while it does not.
  */
 export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions): Keys {
@@ -76,7 +76,8 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
         attempt();
       }
       await running;
-      if (current()?.some((key) => key.keyId === keyId)) askedAt = Number.NEGATIVE_INFINITY;
+      const brings = (set: KeySet = []) => keyId !== undefined && set.some((key) => key.keyId === keyId);
+      if (!brings(before) && brings(current())) askedAt = Number.NEGATIVE_INFINITY;
     },
     retryAfter: () => Math.max(1, Math.ceil((nextAt - clock()) / 1000)),
     describe: () => description,

@@ -1,13 +1,13 @@
 import { andThen } from '../../promises.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { candidateKeys, type KeySet, type Keys, selectedKeys } from '../keys/keys.ts';
-import type { AuthSettings } from '../settings.ts';
+import { hasRequiredClaim } from '../required-claims.ts';
+import type { AuthSettings, TrustedTokens } from '../settings.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
 /** What a token is held against, and where it says who the caller is. */
-export interface Trust
-  extends Pick<AuthSettings, 'issuer' | 'audience' | 'claims' | 'clockToleranceSeconds'> {
+export interface Trust extends TrustedTokens, Pick<AuthSettings, 'claims' | 'clockToleranceSeconds'> {
   readonly keys: Keys;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -19,10 +19,19 @@ type Fault = Refusal | { readonly code: 'keys-unavailable' };
 /** What is wrong; undefined when nothing is. */
 type Verdict = Fault | undefined | Promise<Fault | undefined>;
 
-export type CheckName = 'signature' | 'issuer' | 'audience' | 'times';
+export type CheckName =
+  | 'type'
+  | 'signature'
+  | 'issuer'
+  | 'audience'
+  | 'audience claim'
+  | 'required'
+  | 'times';
 
 interface Check {
   readonly name: CheckName;
+  /** Whether a setting asks for it; undefined: it is always made. Finds no fault where none does. */
+  readonly isAsked?: (trust: Trust) => boolean;
   /** Asks nothing of the checks before it. */
   fault(token: UnverifiedToken, trust: Trust): Verdict;
 }
@@ -32,6 +41,14 @@ interface ClaimCheck extends Check {
   fault(token: UnverifiedToken, trust: Trust): Refusal | undefined;
 }
 
+/** RFC 9068 §4: which kind of token it is, where one is asked for. */
+const TYPE_CHECK: ClaimCheck = {
+  name: 'type',
+  isAsked: ({ tokenType }) => tokenType !== undefined,
+  fault: ({ type }, { tokenType }) =>
+    tokenType === undefined || type === tokenType ? undefined : { code: 'kind' },
+};
+
 const CLAIM_CHECKS: readonly ClaimCheck[] = [
   {
     // RFC 7519 §4.1.1: equal character by character, no normalization.
@@ -39,13 +56,28 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
     fault: ({ claims }, { issuer }) => (claimAt(claims, ['iss']) === issuer ? undefined : { code: 'issuer' }),
   },
   {
-    // RFC 7519 §4.1.3: a string, or a list of strings of which one is ours.
+    // RFC 7519 §4.1.3: an `aud` that is there counts, whatever other claim is asked for.
     name: 'audience',
-    fault({ claims }, { audience }) {
+    fault({ claims }, { audiences, audienceClaim }) {
       const aud = claimAt(claims, ['aud']);
-      const list: unknown[] = Array.isArray(aud) ? aud : [aud];
-      const accepted = list.every((value) => typeof value === 'string') && list.includes(audience);
-      return accepted ? undefined : { code: 'audience' };
+      const mayBeMissing = audienceClaim !== undefined;
+      return (mayBeMissing && aud === undefined) || isFor(audiences, aud) ? undefined : { code: 'audience' };
+    },
+  },
+  {
+    name: 'audience claim',
+    isAsked: ({ audienceClaim }) => audienceClaim !== undefined,
+    fault({ claims }, { audiences, audienceClaim }) {
+      const isGood = audienceClaim === undefined || isFor(audiences, claimAt(claims, audienceClaim));
+      return isGood ? undefined : { code: 'audience' };
+    },
+  },
+  {
+    name: 'required',
+    isAsked: ({ requiredClaims }) => requiredClaims !== undefined,
+    fault({ claims }, { requiredClaims = [] }) {
+      const lacking = requiredClaims.find((required) => !hasRequiredClaim(claims, required));
+      return lacking && { code: 'required-claim', claim: lacking.name };
     },
   },
   {
@@ -55,8 +87,18 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
   },
 ];
 
+/** Whether a claim is a string, or a list of strings of which one is ours (contract A13). */
+function isFor(audiences: readonly string[], claim: unknown): boolean {
+  const list: unknown[] = Array.isArray(claim) ? claim : [claim];
+  return list.every((value) => typeof value === 'string') && list.some((value) => audiences.includes(value));
+}
+
 /** Every check of a token that could be read, in their order. There is no other. */
-export const CHECKS: readonly Check[] = [{ name: 'signature', fault: checkSignature }, ...CLAIM_CHECKS];
+export const CHECKS: readonly Check[] = [
+  TYPE_CHECK,
+  { name: 'signature', fault: checkSignature },
+  ...CLAIM_CHECKS,
+];
 
 /** The fault of the first check that finds one; undefined for a good token. The checks behind it are not made. */
 export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verdict {
@@ -75,6 +117,7 @@ function checkSignature(token: UnverifiedToken, trust: Trust): Verdict {
   return keys.refresh().then(() => checkWithCurrent(token, trust, false));
 }
 
+/** @param asked Whether the source has been asked for the token already: it is asked once. */
 function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean): Verdict {
   const { keys } = trust;
   const set = keys.current();
@@ -82,8 +125,12 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
   return andThen(isMadeWith(candidateKeys(set, token.algorithm, token.keyId), token), (good) => {
     if (set !== keys.current()) return checkWithCurrent(token, trust, asked);
     if (good) return undefined;
-    if (asked || !asksForKeys(token, set, trust)) return { code: failure(token, set) };
-    return keys.refresh(token.keyId).then(() => checkWithCurrent(token, trust, true));
+    const refused = { code: failure(token, set) };
+    if (asked || !asksForKeys(token, trust)) return refused;
+    // With the same keys, the same comes of it: a forged token is verified once.
+    return keys.refresh(token.keyId).then(() => {
+      return set === keys.current() ? refused : checkWithCurrent(token, trust, true);
+    });
   });
 }
 
@@ -99,11 +146,9 @@ function isMadeWith(
   return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
 }
 
-/** Whether the source is asked for the token's key: only if all that can be said without it speaks for the token. */
-function asksForKeys(token: UnverifiedToken, set: KeySet, trust: Trust): boolean {
-  const { keyId } = token;
-  const isUnknown = keyId !== undefined && !set.some((key) => key.keyId === keyId);
-  return isUnknown && CLAIM_CHECKS.every((check) => check.fault(token, trust) === undefined);
+/** Whether the source is asked for other keys: only if all that can be said without them speaks for the token. */
+function asksForKeys(token: UnverifiedToken, trust: Trust): boolean {
+  return [TYPE_CHECK, ...CLAIM_CHECKS].every((check) => check.fault(token, trust) === undefined);
 }
 
 function failure(token: UnverifiedToken, set: KeySet): RefusalCode {

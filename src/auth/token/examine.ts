@@ -1,17 +1,14 @@
 import { quoteJson } from '../../quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
-import { type Claims, claimAt, readIdentity } from '../identity.ts';
+import { type Claims, claimAt, providerRoles, readIdentity } from '../identity.ts';
 import type { Keys } from '../keys/keys.ts';
-import { CHECKS, type CheckName, type Trust } from './checks.ts';
-import { explainMissingRole, toPointer } from './missing-role.ts';
-import {
-  type Header,
-  MAX_TOKEN_LENGTH,
-  REFUSED_PARAMETERS,
-  readToken,
-  type UnverifiedToken,
-} from './read-token.ts';
+import { hasRequiredClaim, type RequiredClaim } from '../required-claims.ts';
+import { CHECKS, type CheckName, type Times, type Trust, timesOf } from './checks.ts';
+import { explainAudience, explainAudienceClaim, explainIdToken, quoteClaim } from './explain-audience.ts';
+import { explainForm, explainHeader } from './explain-form.ts';
+import { explainMissingRole, nameClaim } from './missing-role.ts';
+import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, type RefusalCode, utcTime } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
@@ -29,8 +26,6 @@ export interface Examination {
   readonly lines: readonly Line[];
 }
 
-const AFTER_FORM = ['key', 'signature', 'issuer', 'audience', 'times', 'name', 'roles', 'may write'] as const;
-
 /**
  * The checks of the service, of which none is left out, so that a token with three faults shows all three. What is
  * said after a failed signature is what the token claims, not what is true.
@@ -41,16 +36,19 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     const { code, header, claims } = token;
     const explained = header === undefined ? explainForm(compact) : explainHeader(header, claims, code);
     const detail = `${describeRefusal(token)}. ${explained}`.trim();
-    return { verdict: 'refused', lines: [line('form', 'failed', detail), ...AFTER_FORM.map(notReached)] };
+    const names = askedChecks(trust).flatMap(({ name }) => (name === 'signature' ? [...OF_KEY] : [name]));
+    const after = [...names, ...OF_IDENTITY].map(notReached);
+    return { verdict: 'refused', lines: [line('form', 'failed', detail), ...after] };
   }
   const form = `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`;
   const lines = [line('form', 'ok', form)];
   let verdict: Examination['verdict'] = 'accepted';
-  for (const { name, fault: find } of CHECKS) {
+  for (const { name, fault: find } of askedChecks(trust)) {
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
       verdict = 'unavailable';
-      lines.push(line('key', 'failed', `no keys could be had from ${trust.keys.describe()}`));
+      const detail = `no keys could be had from ${trust.keys.describe()}${explainShared(token)}`;
+      lines.push(line('key', 'failed', detail));
       lines.push(notReached('signature'));
       continue;
     }
@@ -58,7 +56,20 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     if (name === 'signature') lines.push(...explainSignature(fault, token, trust));
     else lines.push(line(name, fault === undefined ? 'ok' : 'failed', EXPLAIN[name](fault, token, trust)));
   }
-  return { verdict, lines: [...lines, ...describeIdentity(token, trust, verdict === 'accepted')] };
+  lines.push(...describeIdentity(token, trust, verdict === 'accepted'));
+  const hint = explainIdToken(token.claims, verdict);
+  return {
+    verdict,
+    lines: lines.map((one) => (one.check === 'audience' ? { ...one, detail: one.detail + hint } : one)),
+  };
+}
+
+const OF_KEY = ['key', 'signature'] as const;
+const OF_IDENTITY = ['name', 'roles', 'may write'] as const;
+
+/** Of a setting that is not set there is nothing to say. */
+function askedChecks(trust: Trust) {
+  return CHECKS.filter(({ isAsked }) => isAsked?.(trust) ?? true);
 }
 
 type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => Said;
@@ -66,29 +77,41 @@ type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust:
 /** What is said of each other check, whether it has found a fault or not. */
 const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>> = {
   issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
-  audience(fault, { claims }, { audience }) {
-    const aud = claimAt(claims, ['aud']);
-    if (fault === undefined) return `${quoteClaim(aud)}${audience === 'account' ? ACCOUNT : ''}`;
-    const detail = `must be or contain ${quoteJson(audience)}, received ${quoteClaim(aud)}`;
-    const list: unknown[] = Array.isArray(aud) ? aud : [aud];
-    if (list.includes(audience)) return `${detail}: a list may hold strings only`;
-    if (Object.hasOwn(claims, 'at_hash')) return `${detail}: an ID token (it has "at_hash"), ${SEND_ACCESS}`;
-    return list.includes('account') ? `${detail}${ACCOUNT}` : detail;
-  },
+  type: (_fault, { type }, { tokenType }) =>
+    `must be ${quoteJson(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${type === undefined ? 'none' : quoteJson(type)}`,
+  audience: explainAudience,
+  'audience claim': explainAudienceClaim,
+  required: (_fault, { claims }, { requiredClaims = [] }) =>
+    requiredClaims.map((required) => explainRequired(claims, required)).join('; '),
   times(fault, { claims }, trust) {
     const clock = `now it is ${utcTime(trust.now() / 1000)}, ${trust.clockToleranceSeconds} s of tolerance`;
+    const lifetime = explainLifetime(timesOf(claims), trust.now() / 1000);
     if (fault === undefined) {
-      return `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}`;
+      return `valid until ${utcTime(Number(claims.exp)) ?? 'the end of time'}; ${clock}${lifetime}`;
     }
     const compared = fault.code !== 'expiration-missing' && fault.code !== 'time-form';
-    return `${describeRefusal(fault)}${compared ? `; ${clock}` : ''}`;
+    return `${describeRefusal(fault)}${compared ? `; ${clock}${lifetime}` : ''}`;
   },
 };
 
-const ACCOUNT =
-  '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
+/** Never quotes the token: a required claim may be anything. */
+function explainRequired(claims: Claims, required: RequiredClaim): string {
+  const name = quoteJson(required.name);
+  if (hasRequiredClaim(claims, required)) return required.value === undefined ? `no ${name}` : name;
+  if (required.value === undefined) return `${name} must not be there (TODO_AUTH_REQUIRED_CLAIMS)`;
+  const isThere = claimAt(claims, required.path) !== undefined;
+  return `${name} ${isThere ? 'has another value than' : 'is not there:'} TODO_AUTH_REQUIRED_CLAIMS asks for`;
+}
 
-const SEND_ACCESS = 'send the access token in its place';
+/** Seconds. */
+const LONG_LIFETIME = 3600;
+
+/** Of a token without `iat` and `nbf`, the time that is left. `now` in seconds. */
+function explainLifetime({ exp, iat, nbf }: Times, now: number): string {
+  const begin = iat ?? nbf ?? now;
+  if (typeof exp !== 'number' || typeof begin !== 'number' || exp - begin <= LONG_LIFETIME) return '';
+  return `; it lives for ${Math.round(exp - begin)} s, more than an hour, and nobody can end it sooner`;
+}
 
 const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   if (fault !== undefined && fault.code !== 'signature') {
@@ -109,12 +132,18 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
 function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolean): Line[] {
   const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
-  const roles = identity.roles.map(quoteJson).join(', ') || `none in ${nameRoleClaims(trust)}`;
+  const { editorRoles } = trust.claims;
+  const roles =
+    providerRoles(token.claims, trust.claims).map(quoteJson).join(', ') || `none in ${nameRoleClaims(trust)}`;
   const name = identity.name === null ? 'null: no claim of the token is a name' : quoteJson(identity.name);
-  const mayWrite = editor ? 'yes' : 'no, only the role "editor" may; reading is allowed';
+  const writers =
+    editorRoles === undefined
+      ? '"editor"'
+      : `${editorRoles.map(quoteJson).join(' or ')} (TODO_AUTH_EDITOR_ROLE)`;
+  const mayWrite = editor ? 'yes' : `no, only the role ${writers} may; reading is allowed`;
   return [
     line('name', 'ok', name),
-    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token.claims)}`),
+    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token.claims, trust.claims)}`),
     accepted ? line('may write', 'ok', mayWrite) : line('may write', 'failed', 'no, the token is refused'),
   ];
 }
@@ -125,39 +154,6 @@ function line(check: Line['check'], result: Line['result'], detail: string): Lin
 
 function notReached(check: Line['check']): Line {
   return line(check, 'unknown', 'not reached');
-}
-
-/** What people paste by mistake; empty for anything else. */
-function explainForm(compact: string): string {
-  const parts = compact.split('.').length;
-  if (compact.length > MAX_TOKEN_LENGTH) {
-    return `It has ${compact.length} bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`;
-  }
-  if (/^bearer\b/i.test(compact)) return 'Leave out the word "Bearer".';
-  if (/["']/.test(compact)) return 'It has quotation marks in it.';
-  if (/\s/.test(compact)) return 'It has white space in it.';
-  if (parts === 5) return 'It has five parts: an encrypted token. Ask the issuer for a signed one.';
-  if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
-  if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
-  if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
-  return '';
-}
-
-/** What in a header, or of the kind of a token, is not accepted; empty when nothing is wrong with it. */
-function explainHeader(header: Header, claims: Claims | undefined, code: RefusalCode): string {
-  switch (code) {
-    case 'header-parameter': {
-      const refused = REFUSED_PARAMETERS.filter((name) => Object.hasOwn(header, name));
-      return `It is ${refused.map(quoteJson).join(', ')}.`;
-    }
-    case 'kind':
-      if (claims !== undefined) return `Its claim "typ" is ${quoteJson(claims.typ)}: ${SEND_ACCESS}.`;
-      return `Its "typ" must be "JWT" or "at+jwt" when present, received ${quoteJson(header.typ)}.`;
-    case 'algorithm':
-      return header.alg === undefined ? 'It has no "alg".' : `Its "alg" is ${quoteJson(header.alg)}.`;
-    default:
-      return '';
-  }
 }
 
 /** Which keys there are, where none fits. */
@@ -172,8 +168,17 @@ function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys
   if (token.algorithm.startsWith('HS') && arePublic) {
     return `${detail}: a provider publishes no key for HMAC; let it sign with RS256 or ES256`;
   }
-  const list = known.length === 0 ? 'there are none' : `there is ${known.join('; ')}`;
-  return `${detail}: ${list}`;
+  if (known.length === 0) return `${detail}: there are none${explainShared(token)}`;
+  return `${detail}: there is ${known.join('; ')}`;
+}
+
+/** Of a token by HMAC: no issuer publishes its key, and some publish no other. */
+function explainShared({ algorithm }: UnverifiedToken): string {
+  if (!algorithm.startsWith('HS')) return '';
+  return (
+    '; the token is signed with a shared secret: TODO_AUTH_SECRET_FILE names a file with it ("text:" for a secret that ' +
+    'is used as it is written)'
+  );
 }
 
 function explainIssuer(received: unknown, issuer: string): string {
@@ -191,13 +196,9 @@ function explainIssuer(received: unknown, issuer: string): string {
 /** Where roles are read from. */
 function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
-  return `the claim ${quoteJson(claims.role.length === 1 ? String(claims.role[0]) : toPointer(claims.role))}`;
+  return `the claim ${nameClaim(claims.role)}`;
 }
 
 function nameKey({ keyId }: UnverifiedToken): string {
   return keyId === undefined ? 'no kid' : `kid ${quoteJson(keyId)}`;
-}
-
-function quoteClaim(value: unknown): string {
-  return value === undefined ? 'nothing' : quoteJson(value);
 }

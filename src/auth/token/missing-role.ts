@@ -1,58 +1,128 @@
+import { isJsonObject } from '../../parse-json.ts';
 import { quoteJson } from '../../quote.ts';
-import type { Claims } from '../identity.ts';
+import {
+  type ClaimPath,
+  type Claims,
+  claimAt,
+  DEFAULT_ROLES,
+  type IdentityClaims,
+  rolesOf,
+} from '../identity.ts';
+import { findRoleClaims } from './role-claims.ts';
 
-/** Where else `editor` stands, or in which shape: the usual reasons why a right token may not write. */
-export function explainMissingRole(claims: Claims): string {
-  const elsewhere = findRole(claims, []);
-  if (elsewhere !== undefined) {
-    return `; "editor" stands in another claim: TODO_AUTH_ROLE_CLAIM=${quoteJson(toPointer(elsewhere))} would read it`;
-  }
-  const shape = findShape(claims, []);
-  return shape === undefined ? '' : `; ${shape}`;
+/** A claim that is read for roles, or may be proposed for them. */
+interface Candidate {
+  readonly pointer: string;
+  /** Those of its value, were it configured. */
+  readonly roles: readonly string[];
+  readonly isRead: boolean;
+  readonly isObject: boolean;
 }
 
-function findRole(value: unknown, path: readonly string[]): readonly string[] | undefined {
-  if (value === 'editor') return path;
-  if (Array.isArray(value)) return value.includes('editor') ? path : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, member] of Object.entries(value)) {
-    const found = findRole(member, [...path, name]);
-    if (found !== undefined) return found;
+/**
+ * Why a token may not write that was meant to, and the setting that helps; empty where nothing is known. Says nothing of
+ * claims that users may set: who followed it would let them make themselves editors.
+ */
+export function explainMissingRole(claims: Claims, from: IdentityClaims): string {
+  const candidates = candidatesIn(claims, from);
+  const { editorRoles = ['editor'] } = from;
+  const said =
+    explainElsewhere(candidates, editorRoles) ??
+    explainNear(candidates, from) ??
+    explainUnsplit(candidates, editorRoles) ??
+    explainNoClaim(claims, candidates);
+  return said === undefined ? '' : `; ${said}`;
+}
+
+/** Claims that are read come first. By default, an object is none of them. */
+function candidatesIn(claims: Claims, { role }: IdentityClaims): readonly Candidate[] {
+  const read = (role === undefined ? DEFAULT_ROLES : [role]).map(toPointer);
+  const paths = role === undefined ? findRoleClaims(claims) : [role, ...findRoleClaims(claims)];
+  const byPointer = new Map(paths.map((path) => [toPointer(path), claimAt(claims, path)]));
+  return [...byPointer]
+    .filter(([, value]) => value !== undefined)
+    .map(([pointer, value]) => ({
+      pointer,
+      roles: rolesOf(value),
+      isRead: read.includes(pointer) && (role !== undefined || !isJsonObject(value)),
+      isObject: isJsonObject(value),
+    }))
+    .sort((a, b) => Number(b.isRead) - Number(a.isRead));
+}
+
+function explainElsewhere(
+  candidates: readonly Candidate[],
+  editorRoles: readonly string[],
+): string | undefined {
+  for (const { pointer, roles, isObject } of candidates.filter(({ isRead }) => !isRead)) {
+    const role = roles.find((one) => editorRoles.includes(one));
+    if (role === undefined) continue;
+    const where = isObject ? 'is the name of a member of an object' : 'stands in another claim';
+    return `${quoteJson(role)} ${where}: ${wouldRead(pointer)} it. ${ONLY_THE_PROVIDER}`;
   }
   return undefined;
 }
 
-/** Levels of claims. Roles stand in one to three. */
-const MAX_SHAPE_DEPTH = 8;
+const ONLY_THE_PROVIDER = 'Only the provider may be able to set that claim';
 
-/** Says where a claim means `editor` and does not say it as a string of its own, as identity providers do. */
-function findShape(value: unknown, path: readonly string[]): string | undefined {
-  if (typeof value === 'string') return explainShape(value, quoteJson(toPointer(path)));
-  if (typeof value !== 'object' || value === null || path.length === MAX_SHAPE_DEPTH) return undefined;
-  if (!Array.isArray(value) && Object.hasOwn(value, 'editor')) {
-    return `"editor" is the name of a member of ${quoteJson(toPointer(path))}: ${ROLES_ARE}`;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    const found = findShape(member, [...path, name]);
-    if (found !== undefined) return found;
+function wouldRead(pointer: string): string {
+  return `TODO_AUTH_ROLE_CLAIM=${quoteJson(pointer)} would read`;
+}
+
+/** Names no value: which role of the provider may write is not for a token to say. */
+function explainNear(candidates: readonly Candidate[], { editorRoles }: IdentityClaims): string | undefined {
+  const near = candidates.find(({ pointer, roles }) => {
+    const areGroups = editorRoles === undefined && /groups?$/i.test(pointer);
+    return roles.some((role) => isNear(role, editorRoles ?? []) || (areGroups && GUID.test(role)));
+  });
+  if (near === undefined) return undefined;
+  const setting = 'TODO_AUTH_EDITOR_ROLE says what the provider calls "editor"';
+  if (near.isRead) return `roles are compared exactly: ${setting}`;
+  return `roles stand in another claim: ${wouldRead(near.pointer)} it, and ${setting}. ${ONLY_THE_PROVIDER}`;
+}
+
+/** RFC 9562 §4: Entra ID names groups so. */
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Another case, a path, a prefix, or `editor` where another role is meant. */
+function isNear(role: string, editorRoles: readonly string[]): boolean {
+  const text = role.trim().toLowerCase();
+  return ['editor', ...editorRoles].some((editorRole) => {
+    const wanted = editorRole.toLowerCase();
+    return text === wanted || [':', '/', '\\'].some((mark) => text.endsWith(`${mark}${wanted}`));
+  });
+}
+
+function explainUnsplit(
+  candidates: readonly Candidate[],
+  editorRoles: readonly string[],
+): string | undefined {
+  for (const { pointer, roles } of candidates) {
+    const role = roles.find((one) => one.split(/[\s,;]+/).some((part) => editorRoles.includes(part)));
+    if (role !== undefined)
+      return `${quoteJson(role)} in ${quoteJson(pointer)} is one role: a string is never split, a list has several`;
   }
   return undefined;
 }
 
-const ROLES_ARE = 'roles are strings, one or a list of them';
-
-function explainShape(text: string, pointer: string): string | undefined {
-  const said = `${quoteJson(text)} in ${pointer}`;
-  const role = text.trim().toLowerCase();
-  if (text === 'editor') return `"editor" stands in ${pointer}: ${ROLES_ARE}`;
-  if (/[:/]editor$/.test(role) || role === 'editor')
-    return `${said} is not "editor": roles are compared exactly`;
-  return role.split(/[\s,;]+/).includes('editor')
-    ? `${said} is one role: a string is never split, a list has several`
-    : undefined;
+function explainNoClaim(claims: Claims, candidates: readonly Candidate[]): string | undefined {
+  const distributed = claimAt(claims, ['_claim_names']);
+  if (
+    Object.hasOwn(claims, 'hasgroups') ||
+    (isJsonObject(distributed) && Object.hasOwn(distributed, 'groups'))
+  ) {
+    return 'the user has more groups than Entra ID writes into a token (its overage): use app roles';
+  }
+  if (candidates.length > 0) return undefined;
+  return 'the token has no claim of roles: the client may have to ask for the scope "groups"';
 }
 
 /** RFC 6901 §3. */
-export function toPointer(path: readonly string[]): string {
+export function toPointer(path: ClaimPath): string {
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** A claim as people configure it. */
+export function nameClaim(path: ClaimPath): string {
+  return quoteJson(path.length === 1 ? String(path[0]) : toPointer(path));
 }

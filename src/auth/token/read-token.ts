@@ -11,6 +11,8 @@ export interface UnverifiedToken {
   readonly signature: Buffer;
   readonly algorithm: Algorithm;
   readonly keyId: string | undefined;
+  /** What the header says of its kind, in lower case and without `application/`. */
+  readonly type: TokenType | undefined;
   /** The Claims Set. Says nothing until the signature is verified. */
   readonly claims: Claims;
 }
@@ -35,10 +37,32 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
 /** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
-const ACCEPTED_TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+const TYPES = ['jwt', 'at+jwt'] as const;
 
-/** What Keycloak writes into the claim `typ` of tokens that are no access tokens: RFC 8725 §3.12. */
-const OTHER_KINDS = new Set<unknown>(['ID', 'Refresh', 'Offline', 'Logout']);
+export type TokenType = (typeof TYPES)[number];
+
+/** The kind that a `typ` names, in any case and with `application/` or without (RFC 7515 §4.1.9). */
+export function readType(typ: unknown): TokenType | undefined {
+  if (typeof typ !== 'string') return undefined;
+  const name = typ.toLowerCase().replace(/^application\//, '');
+  return TYPES.find((type) => type === name);
+}
+
+/** Claims in which providers say that a token is no access token, with their values there: RFC 8725 §3.12. */
+const OTHER_KINDS: readonly (readonly [claim: string, ...values: readonly unknown[]])[] = [
+  // Keycloak.
+  ['typ', 'ID', 'Refresh', 'Offline', 'Logout'],
+  // Amazon Cognito.
+  ['token_use', 'id'],
+  // Casdoor, by its version.
+  ['tokenType', 'refresh-token'],
+  ['TokenType', 'refresh-token'],
+];
+
+/** The claim that makes a token one of another kind; undefined for an access token. */
+export function otherKindClaim(claims: Claims): string | undefined {
+  return OTHER_KINDS.find(([claim, ...values]) => values.includes(claimAt(claims, [claim])))?.[0];
+}
 
 /**
  * The strict check before any cryptography (contract A5): what is signed has one spelling only, without padding, white
@@ -57,16 +81,16 @@ export function readToken(compact: string): UnverifiedToken | MalformedToken {
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(parameters, name))) {
     return refuse('header-parameter', keyId, parameters);
   }
-  if (Object.hasOwn(parameters, 'typ') && !isAcceptedType(parameters.typ))
-    return refuse('kind', keyId, parameters);
+  const type = Object.hasOwn(parameters, 'typ') ? readType(parameters.typ) : undefined;
+  if (Object.hasOwn(parameters, 'typ') && type === undefined) return refuse('kind', keyId, parameters);
   const algorithm = Object.hasOwn(parameters, 'alg') ? readAlgorithm(parameters.alg) : undefined;
   if (algorithm === undefined) return refuse('algorithm', keyId, parameters);
 
   const claims = readObject(payload);
   if (claims === undefined) return refuse('claims-form', keyId, parameters);
-  if (OTHER_KINDS.has(claimAt(claims, ['typ']))) return refuse('kind', keyId, parameters, claims);
+  if (otherKindClaim(claims) !== undefined) return refuse('kind', keyId, parameters, claims);
   const signingInput = compact.slice(0, compact.lastIndexOf('.'));
-  return { signingInput, signature, algorithm, keyId, claims };
+  return { signingInput, signature, algorithm, keyId, type, claims };
 }
 
 function refuse(code: RefusalCode, keyId?: string, header?: Header, claims?: Claims): MalformedToken {
@@ -90,8 +114,4 @@ function readObject(bytes: Buffer): Record<string, unknown> | undefined {
   if (!isUtf8(bytes)) return undefined;
   const parsed = parseJson(bytes.toString('utf8'), { uniqueNames: true });
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined;
-}
-
-function isAcceptedType(typ: unknown): boolean {
-  return typeof typ === 'string' && ACCEPTED_TYPES.has(typ.toLowerCase());
 }

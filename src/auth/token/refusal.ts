@@ -14,6 +14,7 @@ const DESCRIPTIONS = {
   signature: 'The signature of the token is invalid',
   issuer: 'The issuer of the token is not accepted',
   audience: 'The token is for another audience',
+  'required-claim': 'The token does not have the required claims',
   'expiration-missing': 'The token has no expiration time',
   'time-form': 'The token has a time that is not a number',
   expired: 'The token expired',
@@ -27,6 +28,8 @@ export interface Refusal {
   readonly code: RefusalCode;
   /** Numeric Date (seconds since 1970, RFC 7519 §2) from which a token is no longer, or not yet, valid. */
   readonly time?: number;
+  /** The name of the required claim that the token lacks, from the setting: for the log, not for the answer. */
+  readonly claim?: string;
 }
 
 /** 9999-12-31T23:59:59Z. Later or negative times have no spelling of four-digit years. */

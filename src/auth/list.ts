@@ -1,0 +1,39 @@
+/** What may stand in an entry in place of the character, which would end the entry, the setting or the name in it. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  '%2C': ',',
+  '%3D': '=',
+  '%25': '%',
+  '%20': ' ',
+  '%23': '#',
+};
+
+const ESCAPE = /%(?:2C|3D|25|20|23)/g;
+
+/**
+ * The entries of a comma-separated setting in their order, and those that are malformed, as they are written (contract
+ * A13): empty, with white space around them, or refused by `parse`, which gets an entry before it is decoded.
+ */
+export function readList<Entry>(
+  text: string,
+  parse: (entry: string) => Entry | undefined,
+): { readonly entries: readonly Entry[]; readonly malformed: readonly string[] } {
+  const entries: Entry[] = [];
+  const malformed: string[] = [];
+  for (const written of text.split(',')) {
+    const entry = isBare(written) ? parse(written) : undefined;
+    if (entry === undefined) malformed.push(written);
+    else entries.push(entry);
+  }
+  return { entries, malformed };
+}
+
+/** Whether a text has something in it, and no white space around it. */
+export function isBare(text: string): boolean {
+  return text !== '' && text === text.trim();
+}
+
+/** An entry with its escapes decoded once; undefined where a `%` begins none. */
+export function decodeEntry(entry: string): string | undefined {
+  if (entry.replaceAll(ESCAPE, '').includes('%')) return undefined;
+  return entry.replaceAll(ESCAPE, (written) => ESCAPES[written] ?? written);
+}

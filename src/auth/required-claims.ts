@@ -1,0 +1,41 @@
+import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './identity.ts';
+import { decodeEntry, isBare } from './list.ts';
+
+/** What a claim of every token must be (contract A14). */
+export interface RequiredClaim {
+  /** As the setting has it. */
+  readonly name: string;
+  readonly path: ClaimPath;
+  /** Undefined: the claim must not be there. */
+  readonly value: string | undefined;
+}
+
+/**
+ * An entry `name=value` or `!name`; undefined when it is malformed. So is a mistake that would make a `!name` hold for
+ * every token: a second `!` (a claim of such a name is written as a JSON Pointer), or a comment behind the name.
+ */
+export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
+  const isForbidden = entry.startsWith('!');
+  const [name = '', ...values] = entry.slice(isForbidden ? 1 : 0).split('=');
+  if (values.length !== (isForbidden ? 0 : 1) || /^!|\s#/.test(name)) return undefined;
+  if (![name, ...values].every(isBare)) return undefined;
+  const decoded = decodeEntry(name);
+  const path = decoded === undefined ? undefined : parseClaimPath(decoded);
+  const value = decodeEntry(values[0] ?? '');
+  if (path === undefined || value === undefined) return undefined;
+  return { name, path, value: isForbidden ? undefined : value };
+}
+
+/** Whether the claims have it, or a list with it; a list in a list says nothing. A claim that is null is there. */
+export function hasRequiredClaim(claims: Claims, { path, value }: RequiredClaim): boolean {
+  const claim = claimAt(claims, path);
+  if (value === undefined) return claim === undefined;
+  const members: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return members.some((member) => textOf(member) === value);
+}
+
+/** A larger integer may be another one than the token has: JSON numbers beyond 2^53 are rounded (RFC 8259 §6). */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'boolean' || Number.isSafeInteger(value) ? JSON.stringify(value) : undefined;
+}
