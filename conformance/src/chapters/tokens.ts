@@ -88,13 +88,17 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([sign({ exp: now - 31 }), sign({ nbf: now + 60 })]);
   });
 
-  it('A5 · typ is absent, JWT or at+jwt, and the claim typ names no other kind', async () => {
+  it('A5 · typ is absent, JWT or at+jwt, and no claim names another kind', async () => {
     const good = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/jwt', 'application/at+jwt'];
     await accepted(good.map((typ) => sign({}, { typ })));
     const others = ['', 'id+jwt', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', 'JOSE', 'at', 5, null, ['JWT']];
     await refused(others.map((typ) => sign({}, { typ })));
-    await accepted([sign({ typ: 'Bearer' })]);
+    await accepted(
+      [{ typ: 'Bearer' }, { token_use: 'access', tokenType: 'access-token' }].map((claims) => sign(claims)),
+    );
     await refused(['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => sign({ typ })));
+    const marks = [{ token_use: 'id' }, { tokenType: 'refresh-token' }, { TokenType: 'refresh-token' }];
+    await refused(marks.map((claims) => sign(claims)));
   });
 
   it('A5 · a header that brings its own key, extension or compression is refused', async () => {

@@ -2,12 +2,13 @@ import { deflateRawSync } from 'node:zlib';
 import { AUDIENCE, forge, ISSUER } from '../forge.ts';
 import { changedClaims, claims, claimsText, type Row } from './row.ts';
 
-/** What Keycloak writes into the payload, whatever the header says. */
-export const otherKinds: readonly Row[] = ['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => [
-  'A5, RFC 8725 §3.12',
-  `the claim typ "${typ}"`,
-  claims({ typ }),
-]);
+/** What Keycloak, Amazon Cognito and Casdoor write into the payload, whatever the header says. */
+export const otherKinds: readonly Row[] = [
+  ...['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => ({ typ })),
+  { token_use: 'id' },
+  { tokenType: 'refresh-token' },
+  { TokenType: 'refresh-token' },
+].map((kind) => ['A5, RFC 8725 §3.12', `the claim ${JSON.stringify(kind)}`, claims(kind)]);
 
 export const brokenClaims: readonly Row[] = [
   ['RFC 7519 §7.2', 'claims that are no JSON', changedClaims(() => 'role=editor')],
