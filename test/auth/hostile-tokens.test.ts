@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
-import { draft } from './forge.ts';
+import type { Header } from '../../src/auth/token/read-token.ts';
+import { AUDIENCE, draft } from './forge.ts';
 import { claimsText } from './hostile/row.ts';
 import { HOSTILE } from './hostile-tokens.ts';
-import { issuerKeys, secretKeys, TRUST } from './trust.ts';
+import { issuerKeys, secretKeys, TRUST, verdictsWith } from './trust.ts';
 
 const trusts = {
   issuer: { ...TRUST, keys: issuerKeys(), now: Date.now },
@@ -40,6 +42,45 @@ for (const { rule, what, says, token, keys } of HOSTILE) {
     const [, description = ''] = form.exec(challenge) ?? [];
     if (typeof says === 'string') assert.equal(description, says, challenge);
     else assert.match(description, says, challenge);
+  });
+}
+
+/** Each setting of an issuer's tokens, and the twins that are still good under it. */
+const SETTINGS: readonly (readonly [string, Partial<Trust>, admits?: (header: Header) => boolean])[] = [
+  ['several audiences', { audiences: ['other-service', AUDIENCE] }],
+  ['an audience claim', { audienceClaim: ['aud'] }],
+  ['an audience claim that every token has', { audiences: [AUDIENCE, 'ada'], audienceClaim: ['sub'] }],
+  [
+    'required claims',
+    {
+      requiredClaims: [
+        { name: 'sub', path: ['sub'], value: 'ada' },
+        { name: 'nonce', path: ['nonce'], value: undefined },
+      ],
+    },
+  ],
+  ['another name for the role', { claims: { editorRoles: ['Todo-editors'] } }],
+  ['a type of token', { tokenType: 'jwt' }, ({ typ }) => /^(?:application\/)?jwt$/i.test(String(typ))],
+  [
+    'the type of access tokens',
+    { tokenType: 'at+jwt' },
+    ({ typ }) => /^(?:application\/)?at\+jwt$/i.test(String(typ)),
+  ],
+];
+
+for (const [what, setting, admits = () => true] of SETTINGS) {
+  test(`A5, A13 to A15 · with ${what}, hostile tokens stay refused and their twins good`, async () => {
+    const verdicts = {
+      issuer: verdictsWith(issuerKeys(), setting),
+      secret: verdictsWith(secretKeys(), setting),
+    };
+    for (const { twin, token, keys, says } of HOSTILE) {
+      const header = JSON.parse(Buffer.from(twin.split('.')[0] ?? '', 'base64url').toString());
+      assert.equal((await verdicts[keys](twin)) === 'accepted', admits(header), twin);
+      // For a claim in the place of an audience, a token may have none.
+      if (setting.audienceClaim?.[0] === 'sub' && says === 'The token is for another audience') continue;
+      assert.notEqual(await verdicts[keys](token), 'accepted', token);
+    }
   });
 }
 
