@@ -35,7 +35,11 @@ async function shownConfiguration(claimsOf: () => object) {
  */
 async function startProvider(...published: readonly ReturnType<typeof providerKey>[]) {
   let answer: RequestListener = down;
-  const server = createServer((request, response) => answer(request, response));
+  let timesKeysWereAsked = 0;
+  const server = createServer((request, response) => {
+    if (request.url === '/jwks') timesKeysWereAsked += 1;
+    answer(request, response);
+  });
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   let granted: readonly string[] = [];
   const shown = await shownConfiguration(() => ({ name: 'Ada', realm_access: { roles: granted } }));
@@ -61,6 +65,7 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
     stop() {
       answer = down;
     },
+    timesKeysWereAsked: () => timesKeysWereAsked,
     /** A team's two settings, the claim of its roles, and times short enough for a test. */
     settings: {
       TODO_AUTH_ISSUER: issuer,
@@ -173,6 +178,43 @@ test('keys rotate without a restart: the new one is found, the one that left is 
   assert.equal((await read(fresh)).status, 200);
   assert.equal((await read(unseen)).status, 200);
   assert.equal(told(), before + 1);
+});
+
+test('A7 · 20 busy clients lose no fresh token when the provider changes its key and not the kid, which costs one fetch', async () => {
+  await using provider = await startProvider(providerKey('main'));
+  const env = {
+    ...provider.settings,
+    TODO_AUTH_KEYS_COOLDOWN_SECONDS: '3600',
+    TODO_AUTH_KEYS_REFRESH_SECONDS: '86400',
+  };
+  await using service = await startService({ env });
+  const { read } = callerOf(service.baseUrl);
+  const old = await provider.token('editor');
+  assert.equal((await onceThereAreKeys(() => read(old))).status, 200);
+  const asked = provider.timesKeysWereAsked();
+
+  let isChanged = false;
+  let stops = false;
+  const fresh: number[] = [];
+  const busy = Array.from({ length: 20 }, async () => {
+    while (!stops) {
+      const isFresh = isChanged;
+      const token = await provider.token('editor');
+      const [{ status }] = await Promise.all([read(token), read(old)]);
+      if (isFresh) fresh.push(status);
+    }
+  });
+  await pause(200);
+  provider.restart(providerKey('main'));
+  isChanged = true;
+  while (fresh.length < 100) await pause(20);
+  stops = true;
+  await Promise.all(busy);
+  assert.deepEqual(new Set(fresh), new Set([200]));
+  assert.equal(provider.timesKeysWereAsked(), asked + 1);
+  const refused = await read(old);
+  assert.equal(refused.status, 401);
+  assert.match(refused.headers.get('www-authenticate') ?? '', /"The signature of the token is invalid"$/);
 });
 
 test('Order 3 · a provider that is down at start makes tokens wait with 503, and recovers by itself', async () => {
