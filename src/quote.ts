@@ -43,7 +43,10 @@ export function shellWord(text: string): string {
 
 /** JSON in which nothing moves a terminal's cursor or turns the direction of writing. */
 export function quoteJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/\p{C}/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
+  return escapeHidden(JSON.stringify(value));
+}
+
+/** A text of others, with an escape for each character that does not show. */
+export function escapeHidden(text: string): string {
+  return text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

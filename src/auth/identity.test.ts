@@ -8,6 +8,46 @@ test('A10 · a configured role claim replaces both default ones', () => {
   assert.deepEqual(readIdentity(claims, { role: ['realm_access', 'roles'] }).roles, ['reader']);
 });
 
+/** Values of a claim, and the roles that they are when it is configured. */
+const ROLES: readonly (readonly [unknown, readonly string[]])[] = [
+  ['editor', ['editor']],
+  [['editor', 7, null, ['reader'], { editor: true }], ['editor']],
+  [{ editor: true }, ['editor']],
+  [{ editor: { '260': 'acme.example.org' }, reader: true }, ['editor', 'reader']],
+  [{ editor: { '': null } }, ['editor']],
+  [JSON.parse('{"__proto__": true}'), ['__proto__']],
+  [JSON.parse('{"__proto__": {"editor": true}}'), ['__proto__']],
+  ...[false, null, {}, [], ['x'], 'true', '', 1, 'editor'].map((value) => [{ editor: value }, []] as const),
+  [{}, []],
+  [7, []],
+  [null, []],
+];
+
+for (const [claim, roles] of ROLES) {
+  test(`A10 · a configured claim ${JSON.stringify(claim)} has the roles [${roles}]`, () => {
+    assert.deepEqual(readIdentity({ a: { b: claim } }, { role: ['a', 'b'] }).roles, roles);
+    assert.deepEqual(readIdentity({ roles: claim }, { role: ['roles'] }).roles, roles);
+  });
+}
+
+test('A10 · an object in the claims that are read by default is no role', () => {
+  const claims = { role: { editor: true }, roles: { editor: { org: 'a' } } };
+  assert.deepEqual(readIdentity(claims, {}).roles, []);
+});
+
+test('A10 · what the provider calls editor is that role, compared exactly, and editor itself means nothing then', () => {
+  const editorRoles = ['CN=Editors,OU=Groups', 'Todo-editors'];
+  const rolesOf = (roles: unknown) => readIdentity({ roles }, { editorRoles }).roles;
+  assert.deepEqual(rolesOf(['reader', 'Todo-editors']), ['reader', 'editor']);
+  assert.deepEqual(rolesOf('CN=Editors,OU=Groups'), ['editor']);
+  assert.deepEqual(rolesOf(['editor', 'todo-editors', 'CN=Editors', ' Todo-editors']), [
+    'todo-editors',
+    'CN=Editors',
+    ' Todo-editors',
+  ]);
+  assert.deepEqual(readIdentity({ roles: 'editor' }, { editorRoles: ['admin', 'editor'] }).roles, ['editor']);
+});
+
 test('A9 · a configured name claim replaces both default ones', () => {
   const claims = { name: 'Ada', unique_name: 'ada', email: 'ada@example.org' };
   assert.equal(readIdentity(claims, { name: ['email'] }).name, 'ada@example.org');

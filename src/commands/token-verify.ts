@@ -78,6 +78,7 @@ const VERDICTS: Readonly<Record<Examination['verdict'], string>> = {
 };
 
 function describe({ verdict, lines: said }: Examination): string {
-  const lines = said.map(({ check, result, detail }) => `${MARKS[result]}${check.padEnd(10)} ${detail}`);
+  const width = Math.max(10, ...said.map(({ check }) => check.length));
+  const lines = said.map(({ check, result, detail }) => `${MARKS[result]}${check.padEnd(width)} ${detail}`);
   return `${[...lines, VERDICTS[verdict]].join('\n')}\n`;
 }

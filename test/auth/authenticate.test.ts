@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Authentication } from '../../src/auth/admit.ts';
-import { authenticateWith } from '../../src/auth/admit.ts';
+import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
 import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import { draft, forge, jwkOf, type KeyName, publicKey, STRANGERS, signer } from './forge.ts';
 import { issuerKeys, secretKeys, TRUST, usable } from './trust.ts';
 
@@ -118,6 +119,78 @@ test('a remembered token costs one look at the clock until it expires', async ()
   now = (exp + 30) * 1000;
   assert.equal((await authenticate(authorization)).code, 'expired');
 });
+
+test('A10, A14 · claims are read once for each token, not for each request', async () => {
+  let looks = 0;
+  const path = ['team'];
+  const required = { name: 'team', path, value: 'a' };
+  const counted = new Proxy(required, {
+    get(target, name) {
+      if (name === 'path') looks += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  const claims = { editorRoles: ['Todo-editors'] };
+  const trust = { ...TRUST, claims, requiredClaims: [counted], keys: issuerKeys(), now: Date.now };
+  const authenticate = authenticateWith(trust);
+  const token = forge(draft('p256', { claims: { team: 'a', role: 'Todo-editors' } }));
+  const answers = [1, 2, 3].map(() => authenticate(`Bearer ${token}`));
+  assert.equal(looks, 1);
+  assert.equal(new Set(answers).size, 1);
+  const [answer] = answers;
+  assert.ok(answer && 'identity' in answer && canWriteTodos(answer.identity));
+});
+
+/** Audiences, and the claim in the place of `aud`. */
+const FOR_CLIENT = { audiences: ['web', 'api://todo'], audienceClaim: ['client_id'] };
+
+/** Claims, and whether they are for one of these audiences. */
+const FOR_WHOM: readonly (readonly [Partial<Trust>, object, boolean])[] = [
+  [{ audiences: ['a', 'b'] }, { aud: 'b' }, true],
+  [{ audiences: ['a', 'b'] }, { aud: ['x', 'a'] }, true],
+  [{ audiences: ['a', 'b'] }, { aud: 'a,b' }, false],
+  [{ audiences: ['a', 'b'] }, { aud: ['x'] }, false],
+  [{ audiences: ['a', 'b'] }, { aud: ['a', ['b']] }, false],
+  [{ audiences: ['a', 'b'] }, { aud: undefined, client_id: 'a' }, false],
+  [FOR_CLIENT, { aud: undefined, client_id: 'web' }, true],
+  [FOR_CLIENT, { aud: undefined, client_id: ['x', 'api://todo'] }, true],
+  [FOR_CLIENT, { aud: ['api://todo', 'x'], client_id: 'web' }, true],
+  [FOR_CLIENT, { aud: 'web' }, false],
+  [FOR_CLIENT, { aud: 'x', client_id: 'web' }, false],
+  [FOR_CLIENT, { aud: null, client_id: 'web' }, false],
+  [FOR_CLIENT, { aud: '', client_id: 'web' }, false],
+  [FOR_CLIENT, { aud: [], client_id: 'web' }, false],
+  [FOR_CLIENT, { aud: {}, client_id: 'web' }, false],
+  [FOR_CLIENT, { aud: undefined, client_id: 'WEB' }, false],
+  [FOR_CLIENT, { aud: undefined, client_id: { web: true } }, false],
+  [FOR_CLIENT, { aud: undefined, client_id: [] }, false],
+  [FOR_CLIENT, { aud: undefined, client_id: ['web', 7] }, false],
+  [{ audiences: ['7'], audienceClaim: ['org_id'] }, { aud: undefined, org_id: 7 }, false],
+  [{ audiences: ['a'], audienceClaim: ['o', 'id'] }, { aud: undefined, o: { id: 'a' } }, true],
+  [{ audiences: ['a'], audienceClaim: ['o', '0'] }, { aud: undefined, o: ['a'] }, true],
+];
+
+for (const [trust, claims, isFor] of FOR_WHOM) {
+  test(`A13 · with ${JSON.stringify(trust)}, ${JSON.stringify(claims)} is for ${isFor ? 'this service' : 'others'}`, async () => {
+    const { code } = await authenticateWith({ ...TRUST, ...trust, keys: issuerKeys(), now: Date.now })(
+      `Bearer ${forge(draft('p256', { claims }))}`,
+    );
+    assert.equal(code, isFor ? 'accepted' : 'audience');
+  });
+}
+
+for (const [tokenType, good, others] of [
+  ['at+jwt', ['at+jwt', 'AT+JWT', 'application/at+jwt'], ['JWT', 'jwt', 'application/jwt', undefined]],
+  ['jwt', ['JWT', 'application/jwt'], ['at+jwt', undefined]],
+] as const) {
+  test(`A5 · where ${tokenType} is asked for, every other type is another kind, and so is none`, async () => {
+    const authenticate = authenticateWith({ ...TRUST, tokenType, keys: issuerKeys(), now: Date.now });
+    const codeOf = async (typ: string | undefined) =>
+      (await authenticate(`Bearer ${forge(draft('p256', { header: { typ } }))}`)).code;
+    for (const typ of good) assert.equal(await codeOf(typ), 'accepted', typ);
+    for (const typ of others) assert.equal(await codeOf(typ), 'kind', String(typ));
+  });
+}
 
 test('a token whose key leaves the set while it is verified is refused', async () => {
   let set = issuerKeys().current();

@@ -63,6 +63,43 @@ test('the claims of a token are those of the specification and the flags', async
   assert.match(jti, /^[0-9a-f-]{36}$/);
 });
 
+test('A15 · a token of an issuer has the first audience, in the claim that is named, and the type that is asked for', async () => {
+  const env = {
+    ...ISSUER,
+    TODO_AUTH_SECRET_FILE: SECRET_FILE,
+    TODO_AUTH_AUDIENCE: 'first%2C1,second',
+    TODO_AUTH_AUDIENCE_CLAIM: '/o/id',
+    TODO_AUTH_EDITOR_ROLE: 'Todo-editors',
+    TODO_AUTH_REQUIRED_CLAIMS: '/o/rol=x,!at_hash',
+    TODO_AUTH_TOKEN_TYPE: 'at+jwt',
+  };
+  const args = ['--output', 'json', '--claim', 'o={"rol":"x","id":"y"}', '--role', 'Todo-editors'];
+  const { code, stdout, stderr } = await create(args, env);
+  assert.equal(code, 0, stderr);
+  const { header, claims, token } = JSON.parse(stdout);
+  assert.deepEqual(claims.o, { rol: 'x', id: 'first,1' });
+  assert.equal('aud' in claims, false);
+  assert.equal(header.typ, 'at+jwt');
+  const verified = await verify([], token, env);
+  assert.equal(verified.code, 0, verified.stdout);
+  assert.match(verified.stdout, /^ok {5}.*may write +yes$/m);
+  const two = await create(['--output', 'json'], { ...env, TODO_AUTH_AUDIENCE_CLAIM: '' });
+  assert.equal(JSON.parse(two.stdout).claims.aud, 'first,1');
+});
+
+test('A15 · a development token is taken whatever settings of an issuer say, but for its issuer', async () => {
+  const env = {
+    TODO_AUTH_AUDIENCE_CLAIM: 'client_id',
+    TODO_AUTH_REQUIRED_CLAIMS: 'token_use=access',
+    TODO_AUTH_EDITOR_ROLE: 'Todo-editors',
+    TODO_AUTH_TOKEN_TYPE: 'at+jwt',
+  };
+  const { code, stdout } = await verify(['--environment', 'development', ...DATA], TOKEN, env);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^ok {5}may write {2}yes$/m);
+  assert.doesNotMatch(stdout, /required|audience claim|type/);
+});
+
 for (const [args, says] of [
   [['create', '--nmae', 'ada'], /--nmae.*\nRun "todo-service token create --help" for the flags\.\n$/],
   [

@@ -114,6 +114,40 @@ test('the line of a refused token has the traceId of its 401, whatever the verdi
   assert.equal(list.lines(/^token-refused$/).length, REFUSED_TOKENS.length);
 });
 
+test('A14 · the line of a token that lacks a required claim names it by the setting, and has no value of the token', async () => {
+  await using folder = await temporaryFolder();
+  const TODO_AUTH_KEYS_FILE = await folder.write('keys.json', JSON.stringify(jwks()));
+  const trust = { TODO_AUTH_ISSUER: ISSUER, TODO_AUTH_AUDIENCE: AUDIENCE };
+  const required = 'token_use=access,!nonce,/o/id=org%2C1,%25=b';
+  const env = {
+    ...trust,
+    TODO_AUTH_KEYS_FILE,
+    TODO_AUTH_SECRET_FILE: '',
+    TODO_AUTH_REQUIRED_CLAIMS: required,
+  };
+  await using list = await startList({ logLevel: 'debug', env });
+  const good = { token_use: 'access', o: { id: ['org_2', 'org,1'] }, '%': 'b' };
+  const send = (claims: object) =>
+    list.send('GET /todos', { token: forge(draft('p256', { claims: { ...good, ...claims } })) });
+  assert.equal((await send({})).status, 200);
+  for (const [claims, claim] of [
+    [{ token_use: 's3cr3t' }, 'token_use'],
+    [{ nonce: 's3cr3t' }, 'nonce'],
+    [{ o: { id: 's3cr3t' } }, '/o/id'],
+    [{ '%': 's3cr3t' }, '%25'],
+  ] as const) {
+    const { status, headers } = await send(claims);
+    assert.equal(status, 401);
+    assert.equal(
+      headers.find(([name]) => name.toLowerCase() === 'www-authenticate')?.[1],
+      'Bearer realm="todo-service", error="invalid_token", error_description="The token does not have the required claims"',
+    );
+    const { code, claim: named, kid } = list.lines(/^token-refused$/).at(-1) ?? {};
+    assert.deepEqual([code, named, kid], ['required-claim', claim, 'p256']);
+  }
+  assert.doesNotMatch(list.log.join(''), /s3cr3t/);
+});
+
 test('a long key id is cut in the line of a refused token', async () => {
   await using list = await startList({ logLevel: 'debug' });
   const token = forge(draft(), { header: { alg: 'ES256', kid: 'k'.repeat(5000) } });

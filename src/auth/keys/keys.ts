@@ -27,6 +27,8 @@ export interface Keys extends AsyncDisposable {
 interface KeyFigures {
   readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
   readonly lastSucceeded: boolean;
+  /** Why the last one brought no keys, for people; undefined when it brought some, or there was none yet. */
+  readonly lastFailure?: string | undefined;
 }
 
 /** Keys that stay what they are until the process ends. */
@@ -46,7 +48,7 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
  */
 export function currentKeys(source: string, tell: Tell) {
   let keys: KeySet | undefined;
-  let failing = false;
+  let failure: string | undefined;
   let reported = new Set<string>();
   const attempts = { read: 0, unusable: 0, failed: 0 };
 
@@ -61,8 +63,8 @@ export function currentKeys(source: string, tell: Tell) {
   function fail(reason: string): false {
     const consequence = keys === undefined ? 'no token can be verified' : 'known keys stay in force';
     const first = { message: `no keys from ${source}, ${consequence}` };
-    tell({ event: 'keys-unavailable', source, reason }, failing ? { level: 'debug' } : first);
-    failing = true;
+    tell({ event: 'keys-unavailable', source, reason }, failure === undefined ? first : { level: 'debug' });
+    failure = reason;
     return false;
   }
 
@@ -71,7 +73,10 @@ export function currentKeys(source: string, tell: Tell) {
     figures: {
       attempts,
       get lastSucceeded() {
-        return !failing;
+        return failure === undefined;
+      },
+      get lastFailure() {
+        return failure;
       },
     } satisfies KeyFigures,
     /** Puts in force what an attempt brought; a failure leaves the known keys. True when it brought keys. */
@@ -83,8 +88,8 @@ export function currentKeys(source: string, tell: Tell) {
       attempts[loaded.fault === undefined ? 'read' : 'unusable'] += 1;
       report(loaded.skipped);
       if (loaded.fault !== undefined) return fail(loaded.fault);
-      if (failing) tell({ event: 'keys-available', source });
-      failing = false;
+      if (failure !== undefined) tell({ event: 'keys-available', source });
+      failure = undefined;
       if (keys !== undefined && sameKeys(keys, loaded.keys)) return true;
       const said = keys === undefined ? ({ level: 'debug' } as const) : {};
       keys = loaded.keys;

@@ -1,4 +1,4 @@
-import { quoteJson } from '../../quote.ts';
+import { escapeHidden, quoteJson } from '../../quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
 import { type Claims, claimAt, providerRoles, readIdentity } from '../identity.ts';
@@ -47,8 +47,7 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
       verdict = 'unavailable';
-      const detail = `no keys could be had from ${trust.keys.describe()}${explainShared(token)}`;
-      lines.push(line('key', 'failed', detail));
+      lines.push(line('key', 'failed', explainNoKeys(token, trust.keys)));
       lines.push(notReached('signature'));
       continue;
     }
@@ -154,6 +153,12 @@ function line(check: Line['check'], result: Line['result'], detail: string): Lin
 
 function notReached(check: Line['check']): Line {
   return line(check, 'unknown', 'not reached');
+}
+
+function explainNoKeys(token: UnverifiedToken, keys: Keys): string {
+  const reason = keys.figures?.lastFailure;
+  const because = reason === undefined ? '' : `: ${escapeHidden(reason)}`;
+  return `no keys could be had from ${keys.describe()}${because}${explainShared(token)}`;
 }
 
 /** Which keys there are, where none fits. */
