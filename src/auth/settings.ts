@@ -162,7 +162,8 @@ function readTokenType(settings: Settings): TokenType | undefined {
   const text = settings.read('TODO_AUTH_TOKEN_TYPE');
   const type = readType(text);
   if (text !== undefined && type === undefined) {
-    settings.refuse('TODO_AUTH_TOKEN_TYPE', 'must be the "typ" of tokens, "at+jwt" or "JWT"');
+    const wanted = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
+    settings.refuse('TODO_AUTH_TOKEN_TYPE', wanted, quoteJson(text));
   }
   return type;
 }
@@ -224,7 +225,8 @@ function readClaim(
   if (value === undefined) return undefined;
   const path = parseClaimPath(value);
   if (path === undefined) {
-    settings.refuse(variable, 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"');
+    const wanted = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
+    settings.refuse(variable, wanted, quoteJson(value));
   }
   return path;
 }

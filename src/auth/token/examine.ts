@@ -109,7 +109,7 @@ const LONG_LIFETIME = 3600;
 function explainLifetime({ exp, iat, nbf }: Times, now: number): string {
   const begin = iat ?? nbf ?? now;
   if (typeof exp !== 'number' || typeof begin !== 'number' || exp - begin <= LONG_LIFETIME) return '';
-  return `; it lives for ${Math.round(exp - begin)} s, more than an hour, and nobody can end it sooner`;
+  return `; it lives for ${Math.ceil(exp - begin)} s, more than an hour, and nobody can end it sooner`;
 }
 
 const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
@@ -173,7 +173,7 @@ function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys
   if (token.algorithm.startsWith('HS') && arePublic) {
     return `${detail}: a provider publishes no key for HMAC; let it sign with RS256 or ES256`;
   }
-  if (known.length === 0) return `${detail}: there are none${explainShared(token)}`;
+  if (known.length === 0) return `${detail}: there are none`;
   return `${detail}: there is ${known.join('; ')}`;
 }
 

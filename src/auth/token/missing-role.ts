@@ -84,12 +84,13 @@ function explainNear(candidates: readonly Candidate[], { editorRoles }: Identity
 /** RFC 9562 §4: Entra ID names groups so. */
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Another case, a path, a prefix, or `editor` where another role is meant. */
+/** Another case, a path, a prefix, a distinguished name (RFC 4514), or `editor` where another role is meant. */
 function isNear(role: string, editorRoles: readonly string[]): boolean {
   const text = role.trim().toLowerCase();
   return ['editor', ...editorRoles].some((editorRole) => {
     const wanted = editorRole.toLowerCase();
-    return text === wanted || [':', '/', '\\'].some((mark) => text.endsWith(`${mark}${wanted}`));
+    if (text === wanted || text.startsWith(`cn=${wanted},`)) return true;
+    return [':', '/', '\\'].some((mark) => text.endsWith(`${mark}${wanted}`));
   });
 }
 

@@ -1,0 +1,413 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { canWriteTodos } from '../../src/auth/admit.ts';
+import { claimAt, type IdentityClaims, parseClaimPath, readIdentity } from '../../src/auth/identity.ts';
+import { examineToken } from '../../src/auth/token/examine.ts';
+import { explainMissingRole } from '../../src/auth/token/missing-role.ts';
+import { draft, forge } from './forge.ts';
+import { issuerKeys, TRUST } from './trust.ts';
+
+const keys = issuerKeys();
+
+/** What is said of a role that is missing. */
+function adviceOn(claims: object, from: IdentityClaims = {}): string {
+  return explainMissingRole(JSON.parse(JSON.stringify(claims)), from);
+}
+
+function proposed(said: string): readonly string[] {
+  return Array.from(said.matchAll(/TODO_AUTH_ROLE_CLAIM=("[^"]*")/g), ([, pointer = '']) =>
+    JSON.parse(pointer),
+  );
+}
+
+/** Claims by their path in which `editor` may be, and the pointer to it. */
+const PROPOSED: readonly (readonly [readonly string[], string])[] = [
+  [['groups'], '/groups'],
+  [['group'], '/group'],
+  [['permissions'], '/permissions'],
+  [['entitlements'], '/entitlements'],
+  [['Roles'], '/Roles'],
+  [['cognito:groups'], '/cognito:groups'],
+  [['https://todo.example/roles'], '/https:~1~1todo.example~1roles'],
+  [
+    ['http://schemas.microsoft.com/ws/2008/06/identity/claims/role'],
+    '/http:~1~1schemas.microsoft.com~1ws~12008~106~1identity~1claims~1role',
+  ],
+  [['urn:zitadel:iam:org:project:roles'], '/urn:zitadel:iam:org:project:roles'],
+  [['https://todo.example/claims#roles'], '/https:~1~1todo.example~1claims#roles'],
+  [['https://custom.example.org/roles'], '/https:~1~1custom.example.org~1roles'],
+  [['realm_access', 'roles'], '/realm_access/roles'],
+  [['resource_access', 'todo', 'roles'], '/resource_access/todo/roles'],
+  [['app_metadata', 'role'], '/app_metadata/role'],
+  [['public_metadata', 'roles'], '/public_metadata/roles'],
+  [['trusted_metadata', 'role'], '/trusted_metadata/role'],
+  [['metadata', 'user', 'role'], '/metadata/user/role'],
+  [['ext', 'roles'], '/ext/roles'],
+];
+
+/** Claims in which nothing is said of `editor`. */
+const NEVER: readonly (readonly string[])[] = [
+  ...[
+    'preferred_username',
+    'nickname',
+    'name',
+    'sub',
+    'email',
+    'environment',
+    'scope',
+    'scp',
+    'aud_role',
+    'parole',
+  ],
+  ...[
+    'paroles',
+    'requested_role',
+    'requested_roles',
+    'requestedRole',
+    'requested-role',
+    'requested:role',
+    'desired_role',
+  ],
+  ...[
+    'custom:role',
+    'custom:roles',
+    'custom:groups',
+    'CUSTOM:role',
+    'dev:custom:role',
+    'urn:custom:roles',
+    'customRole',
+  ],
+  ...[
+    'custom_role',
+    'user_role',
+    'roleplay',
+    'groupies',
+    'subgroup',
+    'role_',
+    'roles ',
+    'rоle',
+    'permission',
+    'wids',
+  ],
+  ...[
+    'https://todo.example/user_metadata/role',
+    'https://todo.example/user-metadata#role',
+    'user_metadata:roles',
+  ],
+  ...[
+    'https://todo.example/requested/role',
+    'https://todo.example/roles/',
+    'roles/editor',
+    'resource_access',
+  ],
+].map((name) => [name]);
+
+/** Names of metadata that users set, as providers spell them and others might. */
+const OF_USERS = [
+  ...[
+    'user_metadata',
+    'userMetadata',
+    'UserMetadata',
+    'USER_METADATA',
+    'user-metadata',
+    'user metadata',
+    'user.metadata',
+  ],
+  ...[
+    'raw_user_meta_data',
+    'users_metadata',
+    'user_meta',
+    'https://a.example/user_metadata',
+    'urn:a:usermetadata',
+  ],
+  ...['unsafe_metadata', 'unsafeMetadata', 'unsafe-metadata', 'untrusted_metadata', 'untrustedMetadata'],
+  ...[
+    'ｕｓｅｒ_metadata',
+    'user\u2010metadata',
+    'user_\u200bmetadata',
+    'end_user_metadata',
+    'USER_META-DATA',
+  ],
+];
+
+function nested(path: readonly string[], value: unknown): object {
+  return path.reduceRight((inner, name) => ({ [name]: inner }), value as object);
+}
+
+const VALUES = ['editor', ['reader', 'editor'], { editor: true }, { editor: { org: 'a' } }];
+
+for (const [path, pointer] of PROPOSED) {
+  test(`the claim ${pointer} is proposed, with what must be so`, () => {
+    for (const value of VALUES) {
+      const said = adviceOn(nested(path, value));
+      assert.deepEqual(proposed(said), [pointer]);
+      assert.match(said, /Only the provider may be able to set that claim$/);
+    }
+  });
+}
+
+const UNDER_USERS = OF_USERS.flatMap((name) => [
+  [name, 'role'],
+  [name, 'app', 'roles'],
+  ['app', name, 'groups'],
+]);
+
+for (const path of [...NEVER, ...UNDER_USERS, ['user', 'metadata', 'role'], ['requested', 'role']]) {
+  test(`nothing is said of "editor" in ${JSON.stringify(path)}`, () => {
+    for (const value of [...VALUES, 'Editor', ['/editor'], 'reader,editor']) {
+      const said = adviceOn(nested(path, value));
+      assert.doesNotMatch(said, /editor|TODO_AUTH/i, JSON.stringify(value));
+    }
+  });
+}
+
+/** Places in a list, and members that are not granted. */
+for (const claims of [
+  { roles: [{ name: 'editor' }] },
+  { roles: [{ role: 'editor', roles: ['editor'] }] },
+  { groups: [['editor']] },
+  { realms: [{ roles: ['editor'] }] },
+  { roles: { editor: false } },
+  { roles: { editor: {} } },
+  { groups: { editor: null } },
+  { roles: { reader: 'editor' } },
+  { resource_access: { editor: { roles: ['manager'] } } },
+]) {
+  test(`nothing is said of "editor" in ${JSON.stringify(claims)}`, () => {
+    assert.doesNotMatch(adviceOn(claims), /editor|TODO_AUTH/i);
+  });
+}
+
+/** Claims in an order in which the first is not the best, and the pointer that is proposed. */
+for (const [claims, pointer] of [
+  [
+    { entitlements: 'editor', group: 'editor', groups: 'editor', x: { role: 'editor', roles: 'editor' } },
+    '/x/roles',
+  ],
+  [{ entitlements: 'editor', group: 'editor', groups: 'editor', x: { role: 'editor' } }, '/x/role'],
+  [{ entitlements: 'editor', group: 'editor', x: { y: { groups: 'editor' } } }, '/x/y/groups'],
+  [{ permissions: 'editor', x: { group: 'editor' } }, '/x/group'],
+  [{ x: { y: { roles: 'editor' } }, z: { roles: 'editor' } }, '/z/roles'],
+  [{ x: { permissions: 'editor' }, 'a:entitlements': 'editor' }, '/a:entitlements'],
+  [{ roles: 'reader', x: { groups: 'editor' }, groups: ['a'] }, '/x/groups'],
+] as const) {
+  test(`of several claims ${pointer} is proposed: ${JSON.stringify(claims)}`, () => {
+    assert.deepEqual(proposed(adviceOn(claims)), [pointer]);
+  });
+}
+
+const NEAR = 'TODO_AUTH_EDITOR_ROLE says what the provider calls "editor"';
+
+/** Claims, what is read of them, and whether a role is near to `editor`, in a claim that would be proposed. */
+const NEAR_ROLES: readonly (readonly [object, IdentityClaims, pointer: string | undefined])[] = [
+  ...[
+    'Editor',
+    'EDITOR',
+    ' editor',
+    '/editor',
+    '/todo/editor',
+    'todo:editor',
+    'acme/Editor',
+    'CORP\\editor',
+  ].flatMap((role) => [
+    [{ role }, {}, undefined] as const,
+    [{ roles: ['a', role] }, {}, undefined] as const,
+    [{ environment: role }, { role: ['environment'] }, undefined] as const,
+    [{ groups: [role] }, {}, '/groups'] as const,
+    [{ roles: { [role]: true } }, {}, '/roles'] as const,
+  ]),
+  [{ groups: ['CN=editor,OU=Groups,DC=corp'] }, { role: ['groups'] }, undefined],
+  [{ groups: ['c0ffee00-1111-2222-3333-444455556666'] }, { role: ['groups'] }, undefined],
+  [{ groups: ['C0FFEE00-1111-2222-3333-444455556666'], roles: [] }, {}, '/groups'],
+  [{ roles: ['editor'] }, { editorRoles: ['Todo-editors'] }, undefined],
+  [{ roles: ['todo-editors'] }, { editorRoles: ['Todo-editors'] }, undefined],
+];
+
+for (const [claims, from, pointer] of NEAR_ROLES) {
+  test(`a role that is near names the setting without a value: ${JSON.stringify([claims, from])}`, () => {
+    const said = adviceOn(claims, from);
+    assert.ok(said.includes(NEAR), said);
+    assert.doesNotMatch(said, /TODO_AUTH_EDITOR_ROLE=|c0ffee/i);
+    assert.deepEqual(proposed(said), pointer === undefined ? [] : [pointer]);
+  });
+}
+
+for (const [claims, from] of [
+  [{ groups: ['editors', 'co-editor', 'editorial', 'Todo-editors'] }, {}],
+  [{ roles: ['c0ffee00-1111-2222-3333-444455556666'] }, {}],
+  [{ groups: ['c0ffee00-1111-2222-3333-444455556666'] }, { role: ['groups'], editorRoles: ['x'] }],
+  [{ roles: [], groups: [] }, {}],
+] as const satisfies readonly (readonly [object, IdentityClaims])[]) {
+  test(`nothing is said of other roles: ${JSON.stringify([claims, from])}`, () => {
+    assert.equal(adviceOn(claims, from), '');
+  });
+}
+
+test('what the provider calls editor is looked for in its place', () => {
+  const from = { editorRoles: ['Todo-editors'] };
+  const said = adviceOn({ groups: ['Todo-editors'], roles: ['x'] }, from);
+  assert.deepEqual(proposed(said), ['/groups']);
+  assert.match(said, /^; "Todo-editors" stands in another claim/);
+});
+
+const NO_CLAIM = '; the token has no claim of roles: the client may have to ask for the scope "groups"';
+const OVERAGE = '; the user has more groups than Entra ID writes into a token (its overage): use app roles';
+
+for (const [claims, from, says] of [
+  [{}, {}, NO_CLAIM],
+  [{ scope: 'openid', user_metadata: { role: 'editor' } }, {}, NO_CLAIM],
+  [{ sub: 'ada' }, { role: ['realm_access', 'roles'] }, NO_CLAIM],
+  [{ hasgroups: true }, {}, OVERAGE],
+  [{ _claim_names: { groups: 'src1' }, _claim_sources: { src1: {} } }, { role: ['groups'] }, OVERAGE],
+  [{ _claim_names: { groups: 'src1' }, roles: ['reader'] }, {}, OVERAGE],
+  [{ _claim_names: { address: 'src1' }, roles: ['reader'] }, {}, ''],
+] as const satisfies readonly (readonly [object, IdentityClaims, string])[]) {
+  test(`a token without a claim of roles gets the reason: ${JSON.stringify([claims, from])}`, () => {
+    assert.equal(adviceOn(claims, from), says);
+  });
+}
+
+/** Names that claims have, of roles and of others. */
+const name = fc.constantFrom(
+  ...[
+    'role',
+    'roles',
+    'groups',
+    'permissions',
+    'a:roles',
+    'https://a/roles',
+    'custom:role',
+    'requested_role',
+    'x',
+  ],
+  ...[
+    'user_metadata',
+    'unsafeMetadata',
+    'app_metadata',
+    'editor',
+    'Editor',
+    'a/b',
+    'm~n',
+    '',
+    '__proto__',
+    '0',
+  ],
+);
+const leaf = fc.constantFrom<unknown>('editor', 'Editor', 'reader,editor', 'reader', true, null, 7, {}, []);
+const { claim } = fc.letrec<{ claim: unknown }>((tie) => ({
+  claim: fc.oneof(
+    { maxDepth: 4 },
+    leaf,
+    fc.array(tie('claim'), { maxLength: 3 }),
+    fc.dictionary(name, tie('claim'), { maxKeys: 4 }),
+  ),
+}));
+
+test('who follows the advice that "editor" stands in a claim may write, and the claim is no user\'s', () => {
+  let followed = 0;
+  fc.assert(
+    fc.property(fc.dictionary(name, claim, { maxKeys: 6 }), (made) => {
+      const claims = JSON.parse(JSON.stringify(made));
+      if (canWriteTodos(readIdentity(claims, {}))) return;
+      const said = adviceOn(claims);
+      for (const pointer of proposed(said)) {
+        const path = parseClaimPath(pointer);
+        assert.ok(path);
+        assert.match(path.at(-1) ?? '', /^(?:a:|https:\/\/a\/)?(?:roles?|groups|permissions)$/);
+        assert.doesNotMatch(pointer, /user|unsafe|custom|requested/i);
+        for (const at of path.keys()) assert.ok(!Array.isArray(claimAt(claims, path.slice(0, at))), pointer);
+        if (!said.startsWith('; "editor" ')) continue;
+        followed += 1;
+        assert.ok(canWriteTodos(readIdentity(claims, { role: path })), said);
+      }
+      assert.doesNotMatch(said, /TODO_AUTH_EDITOR_ROLE=/);
+    }),
+    { numRuns: 5000 },
+  );
+  assert.ok(followed > 200, String(followed));
+});
+
+/** The detail of a line about a token with these claims. */
+async function lineOf(check: string, claims: object, header: object = {}): Promise<string> {
+  const token = forge(draft('p256', { header, claims }));
+  const { lines } = await examineToken(token, { ...TRUST, keys, now: Date.now });
+  return lines.find((line) => line.check === check)?.detail ?? '';
+}
+
+const MUST = 'must be or contain "todo-service", received';
+
+for (const [claims, says] of [
+  ...['client_id', 'azp', 'org_id'].map(
+    (claim) =>
+      [
+        { aud: undefined, [claim]: 'web' },
+        `${MUST} nothing: ask the provider for this audience, or let TODO_AUTH_AUDIENCE_CLAIM="${claim}" have it in place of ` +
+          '"aud"; to send the ID token is no way',
+      ] as const,
+  ),
+  [{ aud: undefined }, `${MUST} nothing: ask the provider for this audience; to send the ID token is no way`],
+  [{ aud: [], client_id: 'web' }, `${MUST} []: the client has asked for no audience`],
+  [{ aud: '', client_id: 'web' }, `${MUST} "": the client has asked for no audience`],
+  [{ aud: null, client_id: 'web' }, `${MUST} null`],
+] as const) {
+  test(`the next step is said for the audience of ${JSON.stringify(claims)}`, async () => {
+    assert.equal(await lineOf('audience', claims), says);
+  });
+}
+
+const looksLike = (claim: string) =>
+  `"todo-service"; it has "${claim}": looks like an ID token; the audience is perhaps a client's id`;
+const perhaps = `it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;
+
+for (const [claims, says] of [
+  [{}, '"todo-service"'],
+  [{ at_hash: 'x' }, looksLike('at_hash')],
+  [{ c_hash: 'x' }, looksLike('c_hash')],
+  [{ nonce: null }, looksLike('nonce')],
+  [{ sid: 's' }, looksLike('sid')],
+  [{ sid: 's', scope: 'openid' }, '"todo-service"'],
+  [{ at_hash: 'x', exp: 1 }, `"todo-service"; ${perhaps}`],
+  [{ at_hash: 'x', aud: 'web' }, `${MUST} "web"; ${perhaps}`],
+  [{ nonce: 'x', aud: 'web' }, `${MUST} "web"`],
+] as const) {
+  test(`what may be an ID token is said: ${JSON.stringify(claims)}`, async () => {
+    assert.equal(await lineOf('audience', claims), says);
+  });
+}
+
+const NOW = Math.floor(Date.now() / 1000);
+const LONG = /; it lives for (\d+) s, more than an hour, and nobody can end it sooner$/;
+
+for (const [claims, seconds] of [
+  [{ iat: NOW, exp: NOW + 3600 }, undefined],
+  [{ iat: NOW, exp: NOW + 3601 }, 3601],
+  [{ iat: NOW - 86_400, exp: NOW + 60 }, 86_460],
+  [{ iat: NOW - 86_400, exp: NOW - 60 }, 86_340],
+  [{ iat: undefined, nbf: NOW, exp: NOW + 7200 }, 7200],
+  [{ iat: 'x', exp: NOW + 7200 }, undefined],
+] as const) {
+  test(`a lifetime above an hour is said: ${JSON.stringify(claims).replaceAll(String(NOW).slice(0, 5), '')}`, async () => {
+    const said = await lineOf('times', claims);
+    assert.equal(LONG.exec(said)?.[1], seconds?.toString(), said);
+  });
+}
+
+test('a token without iat and nbf has at least the lifetime that is left', async () => {
+  assert.match(await lineOf('times', { iat: undefined, exp: NOW + 86_400 }), LONG);
+});
+
+for (const claims of [
+  { token_use: 'id' },
+  { tokenType: 'refresh-token' },
+  { TokenType: 'refresh-token' },
+  { typ: 'ID' },
+]) {
+  test(`the claim that makes it another kind of token is named: ${JSON.stringify(claims)}`, async () => {
+    const [[name, value] = []] = Object.entries(claims);
+    assert.equal(
+      await lineOf('form', claims),
+      `The token is of a kind that is not accepted. Its claim "${name}" is "${value}": send the access token in its place.`,
+    );
+  });
+}
