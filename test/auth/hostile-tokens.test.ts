@@ -69,7 +69,7 @@ const SETTINGS: readonly (readonly [string, Partial<Trust>, admits?: (header: He
 ];
 
 for (const [what, setting, admits = () => true] of SETTINGS) {
-  test(`A5, A13 to A15 · with ${what}, hostile tokens stay refused and their twins good`, async () => {
+  test(`A5, A13, A14 · with ${what}, hostile tokens stay refused and their twins good`, async () => {
     const verdicts = {
       issuer: verdictsWith(issuerKeys(), setting),
       secret: verdictsWith(secretKeys(), setting),
