@@ -153,7 +153,13 @@ const UNDER_USERS = OF_USERS.flatMap((name) => [
   ['app', name, 'groups'],
 ]);
 
-for (const path of [...NEVER, ...UNDER_USERS, ['user', 'metadata', 'role'], ['requested', 'role']]) {
+for (const path of [
+  ...NEVER,
+  ...UNDER_USERS,
+  ['user', 'metadata', 'role'],
+  ['requested', 'role'],
+  ['traits', 'role'],
+]) {
   test(`nothing is said of "editor" in ${JSON.stringify(path)}`, () => {
     for (const value of [...VALUES, 'Editor', ['/editor'], 'reader,editor']) {
       const said = adviceOn(nested(path, value));

@@ -170,7 +170,11 @@ const PASTED: readonly (readonly [string, RegExp])[] = [
   ['Bearer abc', /Leave out the word "Bearer"/],
   ['"a.b.c"', /quotation marks/],
   ['a.b\n.c', /white space/],
-  ['a.b.c.d.e', /encrypted token/],
+  ['a.b.c.d.e', /an encrypted token\. Auth0 makes one when nobody has asked for an audience/],
+  [
+    'ory_at_abc.def',
+    /an opaque token of Ory Hydra, whose setting "strategies\.access_token: jwt" makes JWTs/,
+  ],
   ['opaque', /not a JWT/],
   ['a.b', /2 parts/],
   ['YWI=.b.c', /padding/],

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
+import { listen, temporaryFolder } from '../folder.ts';
 import { PROGRAM, runProgram, startService } from '../start.ts';
+import { type Draft, draft, forge, jwkOf, jwks, publicKey } from './forge.ts';
 import { callerOf } from './trust.ts';
 
 const folders = new AsyncDisposableStack();
@@ -216,6 +218,36 @@ test('token verify says 503 when the issuer cannot be reached', async () => {
   assert.match(stdout, /there are no keys: 503\.\n$/);
   assert.doesNotMatch(stderr, /[{}]/);
 });
+
+/** What an issuer publishes, the token, and why there are no keys for it. */
+const NO_KEYS: readonly (readonly [string, object, Draft, string])[] = [
+  [
+    '51 keys',
+    { keys: Array.from({ length: 51 }, (_, at) => jwkOf(publicKey('ed'), `ed-${at}`)) },
+    draft('ed'),
+    ': it must have at most 50 keys, received 51',
+  ],
+  ['more than 64 KiB', { ...jwks(), pad: 'x'.repeat(65_536) }, draft(), ': URL answered more than 64 KiB'],
+  [
+    'no key, for a token by HMAC',
+    { keys: [] },
+    draft('secret'),
+    ': it must have a key that verifies signatures; the token is signed with a shared secret: TODO_AUTH_SECRET_FILE names ' +
+      'a file with it ("text:" for a secret that is used as it is written)',
+  ],
+];
+
+for (const [what, document, made, says] of NO_KEYS) {
+  test(`token verify says why an issuer that publishes ${what} has no keys`, async () => {
+    const server = createServer((_request, response) => response.end(JSON.stringify(document)));
+    const url = `http://127.0.0.1:${await listen(server)}/jwks`;
+    const { code, stdout } = await verify([], forge(made), { ...ISSUER, TODO_AUTH_JWKS_URL: url });
+    server.close();
+    assert.equal(code, 1);
+    const line = stdout.split('\n')[1] ?? '';
+    assert.equal(line.replaceAll(url, 'URL'), `FAILED key        no keys could be had from URL${says}`);
+  });
+}
 
 test('token verify refuses an input without an end', async () => {
   const args = [PROGRAM, 'token', 'verify', '--environment', 'development', '-'];

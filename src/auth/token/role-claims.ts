@@ -35,13 +35,13 @@ function rankOf(path: ClaimPath): number | undefined {
   return rank < 0 ? WORDS.length : rank;
 }
 
-/** What users say of themselves: metadata of theirs in any spelling, attributes of Amazon Cognito, and wishes. */
+/** What users say of themselves: metadata of theirs in any spelling, attributes of Amazon Cognito, traits of Ory Kratos, wishes. */
 function isOfUsers(path: ClaimPath): boolean {
   const names = path.join('/').normalize('NFKC').toLowerCase();
   const letters = names.replaceAll(/[^a-z]/g, '');
   return (
     /(?:users?|unsafe|untrusted)meta/.test(letters) ||
     /(?:^|[:/])custom:/.test(names) ||
-    /(?:^|[^a-z])(?:requested|desired|preferred|wanted)(?:[^a-z]|$)/.test(names)
+    /(?:^|[^a-z])(?:requested|desired|preferred|wanted|traits)(?:[^a-z]|$)/.test(names)
   );
 }
