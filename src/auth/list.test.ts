@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeEntry, readList } from './list.ts';
+
+const escaped = (text: string) =>
+  text.replaceAll(/[%,=# ]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+
+test('A13 · a list of any texts, each escaped once, is read as these texts', () => {
+  const part = fc.oneof(
+    fc.constantFrom('%', ',', '%2C', '%252C', '=', '#', ' ', '%25', '20', 'a'),
+    fc.string(),
+  );
+  const entry = fc.array(part, { minLength: 1 }).map((parts) => parts.join(''));
+  const isWritable = (text: string) => escaped(text) === escaped(text).trim() && text !== '';
+  fc.assert(
+    fc.property(fc.array(entry.filter(isWritable), { minLength: 1 }), (texts) => {
+      const read = readList(texts.map(escaped).join(','), decodeEntry);
+      assert.deepEqual(read, { entries: texts, malformed: [] });
+    }),
+  );
+});
+
+/** A list, its entries, and what is malformed in it. */
+const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  ['a', ['a'], []],
+  ['a,b', ['a', 'b'], []],
+  ['a,a', ['a', 'a'], []],
+  ['CN=Editors%2COU=Groups', ['CN=Editors,OU=Groups'], []],
+  ['%2525', ['%25'], []],
+  ['%20a%20', [' a '], []],
+  ['a b#', ['a b#'], []],
+  ['a,', ['a'], ['']],
+  [',', [], ['', '']],
+  ['', [], ['']],
+  ['a, b,c ', ['a'], [' b', 'c ']],
+  ['\u00a0a,\ufeffb,c\u2003', [], ['\u00a0a', '\ufeffb', 'c\u2003']],
+  ['%2c,%3d,%41,%,%2,%2 C,%%2C,%u002C', [], ['%2c', '%3d', '%41', '%', '%2', '%2 C', '%%2C', '%u002C']],
+  ['%2%2C', [], ['%2%2C']],
+  ['100%,b', ['b'], ['100%']],
+];
+
+for (const [text, entries, malformed] of LISTS) {
+  test(`A13 · ${JSON.stringify(text)} has the entries ${JSON.stringify(entries)}`, () => {
+    assert.deepEqual(readList(text, decodeEntry), { entries, malformed });
+  });
+}
