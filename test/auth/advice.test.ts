@@ -417,3 +417,26 @@ for (const claims of [
     );
   });
 }
+
+test('A14 · token verify names required claims as the setting does, and no value of the token', async () => {
+  const requiredClaims = [
+    { name: 'token_use', path: ['token_use'], value: 'access' },
+    { name: '/o/id', path: ['o', 'id'], value: 'org_1' },
+    { name: 'a%2Cb', path: ['a,b'], value: 'x' },
+    { name: 'nonce', path: ['nonce'], value: undefined },
+  ];
+  const trust = { ...TRUST, requiredClaims, keys, now: Date.now };
+  const good = { token_use: 'access', o: { id: 'org_1' }, 'a,b': 'x' };
+  const said = async (claims: object) => {
+    const { lines } = await examineToken(forge(draft('p256', { claims: { ...good, ...claims } })), trust);
+    const { result, detail } = lines.find(({ check }) => check === 'required') ?? {};
+    assert.doesNotMatch(lines.map((line) => line.detail).join(), /s3cr3t/);
+    return `${result}: ${detail}`;
+  };
+  assert.equal(await said({}), 'ok: "token_use", "/o/id", "a%2Cb", no "nonce"');
+  assert.equal(
+    await said({ token_use: 's3cr3t', o: 's3cr3t', 'a,b': ['s3cr3t'], nonce: 's3cr3t' }),
+    'failed: "token_use" must have another value, "/o/id" is missing, "a%2Cb" must have another value, "nonce" must not be ' +
+      'there (TODO_AUTH_REQUIRED_CLAIMS)',
+  );
+});

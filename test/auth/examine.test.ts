@@ -166,6 +166,14 @@ test('keys that cannot be had are no fault of the token, and are said', async ()
   assert.equal(lines.find(({ check }) => check === 'key')?.detail, 'no keys could be had from the issuer');
 });
 
+test('a token of another type is refused by the service and here, whether keys can be had or not', async () => {
+  const down = { ...keys, current: () => undefined };
+  const trust = { ...TRUST, tokenType: 'at+jwt', keys: down, now: Date.now } as const;
+  const token = forge(draft());
+  assert.equal((await examineToken(token, trust)).verdict, 'refused');
+  assert.equal((await authenticateWith(trust)(`Bearer ${token}`)).code, 'kind');
+});
+
 const PASTED: readonly (readonly [string, RegExp])[] = [
   ['Bearer abc', /Leave out the word "Bearer"/],
   ['"a.b.c"', /quotation marks/],

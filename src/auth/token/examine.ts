@@ -1,9 +1,9 @@
 import { escapeHidden, quoteJson } from '../../quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
-import { type Claims, claimAt, providerRoles, readIdentity } from '../identity.ts';
+import { claimAt, providerRoles, readIdentity } from '../identity.ts';
 import type { Keys } from '../keys/keys.ts';
-import { hasRequiredClaim, type RequiredClaim } from '../required-claims.ts';
+import { hasRequiredClaim } from '../required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from './checks.ts';
 import { explainAudience, explainAudienceClaim, explainIdToken, quoteClaim } from './explain-audience.ts';
 import { explainForm, explainHeader } from './explain-form.ts';
@@ -46,7 +46,7 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
   for (const { name, fault: find } of askedChecks(trust)) {
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {
-      verdict = 'unavailable';
+      if (verdict === 'accepted') verdict = 'unavailable';
       lines.push(line('key', 'failed', explainNoKeys(token, trust.keys)));
       lines.push(notReached('signature'));
       continue;
@@ -76,12 +76,13 @@ type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust:
 /** What is said of each other check, whether it has found a fault or not. */
 const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>> = {
   issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
-  type: (_fault, { type }, { tokenType }) =>
-    `must be ${quoteJson(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${type === undefined ? 'none' : quoteJson(type)}`,
+  type: (fault, { type }, { tokenType }) =>
+    fault === undefined
+      ? quoteClaim(type)
+      : `must be ${quoteClaim(tokenType)} (TODO_AUTH_TOKEN_TYPE), received ${quoteClaim(type)}`,
   audience: explainAudience,
   'audience claim': explainAudienceClaim,
-  required: (_fault, { claims }, { requiredClaims = [] }) =>
-    requiredClaims.map((required) => explainRequired(claims, required)).join('; '),
+  required: explainRequired,
   times(fault, { claims }, trust) {
     const clock = `now it is ${utcTime(trust.now() / 1000)}, ${trust.clockToleranceSeconds} s of tolerance`;
     const lifetime = explainLifetime(timesOf(claims), trust.now() / 1000);
@@ -94,12 +95,22 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
 };
 
 /** Never quotes the token: a required claim may be anything. */
-function explainRequired(claims: Claims, required: RequiredClaim): string {
-  const name = quoteJson(required.name);
-  if (hasRequiredClaim(claims, required)) return required.value === undefined ? `no ${name}` : name;
-  if (required.value === undefined) return `${name} must not be there (TODO_AUTH_REQUIRED_CLAIMS)`;
-  const isThere = claimAt(claims, required.path) !== undefined;
-  return `${name} ${isThere ? 'has another value than' : 'is not there:'} TODO_AUTH_REQUIRED_CLAIMS asks for`;
+function explainRequired(
+  fault: Refusal | undefined,
+  { claims }: UnverifiedToken,
+  { requiredClaims = [] }: Trust,
+): string {
+  if (fault === undefined) {
+    return requiredClaims
+      .map(({ name, value }) => `${value === undefined ? 'no ' : ''}${quoteJson(name)}`)
+      .join(', ');
+  }
+  const lacking = requiredClaims.filter((required) => !hasRequiredClaim(claims, required));
+  const said = lacking.map(({ name, path, value }) => {
+    if (value === undefined) return `${quoteJson(name)} must not be there`;
+    return `${quoteJson(name)} ${claimAt(claims, path) === undefined ? 'is missing' : 'must have another value'}`;
+  });
+  return `${said.join(', ')} (TODO_AUTH_REQUIRED_CLAIMS)`;
 }
 
 /** Seconds. */
