@@ -10,8 +10,8 @@ const MAX_DEPTH = 8;
 
 /**
  * The claims that may be proposed for roles, the likeliest first, then the shallowest: those whose name is a word for
- * roles, or ends in one behind a namespace, and that no user can set as far as names tell. Never a part of a list,
- * whose order nobody promises.
+ * roles, or ends in one, and that no user can set as far as names tell. Never a part of a list, whose order nobody
+ * promises.
  */
 export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
   const found: { readonly path: ClaimPath; readonly rank: number }[] = [];
@@ -27,21 +27,36 @@ export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
   return found.sort((a, b) => a.rank - b.rank || a.path.length - b.path.length).map(({ path }) => path);
 }
 
-/** Undefined: the claim is not proposed. */
+/** Undefined: the claim is not proposed. A single role of several words is often one that somebody asks for. */
 function rankOf(path: ClaimPath): number | undefined {
-  const word = path.at(-1)?.split(/[:/#]/).at(-1)?.toLowerCase() ?? '';
+  const words = wordsOf(path.at(-1)?.split(/[/#]/).at(-1) ?? '');
+  const word = words.at(-1) ?? '';
   const rank = WORDS.indexOf(word);
-  if ((rank < 0 && !OTHER_WORDS.includes(word)) || isOfUsers(path)) return undefined;
+  if (rank < 0 && !OTHER_WORDS.includes(word)) return undefined;
+  if (words.length > 1 && !word.endsWith('s')) return undefined;
+  if (isOfUsers(path) || words.some((one) => one === '' || WISHES.has(one))) return undefined;
   return rank < 0 ? WORDS.length : rank;
 }
+
+/** The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`. An empty one where it begins or ends in none. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+/** Words before roles that nobody has granted. */
+const WISHES = new Set([
+  ...['custom', 'self', 'own', 'my', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
+  ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
+]);
 
 /** What users say of themselves: metadata of theirs in any spelling, attributes of Amazon Cognito, traits of Ory Kratos, wishes. */
 function isOfUsers(path: ClaimPath): boolean {
   const names = path.join('/').normalize('NFKC').toLowerCase();
-  const letters = names.replaceAll(/[^a-z]/g, '');
   return (
-    /(?:users?|unsafe|untrusted)meta/.test(letters) ||
-    /(?:^|[:/])custom:/.test(names) ||
-    /(?:^|[^a-z])(?:requested|desired|preferred|wanted|traits)(?:[^a-z]|$)/.test(names)
+    /(?:users?|unsafe|untrusted)meta/.test(names.replaceAll(/[^a-z]/g, '')) ||
+    /(?:^|[^a-z])(?:custom:|(?:requested|desired|preferred|wanted|traits)(?:[^a-z]|$))/.test(names)
   );
 }
