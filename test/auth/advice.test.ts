@@ -53,59 +53,26 @@ const PROPOSED: readonly (readonly [readonly string[], string])[] = [
 
 /** Claims in which nothing is said of `editor`. */
 const NEVER: readonly (readonly string[])[] = [
-  ...[
-    'preferred_username',
-    'nickname',
-    'name',
-    'sub',
-    'email',
-    'environment',
-    'scope',
-    'scp',
-    'aud_role',
-    'parole',
-  ],
-  ...[
-    'paroles',
-    'requested_role',
-    'requested_roles',
-    'requestedRole',
-    'requested-role',
-    'requested:role',
-    'desired_role',
-  ],
-  ...[
-    'custom:role',
-    'custom:roles',
-    'custom:groups',
-    'CUSTOM:role',
-    'dev:custom:role',
-    'urn:custom:roles',
-    'customRole',
-  ],
-  ...[
-    'custom_role',
-    'user_role',
-    'roleplay',
-    'groupies',
-    'subgroup',
-    'role_',
-    'roles ',
-    'rоle',
-    'permission',
-    'wids',
-  ],
-  ...[
-    'https://todo.example/user_metadata/role',
-    'https://todo.example/user-metadata#role',
-    'user_metadata:roles',
-  ],
-  ...[
-    'https://todo.example/requested/role',
-    'https://todo.example/roles/',
-    'roles/editor',
-    'resource_access',
-  ],
+  ...'preferred_username nickname name sub email environment scope scp permission wids resource_access'.split(
+    ' ',
+  ),
+  ...'parole paroles roleplay groupies subgroup subgroups role_ roles_ _roles roles/ roles/editor r0les'.split(
+    ' ',
+  ),
+  ...'requested_role requested_roles requestedRole requestedRoles requested-groups requested:role'.split(' '),
+  ...'desired_role my-groups selfRoles wanted.permissions preferred:roles pending_roles'.split(' '),
+  ...'custom:role custom:roles custom:groups CUSTOM:role dev:custom:role urn:custom:roles customRole'.split(
+    ' ',
+  ),
+  ...'custom_roles Custom-Roles aud_role user_role userRole x:role cognito:preferred_role rоle rоles äroles'.split(
+    ' ',
+  ),
+  ...'https://a.example/user_metadata/role https://a.example/user-metadata#role user_metadata:roles'.split(
+    ' ',
+  ),
+  ...'https://a.example/requested/role https://a.example/roles/ https://a.example/my_roles'.split(' '),
+  'roles ',
+  '',
 ].map((name) => [name]);
 
 /** Names of metadata that users set, as providers spell them and others might. */

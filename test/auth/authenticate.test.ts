@@ -88,6 +88,19 @@ test('of several keys that a token fits only the first is tried at once, the oth
   for (const answer of answers) assert.equal((await answer).code, 'accepted');
 });
 
+test('a forged token is verified once, though the source is asked for other keys', async () => {
+  let verified = 0;
+  const [key] = (issuerKeys().current() ?? []).filter(({ keyId }) => keyId === 'p256');
+  assert.ok(key);
+  const counting = () => {
+    verified += 1;
+    return false;
+  };
+  const set = [{ ...key, algorithms: new Map([['ES256' as const, counting]]) }];
+  const { code } = await identifier(fixedKeys(set, 'one key'))(`Bearer ${forge(draft())}`);
+  assert.deepEqual([code, verified], ['signature', 1]);
+});
+
 test('a token that was refused is looked at again every time', async () => {
   const authenticate = identifier();
   const authorization = `Bearer ${forge(draft('p384', { claims: { aud: 'other' } }))}`;

@@ -240,3 +240,50 @@ function isRequiredClaim(entry: string): boolean {
       .every((rest) => /^[01]/.test(rest))
   );
 }
+
+/** Claims as JSON, what is required, and whether it holds. */
+const VERDICTS: readonly (readonly [string, string, boolean])[] = [
+  ['{"a":null}', '!a', false],
+  ['{"a":[]}', '!a', false],
+  ['{"a":""}', '!a', false],
+  ['{"o":{"a":null}}', '!/o/a', false],
+  ['{"o":null}', '!/o/a', true],
+  ['{"o":"a"}', '!/o/0', true],
+  ['{"o":["a"]}', '!/o/0', false],
+  ['{"o":["a"]}', '!/o/length', true],
+  ['{}', '!constructor', true],
+  ['{"__proto__":{"a":"b"}}', 'a=b', false],
+  ['{"__proto__":{"a":"b"}}', '/__proto__/a=b', true],
+  ['{"__proto__":1}', '!__proto__', false],
+  ['{"a":["b",null,{},["c"]]}', 'a=b', true],
+  ['{"a":["b",null,{},["c"]]}', 'a=c', false],
+  ['{"a":["b","c"]}', 'a=b,a=c', true],
+  ['{"a":"b"}', 'a=b,a=c', false],
+  ['{"a":"b,c"}', 'a=b', false],
+  ['{"a":"b,c"}', 'a=b%2Cc', true],
+  ['{"a":true}', 'a=true', true],
+  ['{"a":"true"}', 'a=true', true],
+  ['{"a":1}', 'a=1', true],
+  ['{"a":1}', 'a=true', false],
+  ['{"a":9007199254740991}', 'a=9007199254740991', true],
+  ['{"a":9007199254740992}', 'a=9007199254740992', false],
+  ['{"a":9007199254740993}', 'a=9007199254740992', false],
+  ['{"a":1.5}', 'a=1.5', false],
+  ['{"a":null}', 'a=null', false],
+  ['{"a":{"b":true}}', 'a=b', false],
+  ['{"A":"b"}', 'a=b', false],
+  ['{"a":"B"}', 'a=b', false],
+  ['{"a":" b"}', 'a=b', false],
+  ['{"x":"a=b"}', 'a=b', false],
+];
+
+for (const [claims, text, holds] of VERDICTS) {
+  test(`A14 · ${claims} ${holds ? 'has' : 'lacks'} what ${text} requires`, () => {
+    const { entries } = readList(text, parseRequiredClaim);
+    const trust = { ...TRUST, requiredClaims: entries, keys: secretKeys(), now: Date.now };
+    const authentication = authenticateWith(trust)(
+      `Bearer ${forge(draft('secret'), { claims: withOwn(claims) })}`,
+    );
+    assert.equal('code' in authentication && authentication.code, holds ? 'accepted' : 'required-claim');
+  });
+}

@@ -41,14 +41,6 @@ interface ClaimCheck extends Check {
   fault(token: UnverifiedToken, trust: Trust): Refusal | undefined;
 }
 
-/** RFC 9068 §4: which kind of token it is, where one is asked for. */
-const TYPE_CHECK: ClaimCheck = {
-  name: 'type',
-  isAsked: ({ tokenType }) => tokenType !== undefined,
-  fault: ({ type }, { tokenType }) =>
-    tokenType === undefined || type === tokenType ? undefined : { code: 'kind' },
-};
-
 const CLAIM_CHECKS: readonly ClaimCheck[] = [
   {
     // RFC 7519 §4.1.1: equal character by character, no normalization.
@@ -95,7 +87,13 @@ function isFor(audiences: readonly string[], claim: unknown): boolean {
 
 /** Every check of a token that could be read, in their order. There is no other. */
 export const CHECKS: readonly Check[] = [
-  TYPE_CHECK,
+  {
+    // RFC 9068 §4: which kind of token it is, where one is asked for.
+    name: 'type',
+    isAsked: ({ tokenType }) => tokenType !== undefined,
+    fault: ({ type }, { tokenType }) =>
+      tokenType === undefined || type === tokenType ? undefined : { code: 'kind' },
+  },
   { name: 'signature', fault: checkSignature },
   ...CLAIM_CHECKS,
 ];
@@ -148,7 +146,7 @@ function isMadeWith(
 
 /** Whether the source is asked for other keys: only if all that can be said without them speaks for the token. */
 function asksForKeys(token: UnverifiedToken, trust: Trust): boolean {
-  return [TYPE_CHECK, ...CLAIM_CHECKS].every((check) => check.fault(token, trust) === undefined);
+  return CLAIM_CHECKS.every((check) => check.fault(token, trust) === undefined);
 }
 
 function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
