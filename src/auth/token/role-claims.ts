@@ -52,7 +52,7 @@ const WISHES = new Set([
   ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
 ]);
 
-/** What users say of themselves: metadata of theirs in any spelling, attributes of Amazon Cognito, traits of Ory Kratos, wishes. */
+/** What users say of themselves: their metadata in any spelling, attributes of Cognito, traits of Ory Kratos, wishes. */
 function isOfUsers(path: ClaimPath): boolean {
   const names = path.join('/').normalize('NFKC').toLowerCase();
   return (
