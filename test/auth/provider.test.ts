@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Provider } from 'oidc-provider';
 import { listen } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';
+import { PAGE, settingsOf } from './provider-page.ts';
 import { callerOf } from './trust.ts';
-
-const PAGE = readFileSync('docs/identity-providers.md', 'utf8');
 
 const CLIENT = { client_id: 'ada', client_secret: 'a secret between ada and the provider' };
 
@@ -21,7 +19,7 @@ function providerKey(kid: string) {
 }
 
 /** The configuration that the page shows for oidc-provider, with these claims. */
-async function shownConfiguration(claimsOf: () => object) {
+async function shownConfiguration(claimsOf: (account: string | undefined) => object) {
   const [, code = ''] = /## oidc-provider\n.*?```js\n(.*?)```/s.exec(PAGE) ?? [];
   const { configuration } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   return configuration(claimsOf);
@@ -42,19 +40,21 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
   });
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   let granted: readonly string[] = [];
-  const shown = await shownConfiguration(() => ({ name: 'Ada', realm_access: { roles: granted } }));
+  const shown = await shownConfiguration((id) => {
+    const roles = id === undefined ? { realm_access: { roles: granted } } : { roles: granted };
+    return { name: 'Ada', ...roles };
+  });
 
   function restart(...keys: typeof published): void {
     const provider = new Provider(issuer, {
-      jwks: { keys },
-      clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
-      ttl: { ClientCredentials: 600 },
       ...shown,
-      features: {
-        ...shown.features,
-        devInteractions: { enabled: false },
-        clientCredentials: { enabled: true },
-      },
+      jwks: { keys },
+      clients: [
+        ...shown.clients,
+        { ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
+      ],
+      ttl: { ClientCredentials: 600 },
+      features: { ...shown.features, clientCredentials: { enabled: true } },
     });
     answer = provider.callback();
   }
@@ -66,13 +66,18 @@ async function startProvider(...published: readonly ReturnType<typeof providerKe
       answer = down;
     },
     timesKeysWereAsked: () => timesKeysWereAsked,
-    /** A team's two settings, the claim of its roles, and times short enough for a test. */
+    issuer,
+    /** The settings of the page, with an issuer of the test and another claim of roles; times short enough for a test. */
     settings: {
+      ...settingsOf('oidc-provider'),
       TODO_AUTH_ISSUER: issuer,
-      TODO_AUTH_AUDIENCE: 'todo-service',
       TODO_AUTH_ROLE_CLAIM: '/realm_access/roles',
       TODO_AUTH_KEYS_COOLDOWN_SECONDS: '1',
       TODO_AUTH_KEYS_REFRESH_SECONDS: '1',
+    },
+    /** What tokens say from now on. */
+    grant(...roles: readonly string[]) {
+      granted = roles;
     },
     /** An access token (RFC 9068) with these roles. */
     async token(...roles: readonly string[]): Promise<string> {
@@ -148,6 +153,68 @@ function masked(text: string): string {
     .replaceAll(/[\d-]+T[\d:]+Z/g, 'TIME')
     .replaceAll(/\d+ bytes/g, '0 bytes');
 }
+
+/** The application of the page: where its user comes back to, with the code. */
+const APPLICATION = { client_id: 'todo-web', redirect_uri: 'https://app.example.org/' };
+
+/** Logs a user in and agrees to everything, as a browser does for the application. */
+async function codeFor(issuer: string, challenge: string): Promise<string> {
+  const asked = { ...APPLICATION, response_type: 'code', scope: 'openid profile todo' };
+  const query = new URLSearchParams({ ...asked, code_challenge: challenge, code_challenge_method: 'S256' });
+  const cookies = new Map<string, string>();
+  let [url, form]: [string, string?] = [`${issuer}/auth?${query}`];
+  while (!url.startsWith(APPLICATION.redirect_uri)) {
+    const cookie = Array.from(cookies, (pair) => pair.join('=')).join('; ');
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', connection: 'close' };
+    const sent = form === undefined ? {} : { method: 'POST', body: form };
+    const response = await fetch(url, { redirect: 'manual', headers, ...sent });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]*)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const html = await response.text();
+    const [, prompt] = /name="prompt" value="(\w+)"/.exec(html) ?? [];
+    const [, action] = /action="([^"]+)"/.exec(html) ?? [];
+    const next = response.headers.get('location') ?? action;
+    if (next === undefined) throw new Error(`the provider answered ${response.status}: ${html}`);
+    form = prompt && `prompt=${prompt}&login=ada&password=ada`;
+    url = new URL(next, url).href;
+  }
+  return new URL(url).searchParams.get('code') ?? '';
+}
+
+test('the application of the page sees the role in its ID tokens, and writes with the access tokens that it renews', async () => {
+  await using provider = await startProvider(providerKey('first'));
+  await using service = await startService({ env: { ...provider.settings, TODO_AUTH_ROLE_CLAIM: '' } });
+  const { read, write } = callerOf(service.baseUrl);
+  provider.grant('editor');
+
+  const { origin } = new URL(APPLICATION.redirect_uri);
+  async function tokensFor(grant: Readonly<Record<string, string>>) {
+    const response = await fetch(`${provider.issuer}/token`, {
+      method: 'POST',
+      headers: { origin, connection: 'close' },
+      body: new URLSearchParams({ ...APPLICATION, ...grant }),
+    });
+    assert.equal(response.headers.get('access-control-allow-origin'), origin);
+    return Object(await response.json());
+  }
+  const verifier = 'a-verifier-of-forty-three-characters-or-more';
+  const code = await codeFor(provider.issuer, createHash('sha256').update(verifier).digest('base64url'));
+  const first = await tokensFor({ grant_type: 'authorization_code', code, code_verifier: verifier });
+  const second = await tokensFor({ grant_type: 'refresh_token', refresh_token: first.refresh_token });
+  // Behind this answer, that with the tokens has come to its end.
+  await fetch(`${provider.issuer}/jwks`);
+
+  for (const { access_token: access, id_token: id, scope } of [first, second]) {
+    assert.equal(scope, 'todo');
+    const [, claims = ''] = id.split('.');
+    const { name, roles } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    assert.deepEqual({ name, roles }, { name: 'Ada', roles: ['editor'] });
+    assert.equal((await onceThereAreKeys(() => write(access))).status, 201);
+    assert.equal((await read(id)).status, 401);
+  }
+});
 
 test('keys rotate without a restart: the new one is found, the one that left is refused, the known ones outlive an outage', async () => {
   const [first, second] = [providerKey('first'), providerKey('second')];
