@@ -39,9 +39,8 @@ const REPOSITORY_ID = '1296269';
 
 /** The row of the page for the tokens of this name, which may say more: `Dex: groups, …`. */
 function rowOf({ name }: Provider): string {
-  const [row, ...others] = ROWS.filter(
-    ({ provider }) =>
-      name === provider || (/^[ :,]/.test(name.slice(provider.length)) && name.startsWith(provider)),
+  const [row, ...others] = ROWS.filter(({ provider }) =>
+    [' ', ':', ','].some((end) => `${name} `.startsWith(provider + end)),
   );
   assert.ok(row, `docs/identity-providers.md has no row for "${name}"`);
   assert.deepEqual(others, []);
