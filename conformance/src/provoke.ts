@@ -58,7 +58,7 @@ async function everyProvocation(target: Target): Promise<readonly Provocation[]>
         { line, request: { token, json: { ...json, title: '' } }, status: 400, errors: ['title'] },
         { line, request: { token, json: missing }, status: 400, title: 'Category not found' },
         { line, request: { token, body: '{' }, status: 400, detail: 'any' },
-        { line, request: { token, body: '{}', type: 'text/plain' }, status: 415, detail: 'optional' },
+        { line, request: { token, body: '{}', type: 'text/plain' }, status: 415, detail: 'any' },
         { line, request: { token, body: ' '.repeat(65_537) }, status: 413, detail: 'optional' },
       ];
     }),

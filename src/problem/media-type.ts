@@ -6,94 +6,99 @@ interface MediaType {
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
 }
 
-const TYPE = /[ \t]*([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)/y;
+/** A type and a subtype. */
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
 
-/** A semicolon and the parameter behind it, or nothing behind it. */
-const PARAMETER = /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*"))?/y;
+/** A parameter, or the nothing between two semicolons. */
+const PARAMETER = /^[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")[ \t]*)?$/;
 
-/** Parses a whole text; undefined when it is no media type. The time is linear in its length. */
-function parseMediaType(text: string): MediaType | undefined {
-  TYPE.lastIndex = 0;
-  const [start, type = '', subtype = ''] = TYPE.exec(text) ?? [];
-  if (start === undefined) return undefined;
-  const parameters: { name: string; value: string }[] = [];
-  let end = start.length;
-  for (;;) {
-    PARAMETER.lastIndex = end;
-    const [parameter, name, value = ''] = PARAMETER.exec(text) ?? [];
-    if (parameter === undefined) break;
-    end += parameter.length;
-    if (name !== undefined) parameters.push({ name: name.toLowerCase(), value });
+/** A type, a subtype and their parameters; undefined when one of these is none. */
+function parseMediaType(type: string, parameters: readonly string[]): MediaType | undefined {
+  const [whole, name = '', subtype = ''] = TYPE.exec(type) ?? [];
+  if (whole === undefined) return undefined;
+  const parsed: { name: string; value: string }[] = [];
+  for (const parameter of parameters) {
+    const [part, name, value = ''] = PARAMETER.exec(parameter) ?? [];
+    if (part === undefined) return undefined;
+    if (name !== undefined) parsed.push({ name: name.toLowerCase(), value });
   }
-  while (text[end] === ' ' || text[end] === '\t') end += 1;
-  return end < text.length
-    ? undefined
-    : { type: type.toLowerCase(), subtype: subtype.toLowerCase(), parameters };
+  return { type: name.toLowerCase(), subtype: subtype.toLowerCase(), parameters: parsed };
 }
 
-/** The members of a list: what stands between commas outside quoted strings (RFC 9110 §5.6.1). */
-function listMembers(text: string): readonly string[] {
-  const members: string[] = [];
+/** What stands between separators outside quoted strings (RFC 9110 §5.6.1, §5.6.6). The time is linear in the length. */
+function split(text: string, separator: ',' | ';'): readonly string[] {
+  const parts: string[] = [];
   let from = 0;
   let quoted = false;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (quoted && character === '\\') at += 1;
     else if (character === '"') quoted = !quoted;
-    else if (character === ',' && !quoted) {
-      members.push(text.slice(from, at));
+    else if (character === separator && !quoted) {
+      parts.push(text.slice(from, at));
       from = at + 1;
     }
   }
-  members.push(text.slice(from));
-  return members;
+  parts.push(text.slice(from));
+  return parts;
 }
 
 /**
- * Whether a `Content-Type` names JSON in UTF-8 (contract B2): `application/json` or
- * `application/<something>+json`, with any parameters, and no charset but UTF-8.
+ * Why a `Content-Type` does not name JSON in UTF-8 (contract B2), which is `application/json` or
+ * `application/<something>+json`, with any parameters, and no charset but UTF-8. Undefined when it does.
  */
-export function isJson(contentType: string | undefined): boolean {
+export function jsonTypeFault(contentType: string | undefined): 'missing' | 'type' | 'charset' | undefined {
   // What nearly every client sends needs no parsing.
-  if (contentType === 'application/json') return true;
-  const { type, subtype = '', parameters = [] } = parseMediaType(contentType ?? '') ?? {};
-  if (type !== 'application' || (subtype !== 'json' && !hasJsonSuffix(subtype))) return false;
-  return parameters.every(({ name, value }) => name !== 'charset' || /^(?:utf-8|"utf-8")$/i.test(value));
+  if (contentType === 'application/json') return undefined;
+  if (contentType === undefined || contentType === '') return 'missing';
+  const [name = '', ...own] = split(contentType, ';');
+  const { type, subtype = '', parameters = [] } = parseMediaType(name, own) ?? {};
+  if (type !== 'application' || (subtype !== 'json' && !hasJsonSuffix(subtype))) return 'type';
+  const isOther = parameters.some(({ name, value }) => name === 'charset' && !UTF_8.test(value));
+  return isOther ? 'charset' : undefined;
 }
+
+/** Some call it `utf8`. */
+const UTF_8 = /^(?:utf-?8|"utf-?8")$/i;
 
 /** `<something>+json` (RFC 6839 §3.1). */
 function hasJsonSuffix(subtype: string): boolean {
   return subtype.length > '+json'.length && subtype.endsWith('+json');
 }
 
-/** A weight, RFC 9110 §12.4.2. */
-const QVALUE = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+/** The parameter that is a weight (RFC 9110 §12.4.2), whatever its value. */
+const WEIGHT = /^[ \t]*q[ \t]*(?:=|$)/i;
+
+/** Excludes. All other weights admit: no two of them are compared, so that one outside of the grammar needs no number. */
+const ZERO = /^[ \t]*q[ \t]*=[ \t]*(?:0+(?:\.0*)?|\.0+)[ \t]*$/i;
 
 interface MediaRange extends Pick<MediaType, 'type' | 'subtype'> {
-  readonly weight: number;
+  readonly admits: boolean;
 }
 
 /** The range that `text` spells, or undefined when it is not one; `*` may stand for the type only before `/*`. */
 function parseRange(text: string): MediaRange | undefined {
-  const range = parseMediaType(text);
-  if (range === undefined) return undefined;
-  const { type, subtype, parameters } = range;
-  if (type === '*' && subtype !== '*') return undefined;
-  const weight = parameters.find(({ name }) => name === 'q')?.value ?? '1';
-  return QVALUE.test(weight) ? { type, subtype, weight: Number(weight) } : undefined;
+  const [name = '', ...own] = split(text, ';');
+  const range = parseMediaType(
+    name,
+    own.filter((parameter) => !WEIGHT.test(parameter)),
+  );
+  if (range === undefined || (range.type === '*' && range.subtype !== '*')) return undefined;
+  const weight = own.find((parameter) => WEIGHT.test(parameter));
+  return { type: range.type, subtype: range.subtype, admits: weight === undefined || !ZERO.test(weight) };
 }
 
-/** The weight of `application/<subtype>`, decided by the most specific range that matches it. */
-function weightOf(subtype: string, ranges: readonly MediaRange[]): number {
+/** Whether the most specific range that matches `application/<subtype>` admits it. */
+function admits(subtype: string, ranges: readonly MediaRange[]): boolean {
   for (const [type, wanted] of [
     ['application', subtype],
     ['application', '*'],
     ['*', '*'],
   ]) {
-    const weights = ranges.filter((range) => range.type === type && range.subtype === wanted);
-    if (weights.length > 0) return Math.max(...weights.map((range) => range.weight));
+    const matching = ranges.filter((range) => range.type === type && range.subtype === wanted);
+    if (matching.length > 0) return matching.some((range) => range.admits);
   }
-  return 0;
+  return false;
 }
 
 /**
@@ -102,13 +107,13 @@ function weightOf(subtype: string, ranges: readonly MediaRange[]): number {
  */
 export function admitsProblem(accept: string | undefined): boolean {
   if (accept === undefined || accept === '*/*') return true;
-  const ranges = listMembers(accept)
+  const ranges = split(accept, ',')
     .map(parseRange)
     .filter((range) => range !== undefined);
   if (ranges.length === 0) return true;
   return (
-    weightOf('json', ranges) > 0 ||
-    weightOf('problem+json', ranges) > 0 ||
-    ranges.some(({ type, subtype, weight }) => type === 'application' && weight > 0 && hasJsonSuffix(subtype))
+    admits('json', ranges) ||
+    admits('problem+json', ranges) ||
+    ranges.some((range) => range.type === 'application' && range.admits && hasJsonSuffix(range.subtype))
   );
 }

@@ -18,7 +18,15 @@ interface Schema {
 }
 
 /** Headers that change what a client does next: none may come as a surprise. */
-const MEANINGFUL = ['location', 'etag', 'www-authenticate', 'retry-after', 'cache-control'];
+const MEANINGFUL = [
+  'location',
+  'etag',
+  'www-authenticate',
+  'retry-after',
+  'cache-control',
+  'accept',
+  'accept-encoding',
+];
 
 /**
  * Checks replies against an OpenAPI 3.1 document, strictly: the status is listed, headers are there and of their schema, the

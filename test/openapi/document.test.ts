@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { header, json } from '../../conformance/src/http.ts';
 import { send } from '../../conformance/src/target.ts';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
+import { UNSUPPORTED } from '../../src/http/message/body.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { problemBody } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';
@@ -235,7 +236,7 @@ describe('The document of the shared list', () => {
     }
   });
 
-  for (const [name, answer] of Object.entries(answers)) {
+  for (const [name, answer] of Object.entries({ ...answers, ...UNSUPPORTED })) {
     test(`D3 · has an example of the answer ${name}, and says whether it may be repeated`, () => {
       const response = responsesOf(document).find((one) =>
         problemsOf(one).some((problem) => JSON.stringify(problem) === problemBody(answer, problem.traceId)),

@@ -68,20 +68,43 @@ export function bodies(target: SharedList): void {
   });
 
   it('B2 · JSON in any spelling of its media type is read', async () => {
-    const utf8 = ['charset=utf-8', 'charset=UTF-8', 'Charset="utf-8"', 'v=1;charset="Utf-8"', 'v=1'];
+    const named = ['utf-8', 'UTF-8', '"utf-8"', '"Utf-8"', 'utf8', 'UTF8', '"Utf8"'];
+    const utf8 = [...named.map((name) => `charset=${name}`), 'Charset=utf-8', 'v=1;charset=utf-8', 'v=1'];
     const types = ['application/json', 'APPLICATION/Json', 'application/merge-patch+json'];
     await bothTake([...types, ...utf8.map((charset) => `application/json; ${charset}`)].map(ofType));
   });
 
-  it('B2 · another media type or charset, and none, is a 415, with an empty body too', async () => {
+  it('B2 · a body in the coding identity is read: it is none', async () => {
+    const codings = ['identity', 'IDENTITY'];
+    await bothTake(codings.map((coding) => ({ body: good, headers: { 'Content-Encoding': coding } })));
+  });
+
+  it('B2 · another media type or charset, a coding, and no type, is a 415 whose detail says which, with an empty body too', async () => {
     const charsets = ['utf-16', 'iso-8859-1', '"us-ascii"', 'bogus'];
     const types = [
       ...['text/plain', 'text/json', 'application/xml', 'application/jsonx'],
-      ...['application/x-www-form-urlencoded', '', 'json', 'application/', '/json'],
-      ...['application/json, text/plain', ...charsets.map((one) => `application/json; charset=${one}`)],
+      ...['application/x-www-form-urlencoded', 'json', 'application/', '/json'],
+      ...['application/json, text/plain', 'text/plain; charset=utf-16'],
     ];
-    const none = [{ body: good, type: null }, { body: '', type: null }, {}];
-    await bothRefuse(415, [...types.map(ofType), ...none], { detail: 'optional' });
+    const encoded = (coding: string, type = 'application/json') => ({
+      ...ofType(type),
+      headers: { 'Content-Encoding': coding },
+    });
+    const causes: readonly (readonly [requests: readonly Request[], type: boolean])[] = [
+      [[{ body: good, type: null }, { body: '', type: null }, {}], true],
+      [[...types.map(ofType), encoded('gzip', 'text/plain')], true],
+      [charsets.map((one) => ofType(`application/json; charset=${one}`)), true],
+      [['gzip', 'br', 'x', 'identity, gzip'].map((coding) => encoded(coding)), false],
+    ];
+    const said = new Set<string>();
+    for (const [requests, isType] of causes) {
+      const accepted = isType ? 'application/json' : undefined;
+      const headers = { accept: accepted, 'accept-encoding': isType ? undefined : 'identity' };
+      const details = await bothRefuse(415, requests, { detail: 'any', headers });
+      assert.equal(new Set(details).size, 1, details.join('\n'));
+      said.add(details[0] ?? '');
+    }
+    assert.equal(said.size, causes.length);
   });
 
   it('B3 · bytes that are not UTF-8 are a 400', async () => {

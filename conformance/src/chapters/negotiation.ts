@@ -17,6 +17,10 @@ const admitting: readonly (string | readonly string[])[] = [
   '*/*;q=0, application/problem+json',
   'application/*;q=0, application/json',
   ['text/html', 'application/json'],
+  // What JDKs before 9 send by default.
+  'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
+  ...['.2', '0.2345', '1.0000', '2', 'high', '-1', '', '"0"'].map((weight) => `text/html, */*;q=${weight}`),
+  ...['text/html, */*;q', 'text/html;q=0, application/json;Q=00.1'],
 ];
 
 const refusing: readonly (string | readonly string[])[] = [
@@ -27,6 +31,8 @@ const refusing: readonly (string | readonly string[])[] = [
   'application/*;q=0, */*',
   '*/*, application/json;q=0, application/problem+json;q=0',
   ['text/html', 'image/png'],
+  ...['.0', '00', '0.0000', '0.'].map((weight) => `text/html, */*;q=${weight}`),
+  ...['1.0000', 'high', '-1', ''].map((weight) => `text/html;q=${weight}`),
 ];
 
 /** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */

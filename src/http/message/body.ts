@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { faultIn, isJsonObject, type JsonFault, parseJson } from '../../parse-json.ts';
-import { isJson } from '../../problem/media-type.ts';
+import { jsonTypeFault } from '../../problem/media-type.ts';
 import { MAX_FIELD_LINES } from '../transport/framing.ts';
 import type { Answer } from './answer.ts';
 import type { Call, Route } from './routes.ts';
@@ -104,6 +104,32 @@ export type Parsed<T> =
   | { readonly value: T }
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
 
+/**
+ * The 415s (contract B2), each with what would be taken: the type (RFC 9110 §15.5.16), or that nothing may be encoded.
+ */
+export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'coding', Answer>> = {
+  missing: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The request has no Content-Type: send application/json.',
+  },
+  type: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The Content-Type must be application/json or application/<something>+json.',
+  },
+  charset: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The charset of the Content-Type must be UTF-8.',
+  },
+  coding: {
+    status: 415,
+    headers: { 'accept-encoding': 'identity' },
+    detail: 'The body must not be encoded: send it without Content-Encoding.',
+  },
+};
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -134,11 +160,16 @@ export function withBody<Value>(
     ...route,
     readsBody: true,
     handle(call) {
-      // JSON and not compressed (contract B2; RFC 9110 §8.4).
       const { 'content-type': type, 'content-encoding': coding } = call.headers;
-      return isJson(type) && coding === undefined ? readAndHandle(call) : { status: 415 };
+      const fault = jsonTypeFault(type) ?? (isEncoded(coding) ? 'coding' : undefined);
+      return fault === undefined ? readAndHandle(call) : UNSUPPORTED[fault];
     },
   };
+}
+
+/** By any coding but `identity`, which is none (RFC 9110 §8.4, §12.5.3). */
+function isEncoded(coding: string | undefined): boolean {
+  return coding !== undefined && coding.toLowerCase() !== 'identity';
 }
 
 /** The object that a body must be (contract B4), or why and where the text is none. */
