@@ -16,12 +16,12 @@ export const PRECONDITION_NOT_TAKEN: Answer = {
 /** RFC 9110 §13.1. */
 export const PRECONDITION_FAILED: Answer = { status: 412 };
 
-/** Contract, Order of checks 5. nginx makes the tag of what it compresses weak, Apache httpd appends `-gzip`. */
+/** Contract, Order of checks 5. nginx makes the tag of what it compresses weak, Apache httpd appends `-gzip` or `-br`. */
 export const TAGS_CHANGED: Answer = {
   status: 412,
   detail:
-    'All tags of If-Match are weak or end in "-gzip", as a proxy that compresses makes them: no todo has such a tag. ' +
-    'Switch compression off in the proxy.',
+    'All tags of If-Match are weak, or go on behind their 32 hexadecimal digits: a proxy that compresses has changed ' +
+    'them, or they are of the list. No todo has such a tag. Switch compression off in the proxy.',
 };
 
 /** Contract I5. */

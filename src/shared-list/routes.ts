@@ -15,7 +15,9 @@ import {
 } from '../store/store.ts';
 import {
   admitsWrite,
+  areAllChanged,
   type EntityTag,
+  matchesChanged,
   matchesWeakly,
   type NewTodo,
   type Preconditions,
@@ -132,9 +134,7 @@ const UNCHANGED = {
 };
 
 function preconditionFailed({ ifMatch = [] }: Preconditions): Answer {
-  if (ifMatch === '*' || ifMatch.length === 0) return answers.PRECONDITION_FAILED;
-  const areChanged = ifMatch.every((tag) => tag.startsWith('W/') || tag.endsWith('-gzip"'));
-  return areChanged ? answers.TAGS_CHANGED : answers.PRECONDITION_FAILED;
+  return areAllChanged(ifMatch) ? answers.TAGS_CHANGED : answers.PRECONDITION_FAILED;
 }
 
 /** A shared cache keeps nothing, a private one asks before each use. */
@@ -168,7 +168,7 @@ function answerRead(
 ): Answer {
   const { etag } = validators;
   if (!admitsWrite({ ifMatch }, etag)) return preconditionFailed({ ifMatch });
-  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag)) {
+  if (ifNoneMatch !== undefined && (matchesWeakly(ifNoneMatch, etag) || matchesChanged(ifNoneMatch, etag))) {
     return { status: 304, headers: validators };
   }
   return { status: 200, headers: { ...validators, ...content }, body };

@@ -144,6 +144,25 @@ export function matchesWeakly(tags: EntityTags, current: EntityTag): boolean {
   return tags === '*' || tags.some((tag) => tag === current || tag === `W/${current}`);
 }
 
+/**
+ * Whether one of the tags is this one as a proxy on the way has changed it (contract, Order of checks 5): with anything
+ * behind it, as `-gzip`, `-br` and `;gzip`, weak or not. For `If-None-Match` of a read alone, when no tag matches as it
+ * stands: a write that took such a tag would overwrite what its client has not seen.
+ */
+export function matchesChanged(tags: EntityTags, current: EntityTag): boolean {
+  if (tags === '*') return false;
+  const begin = current.slice(0, -1);
+  return tags.some((tag) => tag.startsWith(begin, tag.startsWith('W/') ? 2 : 0));
+}
+
+/** A tag that no todo has: weak, or with anything behind its 32 hexadecimal digits. */
+const CHANGED = /^(?:W\/|"[0-9a-f]{32}[^"])/;
+
+/** Whether there are tags, and all of them are as a proxy makes them, or of the compressed list. */
+export function areAllChanged(tags: EntityTags): boolean {
+  return tags !== '*' && tags.length > 0 && tags.every((tag) => CHANGED.test(tag));
+}
+
 /** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
 export interface CreateKey {
   /** The digest of issuer, subject and the key that the caller chose: another caller's same key is another one. */

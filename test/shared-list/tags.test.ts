@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { header, json, type Reply } from '../../conformance/src/http.ts';
 import { assertProblem } from '../../conformance/src/problem.ts';
 import type { Todo } from '../../conformance/src/target.ts';
@@ -22,6 +23,18 @@ function send(line: string, headers: Readonly<Record<string, string>> = {}, body
 
 function tagOf(reply: Reply): string {
   return header(reply, 'etag') ?? '';
+}
+
+/** What proxies put behind the 32 digits of a tag, and whatever else may stand there (RFC 9110 §8.8.3). */
+const SUFFIXES = [
+  ...['-gzip', '-br', '-zstd', ';gzip', ';br', '--gzip', '-gzip-br', '0', '/', ',', "'"],
+  ...fc.sample(fc.stringMatching(/^[!#-~]{1,12}$/), { numRuns: 12, seed: 41 }),
+];
+
+/** The tag as proxies have changed it, in every form. */
+function changed(etag: string): string[] {
+  const suffixed = SUFFIXES.map((suffix) => `${etag.slice(0, -1)}${suffix}"`);
+  return [...suffixed, ...suffixed.map((tag) => `W/${tag}`)];
 }
 
 /** A new todo: its path and its tag. */
@@ -62,6 +75,19 @@ test('RFC 9110 §13.1.2 · If-None-Match with the current tag in any form is a 3
   assert.equal((await send(`GET ${path}`, { 'If-None-Match': '"other"' })).status, 200);
 });
 
+test('Order 5 · a read takes a tag in If-None-Match that a proxy has changed for the one that it was made of', async () => {
+  const { path, etag } = await create();
+  const { etag: other } = await create('Buy bread');
+  for (const tag of changed(etag)) {
+    for (const value of [tag, `"x", ${tag}, ${STALE}`])
+      for (const method of ['GET', 'HEAD'])
+        assertNotModified(await send(`${method} ${path}`, { 'If-None-Match': value }), etag);
+  }
+  const others = [other, `${etag.slice(0, -2)}"`, `${etag.slice(0, -2)}-gzip"`, `"x${etag.slice(1)}`];
+  for (const tag of [...others, ...changed(other)])
+    assert.equal((await send(`GET ${path}`, { 'If-None-Match': tag })).status, 200, tag);
+});
+
 test('RFC 9110 §13.1.1 · a read with another tag in If-Match is a 412', async () => {
   const { path, etag } = await create();
   assertProblem(await send(`GET ${path}`, { 'If-Match': STALE }), 412);
@@ -74,16 +100,25 @@ for (const [method, body] of [
 ] as const) {
   test(`Order 5 · on ${method} a 412 for tags that a proxy has changed says so, and no other does`, async () => {
     const { path, etag } = await create();
-    const appended = `${etag.slice(0, -1)}-gzip"`;
-    for (const value of [`W/${etag}`, appended, `${appended}, W/"a"`]) {
+    const tags = changed(etag);
+    for (const value of [`W/${etag}`, ...tags, `${tags[0]}, W/"a"`, tags.join(', ')]) {
       const reply = await send(`${method} ${path}`, { 'If-Match': value }, body);
-      assertProblem(reply, 412, { detail: /^All tags of If-Match are weak or end in "-gzip"/ });
+      assertProblem(reply, 412, { detail: /^All tags of If-Match are weak, or go on behind their 32 / });
     }
-    for (const value of ['', ' , ', `${appended}, ${STALE}`]) {
+    const others = [STALE, '"-gzip"', `"${'g'.repeat(32)}-gzip"`, `${etag.slice(0, -2)}"`, '"x"'];
+    for (const value of ['', ' , ', ...others, ...others.map((tag) => `${tags[0]}, ${tag}`)]) {
       assertProblem(await send(`${method} ${path}`, { 'If-Match': value }, body), 412);
     }
     assertProblem(await send(`${method} ${path}`, { 'If-Match': '*', 'If-None-Match': '*' }, body), 412);
     assert.equal((await send(`${method} ${path}`, { 'If-Match': etag }, body)).status, 204);
+  });
+
+  test(`Order 5 · on ${method} a tag in If-None-Match that a proxy has changed is another one`, async () => {
+    for (const suffix of ['-gzip', '-br', ';gzip']) {
+      const { path, etag } = await create();
+      const value = `${etag.slice(0, -1)}${suffix}"`;
+      assert.equal((await send(`${method} ${path}`, { 'If-None-Match': value }, body)).status, 204);
+    }
   });
 
   test(`Order 4 · on ${method} an empty If-None-Match is a list of no tags`, async () => {
@@ -127,6 +162,23 @@ test('RFC 9110 §13.1 · a GET names the tag of either coding: 304 by If-None-Ma
     assert.equal(matching.status, 200);
     assert.equal(tagOf(matching), etag);
   }
+});
+
+test('Order 5 · of the list too: the tag of either coding, changed, is a 304, and the plain tag is none for its twin', async () => {
+  const plain = tagOf(await send('GET /todos'));
+  const twin = tagOf(await send('GET /todos', { 'Accept-Encoding': 'gzip' }));
+  assert.equal(twin, `${plain.slice(0, -1)}-gzip"`);
+  for (const tag of changed(plain)) {
+    const reply = await send('GET /todos', { 'If-None-Match': tag });
+    assertNotModified(reply, plain);
+    assert.equal(header(reply, 'vary'), 'Accept-Encoding');
+    const again = await send('GET /todos', { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' });
+    assertNotModified(again, tag.includes(twin.slice(0, -1)) ? twin : plain);
+  }
+  for (const tag of changed(twin))
+    assertNotModified(await send('GET /todos', { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' }), twin);
+  const both = { 'If-Match': twin, 'If-None-Match': plain, 'Accept-Encoding': 'gzip' };
+  assert.equal((await send('GET /todos', both)).status, 200);
 });
 
 test('RFC 9110 §12.5.3 · a client that does not admit gzip gets the list as it is', async () => {

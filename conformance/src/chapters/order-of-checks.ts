@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { header } from '../http.ts';
 import { it } from '../problem.ts';
 import { expecting, makeTodo, readTodo, type SharedList } from '../target.ts';
 
@@ -92,6 +93,28 @@ export function orderOfChecks(target: SharedList): void {
     for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
       await succeeds(200, 'GET /me', { token: reader, headers });
     }
+  });
+
+  it('Order 5 · a tag that a proxy has changed counts for a read as the one that it was made of, and for no write', async () => {
+    const { id } = await makeTodo(target);
+    const path = `/todos/${id}`;
+    const etag = header(await succeeds(200, `GET ${path}`, { token: reader }), 'etag') ?? '';
+    assert.match(etag, /^"[0-9a-f]{32}"$/);
+    const json = { title: 'Buy milk', categoryId: 1 };
+    for (const suffix of ['-gzip', '-br', ';gzip', '-x/1']) {
+      for (const tag of [`${etag.slice(0, -1)}${suffix}"`, `W/${etag.slice(0, -1)}${suffix}"`]) {
+        for (const method of ['GET', 'HEAD']) {
+          const headers = { 'If-None-Match': `"x", ${tag}` };
+          const unchanged = await succeeds(304, `${method} ${path}`, { token: reader, headers }, tag);
+          assert.equal(header(unchanged, 'etag'), etag);
+        }
+        const headers = { 'If-Match': `W/"x", ${tag}` };
+        await fails(412, `PUT ${path}`, { token: editor, json, headers }, { detail: 'any' });
+        await fails(412, `DELETE ${path}`, { token: editor, headers }, { detail: 'any' });
+        await succeeds(204, `PUT ${path}`, { token: editor, json, headers: { 'If-None-Match': tag } }, tag);
+      }
+    }
+    await fails(412, `PUT ${path}`, { token: editor, json, headers: { 'If-Match': '"x"' } });
   });
 
   test('Order 5, Endpoints A, rule 2 · on PUT the missing todo comes before the missing category', async () => {

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { type Body, lengthOf } from '../../pieces.ts';
-import { type EntityTag, entityTag, matchesWeakly, type Preconditions } from '../todo.ts';
+import { type EntityTag, entityTag, matchesChanged, matchesWeakly, type Preconditions } from '../todo.ts';
 import type { Chunk } from './chunk.ts';
 import { bytesOf, gzipOf } from './gzip.ts';
 
@@ -50,7 +50,7 @@ export class ListVersion {
   }
 
   /**
-   * The coding whose tag the client names; else the shorter one. A version that is asked for a second time is
+   * The coding whose tag the client names, as it stands or as a proxy has changed it; else the shorter one. A version that is asked for a second time is
    * compressed; one that fails to be is tried again when it is asked for again.
    */
   select(
@@ -62,8 +62,10 @@ export class ListVersion {
     if (admitted === 'identity' || this.#length <= WORTH_GZIP) return this.#identity;
     // What is weak names nothing in `If-Match` (RFC 9110 §13.1.1).
     const named = ifMatch === '*' ? ifNoneMatch : ifMatch.filter((tag) => !tag.startsWith('W/'));
-    if (matchesWeakly(named, this.#identity.etag)) return this.#identity;
-    if (!askedBefore && !matchesWeakly(named, this.#gzipTag)) return this.#identity;
+    const { etag } = this.#identity;
+    if (matchesWeakly(named, etag)) return this.#identity;
+    const namesGzip = matchesWeakly(named, this.#gzipTag) || matchesChanged(named, this.#gzipTag);
+    if (!namesGzip && (!askedBefore || matchesChanged(named, etag))) return this.#identity;
     this.#gzip ??= this.#compress();
     return this.#gzip;
   }
