@@ -10,7 +10,7 @@ import { log as logChapter } from './chapters/log.ts';
 import { members } from './chapters/members.ts';
 import { negotiation } from './chapters/negotiation.ts';
 import { orderOfChecks } from './chapters/order-of-checks.ts';
-import { everyResponse, problemDetails } from './chapters/problem-details.ts';
+import { everyResponse, everySuccess, problemDetails } from './chapters/problem-details.ts';
 import { repeatedCreates, repeatingCallers } from './chapters/repeated-creates.ts';
 import { routes } from './chapters/routes.ts';
 import { sharedList } from './chapters/shared-list.ts';
@@ -78,7 +78,10 @@ export function stateChecks(target: Target): void {
   else describe('Log', () => logChapter(target, log));
   if (environment === undefined) test.skip('D3, Versioning 1 (the environment is unknown)');
   else describe('Documents', () => development(target, environment));
-  describe('Every response', () => everyResponse(target));
+  describe('Every response', () => {
+    everyResponse(target);
+    everySuccess(target);
+  });
 }
 
 /** What a failed check asked last, and the answer. */

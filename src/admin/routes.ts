@@ -16,16 +16,16 @@ interface AdminParts {
 /** The routes of the admin listener. They are open: whoever reaches the port may ask. */
 export function adminRoutes({ ready, metrics, version }: AdminParts): readonly Route[] {
   return [
-    page('/live', () => json({ status: 'live' })),
+    page('/live', () => json({ status: 'live' }, 'no-store')),
     page('/ready', async () => {
       const answer = await ready();
-      return answer === true ? json({ status: 'ready' }) : { status: 503, detail: answer };
+      return answer === true ? json({ status: 'ready' }, 'no-store') : { status: 503, detail: answer };
     }),
     page('/metrics', async () => {
       const { contentType, text } = await metrics();
       return { status: 200, headers: { 'content-type': contentType }, body: text };
     }),
-    page('/version', () => json(version)),
+    page('/version', () => json(version, 'no-store')),
   ];
 }
 

@@ -18,7 +18,7 @@ export function errorDemoRoutes(tell: Tell): readonly Route[] {
       access: 'open',
       handle({ id }) {
         const todo = todos.get(id);
-        return todo === undefined ? { status: 404 } : json(todo);
+        return todo === undefined ? { status: 404 } : json(todo, 'no-cache');
       },
     },
     {
@@ -36,7 +36,7 @@ export function errorDemoRoutes(tell: Tell): readonly Route[] {
         const completed = { ...todo, done: true };
         todos.set(id, completed);
         tell({ event: 'todo-completed', id, traceId: call.traceId });
-        return json(completed);
+        return json(completed, 'no-cache');
       },
     },
     {

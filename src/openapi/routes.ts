@@ -39,7 +39,7 @@ function serve(path: string, handle: Route['handle']): Route {
 }
 
 function file(type: string, body: string | Buffer, headers: Answer['headers'] = {}): Answer {
-  return { status: 200, headers: { ...headers, 'content-type': type }, body };
+  return { status: 200, headers: { ...headers, 'cache-control': 'no-cache', 'content-type': type }, body };
 }
 
 /** Where the page's parts are, all served by this service. */

@@ -1,5 +1,12 @@
 import { actor, type Tell } from '../events.ts';
-import { type Answer, admitsGzip, type Headers, JSON_UTF_8, json } from '../http/message/answer.ts';
+import {
+  type Answer,
+  admitsGzip,
+  type CacheControl,
+  type Headers,
+  JSON_UTF_8,
+  json,
+} from '../http/message/answer.ts';
 import { withBody } from '../http/message/body.ts';
 import type { Call, Route } from '../http/message/routes.ts';
 import type { Body } from '../pieces.ts';
@@ -27,6 +34,8 @@ import * as answers from './answers.ts';
 import { createOnce } from './create-once.ts';
 import { parseCreateTodo, parseReplaceTodo, readCreateKey, readPreconditions } from './requests.ts';
 
+const PRIVATE: CacheControl = 'private, no-cache';
+
 /** The endpoints of Profile A. */
 export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {
   const addOnce = createOnce();
@@ -50,7 +59,9 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
       access: 'authenticated',
       handle({ identity: { name }, headers }) {
         // It has no tag: there is nothing that a precondition could be about.
-        return readPreconditions(headers) === undefined ? answers.PRECONDITION_MALFORMED : json({ name });
+        return readPreconditions(headers) === undefined
+          ? answers.PRECONDITION_MALFORMED
+          : json({ name }, PRIVATE);
       },
     },
     {
@@ -136,9 +147,6 @@ const UNCHANGED = {
 function preconditionFailed({ ifMatch = [] }: Preconditions): Answer {
   return areAllChanged(ifMatch) ? answers.TAGS_CHANGED : answers.PRECONDITION_FAILED;
 }
-
-/** A shared cache keeps nothing, a private one asks before each use. */
-const PRIVATE = 'private, no-cache';
 
 function answerCreated({ id, etag, json }: TodoRepresentation): Answer {
   const location = `/todos/${id}`;

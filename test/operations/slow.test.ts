@@ -69,12 +69,12 @@ describe('Slow clients', { concurrency: true }, () => {
         method: 'DELETE',
         path: '/mine',
         access: 'authenticated',
-        handle: () => json({}),
+        handle: () => json({}, 'no-store'),
       };
       const add: Route = withBody(
         { method: 'POST', path: '/todos', access: 'open' },
         (value) => ({ value }),
-        () => json({}),
+        () => json({}, 'no-store'),
       );
       const authenticate = () => ({ code: 'missing', answer: { status: 401 } });
       await using demo = await startDemo({ routes: [mine, add], authenticate, traces });

@@ -87,3 +87,15 @@ export function everyResponse(target: Target): void {
     }
   });
 }
+
+/** What must hold of every success seen so far, of the endpoints of a profile and its documents. */
+export function everySuccess(target: Target): void {
+  it('P8 · says what caches may do when it is the success of a GET or HEAD', () => {
+    for (const { method, path, reply } of exchangesOf(target)) {
+      if (!/^(?:GET|HEAD)$/.test(method) || reply.status >= 300) continue;
+      const isPrivate = target.profile === 'shared-list' && !/^\/(?:openapi|scalar)\b/.test(path);
+      const wanted = isPrivate ? 'private, no-cache' : 'no-cache';
+      assert.equal(header(reply, 'cache-control'), wanted, `${method} ${path} ${reply.status}`);
+    }
+  });
+}

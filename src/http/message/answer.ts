@@ -15,9 +15,13 @@ export type Headers = Readonly<Record<string, string>>;
 /** The media type of every success that has a body (contract D4). */
 export const JSON_UTF_8 = 'application/json; charset=utf-8';
 
+/** What caches may do with a success: `private` is for one caller alone, `no-cache` is asked for before each use (contract P8). */
+export type CacheControl = 'private, no-cache' | 'no-cache' | 'no-store';
+
 /** A success with a JSON body. `Accept` never changes it (contract N5). */
-export function json(value: object): Answer {
-  return { status: 200, headers: { 'content-type': JSON_UTF_8 }, body: JSON.stringify(value) };
+export function json(value: object, cacheControl: CacheControl): Answer {
+  const headers = { 'cache-control': cacheControl, 'content-type': JSON_UTF_8 };
+  return { status: 200, headers, body: JSON.stringify(value) };
 }
 
 /** A coding with its weight, RFC 9110 §12.5.3. */
