@@ -73,7 +73,8 @@ export async function openService(
   const opened = await openProfile(profile, metrics, tell, parts);
   const { database, keys, conditions: ofProfile, ...endpoints } = opened;
   conditions.push(...ofProfile);
-  const listener = openListener({ tell, limits: { maxConnections: config.maxConnections } });
+  const cors = openCors(corsOrigins, tell);
+  const listener = openListener({ tell, limits: { maxConnections: config.maxConnections }, pages: cors });
   listening.push(listener);
   const documented =
     environment === 'development'
@@ -85,7 +86,7 @@ export async function openService(
     routes: [...endpoints.routes, ...documented],
     tell,
     listener,
-    cors: openCors(corsOrigins, tell),
+    cors,
     record: openRecords(environment, tellRequests, metrics, traces),
   });
   const url = await listen(listener, receive, config, '--port or TODO_PORT');

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { header, type Reply } from '../../conformance/src/http.ts';
+import { assertProblem } from '../../conformance/src/problem.ts';
 import { send } from '../../conformance/src/target.ts';
 import { readConfig } from '../../src/config.ts';
+import { openCors } from '../../src/http/message/cors.ts';
+import { HURRIED, startDemo } from './demo.ts';
 import { startList } from './list.ts';
+import { converse } from './raw.ts';
 
 const APP = 'https://app.example';
 const list = await startList({ env: { TODO_CORS_ORIGINS: `${APP}, http://localhost:3000` } });
@@ -14,6 +18,30 @@ const PREFLIGHT = {
   'Access-Control-Request-Headers': 'authorization',
 };
 const NOT_ALLOWED = { 'access-control-allow-origin': undefined, 'access-control-expose-headers': undefined };
+
+/** What is refused before a route is looked for, although its head could be parsed, with these lines in its head. */
+const REFUSED: readonly (readonly [name: string, status: number, bytes: (lines: string) => string])[] = [
+  ['escapes that are not UTF-8', 400, (lines) => `GET /todos/%E4 HTTP/1.1\r\nHost: a\r\n${lines}\r\n`],
+  ['an escaped NUL', 400, (lines) => `DELETE /todos/%00 HTTP/1.1\r\nHost: a\r\n${lines}\r\n`],
+  ['a fragment', 400, (lines) => `GET /todos#a HTTP/1.1\r\nHost: a\r\n${lines}\r\n`],
+  ['no Host', 400, (lines) => `GET /todos HTTP/1.1\r\n${lines}\r\n`],
+  [
+    'a repeated header',
+    400,
+    (lines) => `GET /todos HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\n${lines}Authorization: b\r\n\r\n`,
+  ],
+  [
+    'a coding of HTTP/1.1 in HTTP/1.0',
+    400,
+    (lines) => `POST /todos HTTP/1.0\r\n${lines}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'a malformed body',
+    400,
+    (lines) => `POST /nope HTTP/1.1\r\nHost: a\r\n${lines}Transfer-Encoding: chunked\r\n\r\nx\r\n`,
+  ],
+  ['an expectation', 417, (lines) => `GET /todos HTTP/1.1\r\nHost: a\r\nExpect: x\r\n${lines}\r\n`],
+];
 
 /** Without a token. */
 function ask(line: string, headers: Readonly<Record<string, string>>): Promise<Reply> {
@@ -99,6 +127,81 @@ describe('CORS', { concurrency: true }, () => {
     const reply = await send(closed.target, 'GET /nope', { headers: { Origin: APP } });
     assertHeaders(reply, { vary: 'Accept', ...NOT_ALLOWED });
   });
+
+  for (const [name, status, bytes] of REFUSED) {
+    test(`R6 · an application reads what is refused before a route is looked for: ${name}`, async () => {
+      const [reply, ...more] = await converse(list.url, bytes(`Origin: ${APP}\r\n`));
+      assert.deepEqual(more, []);
+      assert.ok(reply);
+      assertProblem(reply, status, { detail: 'optional', headers: { connection: 'close' } });
+      assertHeaders(reply, {
+        'access-control-allow-origin': APP,
+        'access-control-expose-headers': '*',
+        vary: 'Accept, Origin',
+      });
+    });
+  }
+
+  for (const [name, origin] of [
+    ['another origin', 'Origin: https://evil.example\r\n'],
+    ['the origin null', 'Origin: null\r\n'],
+    ['two origins', `Origin: ${APP}\r\nOrigin: ${APP}\r\n`],
+    ['two origins, one of which is allowed', `Origin: ${APP}\r\nOrigin: https://evil.example\r\n`],
+    ['an allowed origin and a comma', `Origin: ${APP},\r\n`],
+    ['no origin', ''],
+  ] as const) {
+    test(`R6 · a refusal tells nothing to ${name}, and caches that it depends on the origin`, async () => {
+      for (const [, status, bytes] of REFUSED) {
+        const [reply] = await converse(list.url, bytes(origin));
+        assert.ok(reply);
+        assert.equal(reply.status, status);
+        assertHeaders(reply, { vary: 'Accept, Origin', ...NOT_ALLOWED });
+      }
+    });
+  }
+
+  for (const [name, status, bytes] of [
+    ['101 header lines', 431, `GET / HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\n${'a:\r\n'.repeat(99)}\r\n`],
+    ['a large head', 431, `GET / HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
+    [
+      '101 trailers',
+      431,
+      `POST / HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${'a:\r\n'.repeat(101)}\r\n`,
+    ],
+    ['RTSP', 400, `GET /todos/1 RTSP/1.0\r\nHost: a\r\nOrigin: ${APP}\r\n\r\n`],
+    ['no HTTP', 400, `GET\r\nOrigin: ${APP}\r\n\r\n`],
+  ] as const) {
+    test(`R6 · a ${status} has no header for an application: ${name}`, async () => {
+      const [reply] = await converse(list.url, bytes);
+      assert.ok(reply);
+      assert.equal(reply.status, status);
+      assertHeaders(reply, { vary: 'Accept', ...NOT_ALLOWED });
+    });
+  }
+
+  test('R6 · an application reads the 408 of a body that is too slow', async () => {
+    await using demo = await startDemo({ limits: HURRIED, pages: openCors([APP], () => {}) });
+    const head = `POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nContent-Length: 2\r\n\r\n{`;
+    const [reply] = await converse(demo.url, head);
+    assert.ok(reply);
+    assertProblem(reply, 408);
+    assertHeaders(reply, { 'access-control-allow-origin': APP, vary: 'Accept, Origin' });
+  });
+
+  for (const path of ['/todos/%E4', '/todos/%00', '/%0a', '/todos/%?a=%E4']) {
+    test(`R6 · a preflight of ${path} is a 204, so that a page with a token reads the 400 of the request`, async () => {
+      const reply = await ask(`OPTIONS ${path}`, { Origin: APP, ...PREFLIGHT });
+      assert.equal(reply.status, 204);
+      assertHeaders(reply, { 'access-control-allow-origin': APP, vary: 'Origin' });
+      const evil = await ask(`OPTIONS ${path}`, { Origin: 'https://evil.example', ...PREFLIGHT });
+      assertProblem(evil, 400, { detail: 'any' });
+      assertProblem(await ask(`OPTIONS ${path}`, { Origin: APP }), 400, { detail: 'any' });
+      const repeated = { Origin: APP, ...PREFLIGHT, Host: ['a', 'b'] };
+      assertProblem(await send(list.target, `OPTIONS ${path}`, { headers: repeated }), 400, {
+        detail: /Host/,
+      });
+    });
+  }
 
   for (const value of [
     '*',

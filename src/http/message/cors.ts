@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Tell } from '../../events.ts';
 import { quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Headers } from './answer.ts';
 import type { Call } from './routes.ts';
 
 /** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
@@ -49,24 +50,35 @@ export function openCors(origins: readonly string[], tell: Tell) {
     pause = setTimeout(report, LINE_INTERVAL_MS).unref();
   }
 
+  /** The same headers of an answer, which tell a browser whether its application may read it. */
+  function readable(headers: Headers | undefined, origin: string | undefined): Headers {
+    const { vary } = headers ?? {};
+    const more: Record<string, string> = { ...headers };
+    more.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
+    if (origin !== undefined && allowed.has(origin)) {
+      more['access-control-allow-origin'] = origin;
+      more['access-control-expose-headers'] = '*';
+    }
+    return more;
+  }
+
   return {
-    /** The same answer, which tells a browser whether its application may read it. */
     apply(answer: Answer, { headers: { origin } }: Call): Answer {
-      if (allowed.size === 0) return answer;
-      const { vary } = answer.headers ?? {};
-      const headers: Record<string, string> = { ...answer.headers };
-      headers.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
-      if (origin !== undefined && allowed.has(origin)) {
-        headers['access-control-allow-origin'] = origin;
-        headers['access-control-expose-headers'] = '*';
-      }
-      return { ...answer, headers };
+      return allowed.size === 0 ? answer : { ...answer, headers: readable(answer.headers, origin) };
+    },
+    /** The same for what is refused before a route is looked for. */
+    applyToRefusal(headers: Headers, { headers: { origin } }: IncomingMessage): Headers {
+      return allowed.size === 0 ? headers : readable(headers, origin);
+    },
+    /** Whether a request is a preflight of an allowed origin. */
+    permits(request: IncomingMessage): boolean {
+      const origin = originOfPreflight(request);
+      return origin !== undefined && allowed.has(origin);
     },
     /** The answer to a preflight of an allowed origin; undefined when it is no such thing. */
-    preflight({ method, headers, request }: Call): Answer | undefined {
-      if (method !== 'OPTIONS' || request.url === '*') return undefined;
-      const { origin, 'access-control-request-method': wanted } = headers;
-      if (origin === undefined || wanted === undefined) return undefined;
+    preflight({ request }: Call): Answer | undefined {
+      const origin = originOfPreflight(request);
+      if (origin === undefined) return undefined;
       if (!allowed.has(origin)) {
         refuse(origin);
         return undefined;
@@ -81,6 +93,12 @@ export function openCors(origins: readonly string[], tell: Tell) {
       };
     },
   };
+}
+
+/** Who sends a preflight; undefined for any other request. */
+function originOfPreflight({ method, url, headers }: IncomingMessage): string | undefined {
+  if (method !== 'OPTIONS' || url === '*') return undefined;
+  return headers['access-control-request-method'] === undefined ? undefined : headers.origin;
 }
 
 /** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */

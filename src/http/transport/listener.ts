@@ -6,7 +6,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { within } from '../../promises.ts';
-import { createHttpServer, type HttpServer, LIMITS, type Limits, type Receive } from './server.ts';
+import {
+  createHttpServer,
+  type HttpServer,
+  LIMITS,
+  type Limits,
+  type Pages,
+  type Receive,
+} from './server.ts';
 
 /** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
 const IDLE_MS = 2_000;
@@ -33,6 +40,8 @@ export interface ListenerOptions {
   /** Hears of requests that are refused before routing, and of connections beyond the limit; nobody by default. */
   readonly tell?: Tell;
   readonly limits?: Partial<Limits>;
+  /** No page of another origin is let in by default. */
+  readonly pages?: Pages;
 }
 
 /** A listener, from its first connection to its last. */
@@ -87,7 +96,7 @@ export function openListener(options: ListenerOptions = {}) {
         if (closing === undefined) receive(...request);
         else closing.then(() => receive(...request));
       };
-      const { server, connections } = createHttpServer(receiveInTime, limits, refuse);
+      const { server, connections } = createHttpServer(receiveInTime, limits, refuse, options.pages);
       server.on('drop', drop).listen(port, address);
       await once(server, 'listening');
       opened = { server, connections };

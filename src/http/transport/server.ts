@@ -13,7 +13,7 @@ import {
 import { SETTINGS } from '../../settings.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { faultOf, NOT_HTTP } from './validation.ts';
+import { ESCAPES_FAULT, faultOf, NOT_HTTP } from './validation.ts';
 
 /**
  * How long and how many: what keeps slow, silent and numerous clients from holding the service. A slow head ends within
@@ -50,6 +50,17 @@ export type Receive = (
   connection: HttpConnection,
 ) => void;
 
+/** Pages of other origins that are let in (contract R6). */
+export interface Pages {
+  /** Headers of a refusal, with those by which a browser lets its page read it. Names in lower case. */
+  applyToRefusal(
+    headers: Readonly<Record<string, string>>,
+    request: IncomingMessage,
+  ): Readonly<Record<string, string>>;
+  /** Whether a request is a preflight that is permitted: without it, no page gets as far as the refusal of its path. */
+  permits(request: IncomingMessage): boolean;
+}
+
 /** A server and the connections that are open. */
 export interface HttpServer {
   readonly server: Server;
@@ -68,6 +79,7 @@ export function createHttpServer(
   receive: Receive,
   limits: Limits,
   refused: (problem: Problem, traceId: string) => void,
+  pages?: Pages,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
   /** Whose own side has ended. They give way to others (contract B5). */
@@ -79,8 +91,9 @@ export function createHttpServer(
     if (connection === undefined) return;
     const isHttp = connection.received(response);
     const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
-    if (problem === undefined) receive(request, response, connection);
-    else refused(problem, refuse(response, connection, problem));
+    const isPermitted = problem?.detail === ESCAPES_FAULT && pages?.permits(request);
+    if (problem === undefined || isPermitted) receive(request, response, connection);
+    else refused(problem, refuse(response, connection, problem, pages));
   };
 
   /** While a request is without its end, the malformed bytes are its body, and the problem is its one answer. */
@@ -89,7 +102,7 @@ export function createHttpServer(
     const latest = connection?.latest;
     if (connection === undefined || latest === undefined || latest.req.complete) {
       refused(problem, refuseOnSocket(socket, problem));
-    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem));
+    } else if (!latest.headersSent) refused(problem, refuse(latest, connection, problem, pages));
   };
 
   const giveUp = (socket: Duplex, problem: Problem | undefined) => {
@@ -181,12 +194,12 @@ function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
 /** Headers of an answer given before routing: always JSON (contract N5), and the connection closes. */
 function headersOf(body: string) {
   return {
-    'X-Content-Type-Options': 'nosniff',
-    Vary: 'Accept',
-    'Cache-Control': 'no-store',
-    'Content-Type': PROBLEM_JSON,
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
+    'x-content-type-options': 'nosniff',
+    vary: 'Accept',
+    'cache-control': 'no-store',
+    'content-type': PROBLEM_JSON,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
   };
 }
 
@@ -195,10 +208,19 @@ function headersOf(body: string) {
  *
  * @returns the `traceId` of the answer.
  */
-export function refuse(response: ServerResponse, connection: HttpConnection, problem: Problem): string {
+export function refuse(
+  response: ServerResponse,
+  connection: HttpConnection,
+  problem: Problem,
+  pages?: Pages,
+): string {
   const traceId = traceIdOf(response.req);
   const body = problemBody(problem, traceId);
-  response.writeHead(problem.status, reasonPhrase(problem.status), headersOf(body));
+  const own = headersOf(body);
+  // Of a head that is too large, or no HTTP, the origin is not believed.
+  const isPlain = problem.status === 431 || problem.detail === NOT_HTTP.detail;
+  const headers = isPlain || pages === undefined ? own : pages.applyToRefusal(own, response.req);
+  response.writeHead(problem.status, reasonPhrase(problem.status), headers);
   // A client that is too slow is not read on.
   if (problem.status === 408) response.end(body);
   else connection.endLast(response, body);
@@ -213,7 +235,7 @@ export function refuse(response: ServerResponse, connection: HttpConnection, pro
 function refuseOnSocket(socket: Duplex, problem: Problem): string {
   const traceId = newTraceId(undefined);
   const body = problemBody(problem, traceId);
-  const lines = Object.entries({ ...headersOf(body), Date: new Date().toUTCString() });
+  const lines = Object.entries({ ...headersOf(body), date: new Date().toUTCString() });
   const head = [
     `HTTP/1.1 ${problem.status} ${reasonPhrase(problem.status) ?? ''}`,
     ...lines.map(([name, value]) => `${name}: ${value}`),

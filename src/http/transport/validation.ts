@@ -23,17 +23,21 @@ function malformationOf(request: IncomingMessage): string | undefined {
   if (repeated !== undefined) {
     return repeated === 'host' ? HOST_FAULT : `The header ${repeated} must not be repeated.`;
   }
-  const target = readTarget(request.url ?? '', request.method ?? '');
-  if (typeof target === 'string') return target;
   const { host, 'transfer-encoding': coding } = request.headers;
   if (host === undefined ? request.httpVersionMinor !== 0 : !HOST.test(host)) return HOST_FAULT;
-  if (target.authority !== undefined && !HOST.test(target.authority)) return HOST_FAULT;
   if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     return 'The only transfer coding is chunked, and HTTP/1.0 has none.';
   }
+  // Last: a preflight is permitted whatever its escapes (contract R6), and nothing else is wrong with it then.
+  const target = readTarget(request.url ?? '', request.method ?? '');
+  if (typeof target === 'string') return target;
+  if (target.authority !== undefined && !HOST.test(target.authority)) return HOST_FAULT;
   request.url = target.path;
   return undefined;
 }
+
+/** What is wrong with the path, where it is its escapes alone. */
+export const ESCAPES_FAULT = 'The escapes in the path must be UTF-8, without NUL, CR and LF.';
 
 /** What a request line of another protocol gets. */
 export const NOT_HTTP = { status: 400, detail: 'The HTTP version must be 1.0 or 1.1.' } as const;
@@ -89,7 +93,7 @@ export function readTarget(target: string, method: string): Target | string {
   const [, authority, rawPath = '/'] = match;
   const decoded = decodePath(rawPath);
   if (decoded === undefined) {
-    return 'The escapes in the path must be UTF-8, without NUL, CR and LF.';
+    return ESCAPES_FAULT;
   }
   // An escaped slash is data, not a delimiter (RFC 3986 §2.2): such a path stays as it was sent and matches nothing.
   const path = PLAIN_PATH.test(decoded) && !/%2f/i.test(rawPath) ? decoded : rawPath;
