@@ -31,6 +31,8 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     corsOrigins: readOrigins(settings),
     /** Sockets at a time. */
     maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
+    /** How long an idle connection stays. */
+    keepAliveSeconds: settings.read('TODO_KEEP_ALIVE_SECONDS'),
     /** From the start of draining until what is still open is cut off. */
     shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
     /** For which a service that is no longer ready goes on as before. */

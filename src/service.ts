@@ -74,7 +74,11 @@ export async function openService(
   const { database, keys, conditions: ofProfile, ...endpoints } = opened;
   conditions.push(...ofProfile);
   const cors = openCors(corsOrigins, tell);
-  const listener = openListener({ tell, limits: { maxConnections: config.maxConnections }, pages: cors });
+  const limits = {
+    maxConnections: config.maxConnections,
+    keepAliveTimeout: config.keepAliveSeconds * 1_000,
+  };
+  const listener = openListener({ tell, limits, pages: cors });
   listening.push(listener);
   const documented =
     environment === 'development'

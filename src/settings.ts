@@ -78,6 +78,8 @@ export const SETTINGS = {
     about: 'Whose applications may call the service from a browser: [browser applications](operations.md#browser-applications)' },
   TODO_MAX_CONNECTIONS: { from: 1, to: 1_000_000, default: 1_000,
     about: 'Sockets at a time; one more is closed at once. Raise it only with the memory: [what connections cost](sizing.md#what-connections-cost)' },
+  TODO_KEEP_ALIVE_SECONDS: { from: 5, to: 3_600, unit: 'seconds', default: 75,
+    about: 'How long an idle connection stays. Longer than the load balancer keeps it: [620 for Google\'s](operations.md#behind-a-reverse-proxy-or-load-balancer)' },
   TODO_SHUTDOWN_SECONDS: { from: 0, to: 3_600, unit: 'seconds', default: 10,
     about: 'How long clients may take for their answers when the service [stops](operations.md#stopping)' },
   TODO_SHUTDOWN_DELAY_SECONDS: { from: 0, to: 3_600, unit: 'seconds', default: 0,

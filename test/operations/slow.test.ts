@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { header } from '../../conformance/src/http.ts';
+import { readConfig } from '../../src/config.ts';
 import { json } from '../../src/http/message/answer.ts';
 import { withBody } from '../../src/http/message/body.ts';
 import type { Call, Route } from '../../src/http/message/routes.ts';
 import { openListener } from '../../src/http/transport/listener.ts';
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { get, HURRIED, setClocks, startDemo } from './demo.ts';
+import { startList } from './list.ts';
 import { assertRefused, Connection } from './raw.ts';
 
 const POST = 'POST /todos/1/complete HTTP/1.1\r\nHost: a\r\n';
@@ -106,6 +109,37 @@ describe('Slow clients', { concurrency: true }, () => {
     await connection.closed();
     assert.deepEqual(connection.statuses(), [200]);
   });
+
+  for (const [value, seconds] of [
+    ['', 75],
+    ['5', 5],
+    ['600', 600],
+    ['3600', 3600],
+  ] as const) {
+    test(`D22 · TODO_KEEP_ALIVE_SECONDS="${value}" keeps an idle connection ${seconds} s, of the admin port 75 s`, async () => {
+      const env = { TODO_KEEP_ALIVE_SECONDS: value, TODO_ADMIN_PORT: '0' };
+      await using list = await startList({ env });
+      for (const [url, kept] of [
+        [list.url, seconds],
+        [list.adminUrl, 75],
+      ] as const) {
+        await using connection = await Connection.open(url);
+        connection.socket.write('GET /nope HTTP/1.1\r\nHost: a\r\n\r\n');
+        await connection.until('"traceId"');
+        const [reply] = connection.answers();
+        assert.ok(reply);
+        assert.equal(header(reply, 'keep-alive'), `timeout=${kept}`);
+      }
+    });
+  }
+
+  for (const value of ['4', '0', '3601', '-5', '75s', '7.5', '1e3', '99999999999999999999']) {
+    test(`D22 · TODO_KEEP_ALIVE_SECONDS="${value}" is a fault of the configuration`, async () => {
+      const read = readConfig({ profile: 'error-demo' }, { TODO_KEEP_ALIVE_SECONDS: value });
+      const wanted = 'TODO_KEEP_ALIVE_SECONDS must be a whole number of seconds from 5 to 3600';
+      await assert.rejects(read, { faults: [`${wanted}, received "${value}"`] });
+    });
+  }
 
   test('a client that leaves its side open after a 400 to what is not HTTP is cut off', async () => {
     await using demo = await startDemo();

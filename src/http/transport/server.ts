@@ -26,8 +26,8 @@ export const LIMITS = {
   requestTimeout: 10_000,
   /** Milliseconds between two checks of the clocks above: what may be added to them. */
   connectionsCheckingInterval: 500,
-  /** Milliseconds. Longer than the usual load balancer's 60 s, which must be the one that closes. */
-  keepAliveTimeout: 75_000,
+  /** Milliseconds that an idle connection stays. Longer than the load balancer's, which must be the one that closes. */
+  keepAliveTimeout: SETTINGS.TODO_KEEP_ALIVE_SECONDS.default * 1_000,
   /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
   answerTimeout: 60_000,
   /** Milliseconds: what a client sends behind its last answer is read and thrown away for so long (contract B5). */
