@@ -1,6 +1,14 @@
 import { nearestTo } from './nearest.ts';
 import { quoteReceived } from './quote.ts';
-import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './settings.ts';
+import {
+  type Environment,
+  flagOf,
+  givenIn,
+  settingOf,
+  VARIABLES,
+  type Value,
+  type Variable,
+} from './settings.ts';
 
 /** A configuration has faults: a line each, with what was received and what is wanted. */
 export class ConfigFaults extends Error {
@@ -35,9 +43,9 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** The value as it was given; undefined when it is not set. An empty variable counts as not set. */
+  /** The value as it was given; undefined when it is not set. */
   function text(variable: Variable): string | undefined {
-    return given(variable) ?? (env[variable] || undefined);
+    return given(variable) ?? givenIn(env, variable);
   }
 
   /**

@@ -2,6 +2,8 @@
 interface Setting {
   /** What stands for the value in help; without it there is no flag. */
   readonly flag?: string;
+  /** Whether it counts in lower case too, and then first, as other programs read it. */
+  readonly anyCase?: true;
   /** What holds when it is not set. Without a default, `otherwise` may say what happens then. */
   readonly default?: string | number;
   /** The same in development, where it differs. */
@@ -74,6 +76,10 @@ export const SETTINGS = {
     about: 'How often keys are fetched. Less when a withdrawn key must end sooner' },
   TODO_AUTH_KEYS_COOLDOWN_SECONDS: { from: 1, to: 3_600, unit: 'seconds', default: 30,
     about: 'Tokens that no key verifies cause at most one fetch in this time; one that brought an unknown `kid` does not count. More when the issuer limits requests' },
+  HTTPS_PROXY: { anyCase: true, text: '`http://…` or `https://…`', otherwise: 'none: the issuer is asked directly',
+    about: 'The proxy through which the issuer is asked, with user and password where it asks for them; in lower case too. Never for loopback and `NO_PROXY`' },
+  NO_PROXY: { anyCase: true, text: 'comma-separated: `login.example.org`, `login.example.org:8443`, `.example.org` (and all below), `10.0.0.1-10.0.0.9`, `*`',
+    about: 'What is asked without the proxy. Names and addresses count as they stand: no name is looked up, and `10.0.0.0/8` is none' },
   TODO_CORS_ORIGINS: { text: 'exact origins, comma-separated',
     about: 'Whose applications may call the service from a browser: [browser applications](operations.md#browser-applications)' },
   TODO_MAX_CONNECTIONS: { from: 1, to: 1_000_000, default: 1_000,
@@ -172,6 +178,12 @@ function isVariable(name: string): name is Variable {
 export function flagOf(variable: Variable): string | undefined {
   if (settingOf(variable).flag === undefined) return undefined;
   return variable.slice('TODO_'.length).toLowerCase().replaceAll('_', '-');
+}
+
+/** The value that the environment has for it; an empty variable counts as not set. */
+export function givenIn(env: NodeJS.ProcessEnv, variable: Variable): string | undefined {
+  const lowerCase = settingOf(variable).anyCase ? env[variable.toLowerCase()] : undefined;
+  return lowerCase || env[variable] || undefined;
 }
 
 /** What holds when it is not set, in Markdown. */

@@ -2,7 +2,7 @@ import { nameOf } from '../adapters.ts';
 import { type Config, readConfig } from '../config.ts';
 import { quoteReceived } from '../quote.ts';
 import type { GivenFlags } from '../read-settings.ts';
-import { defaultOf, flagOf, settingOf, VARIABLES, type Variable } from '../settings.ts';
+import { defaultOf, flagOf, givenIn, settingOf, VARIABLES, type Variable } from '../settings.ts';
 import { defineCommand, printUnknownVariables } from './command.ts';
 import { plain, SERVE_FLAGS } from './flags.ts';
 import { print } from './print.ts';
@@ -31,7 +31,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   function originOf(variable: Variable): string {
     const flag = flagOf(variable);
     if (flag !== undefined && given[flag] !== undefined) return `--${flag}`;
-    return env[variable] ? 'variable' : 'default';
+    return givenIn(env, variable) === undefined ? 'default' : 'variable';
   }
 
   const rows = VARIABLES.flatMap((variable) => {

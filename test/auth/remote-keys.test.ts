@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { openRemoteKeys, type RemoteKeysOptions, type RemoteSource } from '../../src/auth/keys/remote.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
 import { listen } from '../folder.ts';
@@ -51,6 +52,14 @@ async function startIssuer(options: IssuerOptions = {}) {
 
 function text(body: string): RequestListener {
   return (_request, response) => response.end(body);
+}
+
+function encoded(coding: string, body: string | Buffer): RequestListener {
+  return (_request, response) => response.writeHead(200, { 'content-encoding': coding }).end(body);
+}
+
+function gzipped(body: string): RequestListener {
+  return encoded('gzip', gzipSync(body));
 }
 
 function json(document: unknown): RequestListener {
@@ -164,6 +173,9 @@ const ANSWERS: readonly (readonly [what: string, path: string, answer: RequestLi
   ['a redirect', '/jwks', status(302, { location: '/elsewhere' }), /\/jwks answered 302$/],
   ['more than 64 KiB', '/jwks', json({ ...jwks(), pad: 'x'.repeat(65_536) }), /answered more than 64 KiB$/],
   ['more than 50 keys', '/jwks', json({ keys: manyKeys }), /at most 50 keys, received 51$/],
+  ['more than 64 KiB, compressed', '/jwks', gzipped(' '.repeat(10_000_000)), /answered more than 64 KiB$/],
+  ['gzip that is none', '/jwks', encoded('gzip', '{"keys":[]}'), /did not answer: Z_DATA_ERROR$/],
+  ['another coding', '/jwks', encoded('br', '\x00'), /not JSON$/],
   ['HTML', '/jwks', text('<html>'), /not JSON$/],
   ['an escape outside of strings', '/jwks', text('\\u007b"keys":[]}'), /not JSON$/],
   ['an escape outside of strings', OPENID, text('{"issuer"\\u003a"a"}'), /not JSON$/],
@@ -195,6 +207,17 @@ for (const jwksUri of [
     assert.doesNotMatch(reason, /pass@/);
   });
 }
+
+test('keys that a server compresses unasked are read; it is asked not to', async () => {
+  const asked: unknown[] = [];
+  const answer: RequestListener = (request, response) => {
+    asked.push(request.headers['accept-encoding']);
+    gzipped(JSON.stringify(jwks()))(request, response);
+  };
+  await using remote = await discover({ answers: [['/jwks', answer]] });
+  assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+  assert.deepEqual(asked, ['identity']);
+});
 
 test('no connection to the issuer is kept, which would be dead by the next fetch', async () => {
   const kept: (string | undefined)[] = [];

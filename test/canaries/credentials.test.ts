@@ -44,6 +44,13 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     `https://login.example.org/?key=${PASSWORD}`,
     PASSWORD,
   ],
+  HTTPS_PROXY: [
+    `todo:${PASSWORD}@proxy:3128`,
+    `socks5://todo:${PASSWORD}@proxy:1080`,
+    `http://todo:%${PASSWORD}@proxy:3128`,
+    `http://todo:${PASSWORD}@`,
+    PASSWORD,
+  ],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
     `todo:${PASSWORD}@collector:4318`,
     `grpc://todo:${PASSWORD}@collector:4317`,

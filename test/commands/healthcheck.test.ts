@@ -39,6 +39,23 @@ test('healthcheck is 1, with the reason, when the service is not ready', async (
   assert.deepEqual({ code, stderr }, { code: 1, stderr: 'Not ready: {"detail":"starting"}\n' });
 });
 
+test('D23 · healthcheck asks directly, whatever variables say of proxies', async () => {
+  const server = createServer((_request, response) => response.end());
+  const nowhere = 'http://127.0.0.1:1';
+  const { code, stderr } = await healthcheck({
+    ...patient,
+    NODE_USE_ENV_PROXY: '1',
+    HTTP_PROXY: nowhere,
+    http_proxy: nowhere,
+    HTTPS_PROXY: nowhere,
+    NO_PROXY: '',
+    no_proxy: '',
+    TODO_ADMIN_PORT: String(await listen(server)),
+  });
+  server.close();
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+});
+
 test('healthcheck is 1 when nobody answers', async () => {
   const silent = createSocketServer();
   const waited = await healthcheck({ TODO_ADMIN_PORT: String(await listen(silent)) });

@@ -1,13 +1,17 @@
 import type { Tell } from '../../events.ts';
 import { asNotUsable } from '../../files.ts';
-import { discoverKeys, fetchDocument, withoutQuery } from './discovery.ts';
+import { discoverKeys } from './discovery.ts';
+import { fetchDocument, type Way } from './document.ts';
 import { currentKeys, type KeySet, type Keys, type LoadedKeys, readKeySet } from './keys.ts';
+import type { HttpProxy } from './proxy.ts';
+import { withoutQuery } from './trusted-address.ts';
 
-/** Where an issuer publishes its keys. */
-export type RemoteSource =
+/** Where an issuer publishes its keys, and the proxy on the way. */
+export type RemoteSource = { readonly proxy?: HttpProxy | undefined } & (
   | { readonly kind: 'jwks-url'; readonly url: URL }
   /** The issuer as configured: the discovery document must repeat it character by character. */
-  | { readonly kind: 'discovery'; readonly issuer: string };
+  | { readonly kind: 'discovery'; readonly issuer: string }
+);
 
 export interface RemoteKeysOptions {
   readonly tell: Tell;
@@ -47,7 +51,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
 
   async function load(): Promise<void> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
-    const loaded = await loadKeys(source, signal).catch(asNotUsable);
+    const loaded = await loadKeys(source, { signal, proxy: source.proxy }).catch(asNotUsable);
     if (closing.signal.aborted) return;
     failures = update(loaded) ? 0 : failures + 1;
     const waitMs =
@@ -90,7 +94,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
   };
 }
 
-async function loadKeys(source: RemoteSource, signal: AbortSignal): Promise<LoadedKeys> {
-  const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, signal) : source.url.href;
-  return readKeySet(await fetchDocument(address, signal));
+async function loadKeys(source: RemoteSource, way: Way): Promise<LoadedKeys> {
+  const address = source.kind === 'discovery' ? await discoverKeys(source.issuer, way) : source.url.href;
+  return readKeySet(await fetchDocument(address, way));
 }

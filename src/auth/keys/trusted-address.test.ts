@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTrustedAddress } from './discovery.ts';
+import { parseTrustedAddress } from './trusted-address.ts';
 
 for (const address of [
   'https://login.example.org',

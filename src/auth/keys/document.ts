@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { errorCode, NotUsable } from '../../files.ts';
+import { parseJson } from '../../parse-json.ts';
+import { quoteReceived } from '../../quote.ts';
+import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
+import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
+
+/** How an issuer is asked. */
+export interface Way {
+  /** Bounds the time of all that is asked for, tunnels among it. */
+  readonly signal: AbortSignal;
+  readonly proxy?: HttpProxy | undefined;
+}
+
+/** Bytes, as they come and after a content coding is undone. Discovery documents and key sets have a few thousand. */
+const MAX_LENGTH = 64 * 1024;
+
+/** Keys are fetched so rarely that a connection kept for them would be dead by the next time, and that fetch fail. */
+const HEADERS = {
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  connection: 'close',
+  // Some firewalls refuse a request without it.
+  'user-agent': 'todo-service',
+};
+
+/**
+ * A JSON document from an issuer: over `https`, or `http` on loopback; without redirects, which would lead away
+ * from the address that was checked.
+ *
+ * @throws {NotUsable} when it cannot be had; missing, when the server answers, but not with 200.
+ */
+export async function fetchDocument(address: string, way: Way): Promise<unknown> {
+  const url = parseTrustedAddress(address);
+  if (url === undefined) {
+    throw new NotUsable(`${quoteReceived(address)} must begin with "https:", or with "http:" on loopback`);
+  }
+  const name = withoutQuery(url);
+  const noAnswer = (reason: string) => new NotUsable(`${name} did not answer: ${reason}`);
+  const { proxy, signal } = way;
+  let socket: Socket | undefined;
+  if (proxy !== undefined && leadsTo(proxy, url)) {
+    const tunnel = await openTunnel(proxy, url, signal);
+    if ('status' in tunnel) throw noAnswer(`the proxy answered ${tunnel.status}`);
+    if ('failure' in tunnel) throw noAnswer(`the proxy: ${describeFailure(tunnel.failure, signal)}`);
+    socket = tunnel;
+  }
+  let response: IncomingMessage | undefined;
+  let body: Buffer | undefined;
+  try {
+    response = await ask(url, signal, socket);
+    if (response.statusCode !== 200) throw new NotUsable(`${name} answered ${response.statusCode}`, true);
+    body = await readBounded(response);
+  } catch (error) {
+    if (error instanceof NotUsable) throw error;
+    throw noAnswer(describeFailure(error, signal));
+  } finally {
+    response?.destroy();
+    socket?.destroy();
+  }
+  if (body === undefined) throw new NotUsable(`${name} answered more than 64 KiB`);
+  const parsed = parseJson(body.toString('utf8'));
+  if ('fault' in parsed) throw new NotUsable(`${name} answered something that is not JSON`);
+  return parsed.value;
+}
+
+/** The head of an answer. The request has no agent, so that no variable of Node.js sends it through a proxy. */
+async function ask(url: URL, signal: AbortSignal, socket: Socket | undefined): Promise<IncomingMessage> {
+  const options = { agent: false, headers: HEADERS, signal, ...(socket && { socket }) };
+  const request =
+    url.protocol === 'https:'
+      ? process.getBuiltinModule('node:https').get(url, options)
+      : process.getBuiltinModule('node:http').get(url, options);
+  // It may break again after it has failed.
+  request.on('error', () => {});
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** The body, or undefined when it is longer than allowed; the rest is not read. Some servers compress unasked. */
+async function readBounded(response: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    length += chunk.length;
+    if (length > MAX_LENGTH) return undefined;
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  if (response.headers['content-encoding'] !== 'gzip') return body;
+  try {
+    return gunzipSync(body, { maxOutputLength: MAX_LENGTH });
+  } catch (error) {
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') return undefined;
+    throw error;
+  }
+}
+
+/** Its code alone: messages hold addresses, in 24.15 also the password of a proxy. */
+function describeFailure(error: unknown, { aborted, reason }: AbortSignal): string {
+  if (aborted && reason instanceof Error && reason.name === 'TimeoutError') return 'it took too long';
+  return errorCode(error) ?? 'the connection failed';
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import { after, describe, test } from 'node:test';
+import { openRemoteKeys, type RemoteSource } from '../../src/auth/keys/remote.ts';
+import { canaries } from '../canaries/canaries.ts';
+import { listen } from '../folder.ts';
+import { startService } from '../start.ts';
+import {
+  type Behaviour,
+  CERTIFICATE,
+  repeats,
+  startProxy,
+  TLS,
+  takes,
+  trustTestCertificate,
+} from './connect-proxy.ts';
+import { AUDIENCE, draft, forge, ISSUER, jwks } from './forge.ts';
+import { callerOf, keptLog, verdictsWith } from './trust.ts';
+
+trustTestCertificate();
+
+/** An issuer that answers to every name. */
+const issuer: Server = createServer(TLS, ({ headers: { host }, url }, response) => {
+  const keys = url === '/jwks' ? jwks() : { issuer: `https://${host}`, jwks_uri: `https://${host}/jwks` };
+  response.end(JSON.stringify(keys));
+});
+const port = await listen(issuer);
+after(async () => {
+  issuer.close();
+  issuer.closeAllConnections();
+  await once(issuer, 'close');
+});
+
+/** Milliseconds. So long that only what a test asks for happens. */
+const NEVER = 1e9;
+
+const USER = 'somebody';
+const PASSWORD = 'pr0xy-pa55w0rd';
+canaries.keepSecret(PASSWORD);
+
+function withCredentials(address: URL): URL {
+  const url = new URL(address);
+  url.username = USER;
+  url.password = PASSWORD;
+  return url;
+}
+
+function open(source: RemoteSource, timeoutMs = NEVER) {
+  const { tell, lines } = keptLog();
+  const keys = openRemoteKeys(source, { tell, cooldownMs: NEVER, refreshMs: NEVER, timeoutMs });
+  return {
+    keys,
+    lines,
+    codeOf: verdictsWith(keys),
+    [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose](),
+  };
+}
+
+const discovery = (address: URL, name = 'issuer.example', exceptions: readonly string[] = []) =>
+  ({ kind: 'discovery', issuer: `https://${name}`, proxy: { address, exceptions } }) as const;
+
+describe('An issuer behind a proxy', { concurrency: true }, () => {
+  for (const [name, target] of [
+    ['issuer.example', 'issuer.example:443'],
+    ['login.issuer.example:8443', 'login.issuer.example:8443'],
+    ['10.9.8.7', '10.9.8.7:443'],
+    ['[2001:db8::7]', '[2001:db8::7]:443'],
+  ] as const) {
+    for (const secure of [false, true]) {
+      test(`D23 · keys of ${name} come through a proxy of ${secure ? 'https' : 'http'}`, async () => {
+        await using proxy = await startProxy(port, takes, { secure });
+        await using remote = open(discovery(proxy.address, name));
+        assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+        assert.deepEqual(
+          proxy.asked.map(({ target, headers }) => [target, headers.host, headers['proxy-authorization']]),
+          [
+            [target, target, undefined],
+            [target, target, undefined],
+          ],
+        );
+        await proxy.left();
+      });
+    }
+  }
+
+  test('D23 · user and password reach the proxy, and nobody else', async () => {
+    await using proxy = await startProxy(port);
+    const address = withCredentials(proxy.address);
+    address.password = encodeURIComponent(`${PASSWORD}:@/é`);
+    await using remote = open(discovery(address));
+    assert.equal(await remote.codeOf(forge(draft())), 'accepted');
+    const credentials = Buffer.from(`${USER}:${PASSWORD}:@/é`).toString('base64');
+    assert.equal(proxy.asked[0]?.headers['proxy-authorization'], `Basic ${credentials}`);
+  });
+
+  test('D23 · loopback, and what NO_PROXY names, are asked directly', async () => {
+    const nowhere = new URL('http://127.0.0.1:1');
+    for (const name of [`localhost:${port}`, `127.0.0.1:${port}`]) {
+      await using remote = open(discovery(nowhere, name));
+      assert.equal(await remote.codeOf(forge(draft())), 'accepted', name);
+    }
+    await using proxy = await startProxy(port);
+    await using remote = open(discovery(proxy.address, 'issuer.invalid', ['issuer.invalid']));
+    await remote.keys.refresh();
+    assert.deepEqual(proxy.asked, []);
+  });
+
+  test('D23 · variables of Node.js send neither loopback nor an exception through a proxy', async () => {
+    const variables = {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: 'http://127.0.0.1:1',
+      NODE_EXTRA_CA_CERTS: CERTIFICATE,
+    };
+    const env = {
+      ...variables,
+      HTTPS_PROXY: 'http://127.0.0.1:1',
+      TODO_AUTH_ISSUER: ISSUER,
+      TODO_AUTH_AUDIENCE: AUDIENCE,
+      TODO_AUTH_JWKS_URL: `https://localhost:${port}/jwks`,
+    };
+    await using service = await startService({ env });
+    assert.equal((await callerOf(service.baseUrl).read(forge(draft()))).status, 200);
+  });
+
+  for (const [name, behaviour, reason] of [
+    [
+      'asks for credentials',
+      says('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
+      'the proxy answered 407',
+    ],
+    [
+      'asks for credentials at length',
+      repeats('HTTP/1.1 407 No\r\nContent-Length: 1000000000\r\n\r\n', 'x'.repeat(65_536)),
+      'the proxy answered 407',
+    ],
+    ['refuses', says('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'), 'the proxy answered 403'],
+    ['moves', says('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1\r\n\r\n'), 'the proxy answered 302'],
+    ['goes on for ever', says('HTTP/1.1 100 Continue\r\n\r\n'), 'the proxy answered 100'],
+    ['speaks before the issuer', says('HTTP/1.1 200 OK\r\n\r\nno tunnel'), 'the proxy answered 200'],
+    ['closes', (client) => client.end(), 'the proxy: ECONNRESET'],
+    ['resets', (client) => client.resetAndDestroy(), 'the proxy: ECONNRESET'],
+    ['is none', says('SSH-2.0-OpenSSH_9.2\r\n'), /^the proxy: HPE_/],
+    [
+      'answers a head without end',
+      repeats('HTTP/1.1 200 OK\r\nX: ', 'x'.repeat(65_536)),
+      'the proxy: HPE_HEADER_OVERFLOW',
+    ],
+    [
+      'answers lines without end',
+      repeats('HTTP/1.1 200 OK\r\n', 'X: y\r\n'.repeat(10_000)),
+      'the proxy: HPE_HEADER_OVERFLOW',
+    ],
+    ['makes a tunnel to nobody', says('HTTP/1.1 200 OK\r\n\r\n', true), 'ECONNRESET'],
+  ] as readonly (readonly [string, Behaviour, string | RegExp])[]) {
+    test(`D23 · a proxy that ${name} brings no keys, and the log has no part of its address`, async () => {
+      await using proxy = await startProxy(port, behaviour);
+      await using remote = open(discovery(withCredentials(proxy.address)));
+      await remote.keys.refresh();
+      assertNoKeys(remote.lines, proxy.port, reason);
+      await proxy.left();
+    });
+  }
+
+  for (const [name, behaviour] of [
+    ['accepts CONNECT and never answers', () => {}],
+    ['drips its status line', repeats('HTTP/1.1 200 ', 'O', 5)],
+    ['drips its head', repeats('HTTP/1.1 200 OK\r\nX: ', 'x', 5)],
+    ['drips lines', repeats('HTTP/1.1 200 OK\r\n', 'X: y\r\n', 20)],
+    ['makes a tunnel in which nobody speaks', says('HTTP/1.1 200 OK\r\n\r\n')],
+  ] as const) {
+    test(`D23 · the time limit of a request holds for a proxy that ${name}, and no connection is left`, async () => {
+      await using proxy = await startProxy(port, behaviour);
+      await using remote = open(discovery(withCredentials(proxy.address)), 300);
+      await remote.keys.refresh();
+      const tunnel = name.includes('tunnel');
+      assertNoKeys(remote.lines, proxy.port, `${tunnel ? '' : 'the proxy: '}it took too long`);
+      await proxy.left();
+    });
+
+    test(`D23 · a stop does not wait for a proxy that ${name}`, async () => {
+      await using proxy = await startProxy(port, behaviour);
+      await using remote = open(discovery(proxy.address));
+      while (proxy.open.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await remote.keys[Symbol.asyncDispose]();
+      await proxy.left();
+      assert.deepEqual(remote.lines, [], 'what was broken off on purpose is no outage');
+    });
+  }
+
+  test('D23 · a proxy that is not there is said without its address', async () => {
+    await using remote = open(discovery(new URL(`http://${USER}:${PASSWORD}@127.0.0.1:1`)));
+    await remote.keys.refresh();
+    assertNoKeys(remote.lines, 1, 'the proxy: ECONNREFUSED');
+  });
+
+  test('D23 · a certificate for another name is refused behind a proxy too', async () => {
+    await using proxy = await startProxy(port);
+    await using remote = open(discovery(withCredentials(proxy.address), 'other.example'));
+    await remote.keys.refresh();
+    const [line] = remote.lines;
+    assert.match(
+      line?.reason ?? '',
+      /^https:\/\/other\.example\/\S+ did not answer: ERR_TLS_CERT_ALTNAME_INVALID$/,
+    );
+    await proxy.left();
+  });
+
+  test('D23 · a service asks its issuer through HTTPS_PROXY, and does not wait at a stop for one that is silent', async () => {
+    let behaviour: Behaviour = takes;
+    await using proxy = await startProxy(port, (client, target) => behaviour(client, target));
+    const env = {
+      TODO_AUTH_ISSUER: ISSUER,
+      TODO_AUTH_AUDIENCE: AUDIENCE,
+      TODO_AUTH_JWKS_URL: 'https://issuer.example/jwks',
+      HTTPS_PROXY: withCredentials(proxy.address).href,
+      NODE_EXTRA_CA_CERTS: CERTIFICATE,
+      TODO_LOG_LEVEL: 'trace',
+    };
+    await using service = await startService({ env });
+    assert.equal((await callerOf(service.baseUrl).read(forge(draft()))).status, 200);
+    assert.equal(proxy.asked.length, 1);
+    behaviour = () => {};
+    const unknown = forge(draft('p256', { header: { kid: 'unknown' } }));
+    const asking = callerOf(service.baseUrl)
+      .read(unknown)
+      .catch(() => {});
+    while (proxy.open.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(await service.stop(), 0);
+    await asking;
+    assert.doesNotMatch(
+      service.stdout() + service.stderr(),
+      new RegExp(`${PASSWORD}|${USER}|:${proxy.port}\\b`),
+    );
+  });
+});
+
+/** Answers so, and ends the connection if asked to. */
+function says(text: string, ends = false): Behaviour {
+  return (client) => (ends ? client.end(text) : client.write(text));
+}
+
+function assertNoKeys(
+  lines: readonly { readonly reason: string; readonly event: string }[],
+  proxyPort: number,
+  wanted: string | RegExp,
+): void {
+  const reason = lines.find(({ event }) => event === 'keys-unavailable')?.reason ?? '';
+  const name = 'https://issuer.example/.well-known/openid-configuration';
+  assert.ok(reason.startsWith(`${name} did not answer: `), reason);
+  const said = reason.slice(`${name} did not answer: `.length);
+  if (typeof wanted === 'string') assert.equal(said, wanted);
+  else assert.match(said, wanted);
+  assert.doesNotMatch(
+    JSON.stringify(lines),
+    new RegExp(`${PASSWORD}|${USER}|127\\.0\\.0\\.1|:${proxyPort}\\b`),
+  );
+}
