@@ -38,7 +38,7 @@ interface Hostile {
 const FIELDS: Readonly<Record<string, readonly [line: string, ...begins: string[]]>> = {
   ':body': ['POST /todos', '', '"', '{"title":"', '{"title":"x","categoryId":'],
   ':target': ['GET /', '/todos/', '/todos/1?', 'http://x/', '/'],
-  accept: ['GET /none', 'a/b', 'application/json', ''],
+  accept: ['GET /none', 'a/b', 'application/json', '*/*;q=', ''],
   'accept-encoding': ['GET /todos', 'gzip', ''],
   'access-control-request-headers': ['OPTIONS /todos', 'authorization', ''],
   'access-control-request-method': ['OPTIONS /todos', 'PUT', ''],
@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<string, readonly [line: string, ...begins: string[
   host: ['GET /none', 'x', '[::', ''],
   'idempotency-key': ['POST /todos', '"', 'a', ''],
   'if-match': ['PUT /todos/1', '"a"', '"', 'W/"a"', ''],
-  'if-none-match': ['GET /todos', '"a"', '"', 'W/"a"', ''],
+  'if-none-match': ['GET /todos', '"a"', `"${'0'.repeat(32)}`, '"', 'W/"a"', ''],
   origin: ['GET /none', 'https://', ''],
   traceparent: ['GET /none', '00-', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', ''],
   tracestate: ['GET /none', 'a=', ''],

@@ -44,6 +44,7 @@ export const ACCEPTS = [
   ),
   ...words('text/html,application/xhtml+xml,*/*;q=0.8'),
   ...['', 'image/png, text/*', 'application/json;q=0, */*;q=0.1'],
+  ...['text/html, *; q=.2, */*; q=.2', '*/*;q', 'text/html;q=high', '*/*;q=0.0000', 'text/html, */*;q="0'],
 ];
 
 /** Values of `Content-Type`. */
@@ -55,12 +56,14 @@ export const TYPES = [
     'application/json; application/x+json json ; application/x-www-form-urlencoded text/json multipart/form-data',
   ),
   ...['', ' ', 'application/json; charset=utf-8', 'application/json; charset="UTF-8"', 'application/json; x'],
+  ...['application/json; charset=utf8', 'application/json; charset=', ';charset=utf-8'],
   ...['application/json; charset=latin1', 'application/json; x="a;b"', 'application/json, text/plain'],
 ];
 
 /** Values of `If-Match` and `If-None-Match`. */
 export const TAGS = [
   ...words('* "x" W/"x" x , "2a99cb9b620747772c8f1d5c101da0cf" "x'),
+  ...words('"2a99cb9b620747772c8f1d5c101da0cf-br" W/"2a99cb9b620747772c8f1d5c101da0cf;gzip"'),
   ...['', '"a", "b"', '"a" "b"', '"a",, "b"', '*, "x"', '\t"x"'],
 ];
 
