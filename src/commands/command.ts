@@ -119,7 +119,7 @@ export function readNumber(name: string, text: string): number {
 }
 
 /** EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL and EX_CONFIG of sysexits.h. */
-const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75, mistrusted: 78 };
+const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75, mistrusted: 78, elsewhere: 78 };
 
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
 export function printFault(action: string, error: unknown): number {

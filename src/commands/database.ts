@@ -8,7 +8,7 @@ import { flagsFor, settingsHelp } from './flags.ts';
 
 /** The flags of every command that works on the database. */
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
-const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
+export const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 
 /** What `--help` says of them. */
 export const DATABASE_HELP = `\

@@ -127,8 +127,9 @@ export class StoreNotOpened extends Error {
    * `owned`: another process serves the same file (contract D6, exit code 75). `unusable`: a newer schema, a read-only
    * place, an engine that is too old (69). `not-ours`: a file that is empty, damaged or of another program, which no
    * restart mends (65). `mistrusted`: a server whose certificate is of an unknown authority or for another name (78).
+   * `elsewhere`: there is a list in another schema than those that the role searches (78).
    */
-  readonly reason: 'owned' | 'unusable' | 'not-ours' | 'mistrusted';
+  readonly reason: 'owned' | 'unusable' | 'not-ours' | 'mistrusted' | 'elsewhere';
   constructor(reason: StoreNotOpened['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

@@ -459,3 +459,79 @@ test('D9 · a server that is not there is one line and 69, without the password'
     assert.ok(!stderr.includes(PASSWORD));
   }
 });
+
+/** Commands that read or make a list, on PostgreSQL. */
+const commands = (): readonly (readonly string[])[] => [
+  ['migrate'],
+  ['check'],
+  ['categories', 'list'],
+  ['export', newPath()],
+  ['backup', newPath()],
+  ['import', newPath()],
+];
+
+test('D20 · a role that searches another schema: 78 that names both, and nothing is made until that is wanted', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await using service = await serve(url);
+  await service.post();
+  await server.execute(url, `CREATE SCHEMA app`);
+  for (const kind of ['TABLE todos', 'TABLE categories', 'TABLE todo_schema'])
+    await server.execute(url, `ALTER ${kind} SET SCHEMA app`);
+  const fault = `its search path \\("\\$user", public\\) finds no list, and the schema app has one: ALTER ROLE ${owner} SET search_path = app; or "todo-service migrate --another-list" makes a second one`;
+  for (const words of commands())
+    await refused(url, words, { code: 78, stderr: new RegExp(`^Cannot [^\n]*: ${fault}\n$`) });
+  for (const args of [[], ['--no-migrate']])
+    await assert.rejects(serve(url, { args }), new RegExp(`code 78[^]*: ${fault}\n`));
+  assert.deepEqual(await server.execute(url, "SELECT to_regclass('public.todos') AS made"), [{ made: null }]);
+});
+
+test('D20 · migrate --another-list makes a second list, once, and is for PostgreSQL', async () => {
+  const database = await server.makeMigrated();
+  await server.execute(database, 'ALTER SCHEMA public RENAME TO app; CREATE SCHEMA public');
+  const version = engines.PostgreSQL.schemaVersion;
+  const another = ['migrate', '--another-list'];
+  assert.match(await printed(database, another), new RegExp(` from version 0 to ${version}\\.\n$`));
+  assert.match(await printed(database, another), /was at version \d+ already\.\n$/);
+  await using service = await serve(database);
+  assert.deepEqual(await service.list(), []);
+  const { code, stderr } = await run(await engines.SQLite.make(), another);
+  assert.deepEqual(
+    { code, stderr: stderr.split('\n')[0] },
+    { code: 2, stderr: '--another-list is for PostgreSQL: a SQLite file has one list' },
+  );
+});
+
+test('D11 · row security: 503 without Retry-After, one event; check says FAULT, no command ends with less than all', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await using service = await serve(url, { env: { TODO_ADMIN_PORT: '0' } });
+  await service.post();
+  await service.list();
+  await server.execute(url, 'ALTER TABLE todos ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY');
+  const fault = `row security would hide rows of "todos" from the role ${owner}: ALTER TABLE todos DISABLE ROW LEVEL SECURITY; or ALTER ROLE ${owner} BYPASSRLS`;
+  for (const [method, path] of [
+    ['GET', '/todos'],
+    ['GET', '/todos/1'],
+    ['DELETE', '/todos/1'],
+  ] as const) {
+    const reply = await service.ask(method, path);
+    assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, null]);
+  }
+  assert.ok((await service.readyWith(503)).detail?.includes(fault));
+  const { code, stdout } = await run(url, ['check']);
+  assert.equal(code, 1);
+  assert.ok(stdout.endsWith(`\nFAULT  ${fault}\n`), stdout);
+  for (const words of commands().filter(([name]) => !['check', 'categories'].includes(name ?? ''))) {
+    const { code, stdout, stderr } = await run(url, words);
+    assert.deepEqual({ words, code, stdout }, { words, code: 69, stdout: '' });
+    assert.ok(stderr.endsWith(`: ${fault}\n`), stderr);
+    if (words[1] !== undefined) assert.deepEqual(readdirSync(dirname(words[1])), []);
+  }
+  await assert.rejects(serve(url), /code 69.*row security would hide rows/s);
+  await server.execute(url, 'ALTER TABLE todos DISABLE ROW LEVEL SECURITY');
+  await service.readyWith(200);
+  assert.deepEqual(
+    service.log('schema-broken', 'schema-mended').map(({ reason }) => reason),
+    [fault, undefined],
+  );
+  assert.equal((await service.list()).length, 1);
+});

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { page, recipe, sh } from '../commands/recipes.ts';
+import { temporaryFolder } from '../folder.ts';
 import { openPatient } from '../storage/postgres-pool.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
-import { addedTo, listed } from '../storage/todos.ts';
+import { addedTo, listed, once } from '../storage/todos.ts';
 
 /** The statements of the recipe, block by block. */
-async function recipe(): Promise<readonly (readonly string[])[]> {
-  const page = await readFile(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
-  const [, section = ''] = /^## A new major version of PostgreSQL\n([\s\S]*?)^## /m.exec(page) ?? [];
+async function statements(): Promise<readonly (readonly string[])[]> {
+  const text = await page('postgresql.md');
+  const [, section = ''] = /^## A new major version of PostgreSQL\n([\s\S]*?)^## /m.exec(text) ?? [];
   const blocks = Array.from(section.matchAll(/^```sql\n([\s\S]*?)^```$/gm), ([, text = '']) => text);
   return blocks.map((text) =>
     text
@@ -35,7 +38,7 @@ test('D12 · the recipe of a switch-over by logical replication gives out no id 
   const until = async (server: PostgresServer, url: string, condition: string) => {
     while ((await run(server, url, [`SELECT (${condition}) AS done`])).done !== true) await sleep(20);
   };
-  const [publish, subscribe, ask, finish] = await recipe();
+  const [publish, subscribe, ask, finish] = await statements();
   const store = await openPatient(from);
   for (const title of ['a', 'b', 'deleted before']) await addedTo(store, title);
   await store.remove(3, undefined);
@@ -66,4 +69,36 @@ test('D12 · the recipe of a switch-over by logical replication gives out no id 
   await using moved = await openPatient(to, { migrate: false });
   assert.deepEqual(await listed(moved), before);
   assert.equal((await addedTo(moved, 'after')).id, 4);
+});
+
+const { POSTGRES_PROGRAMS = '' } = process.env;
+const skip =
+  !existsSync(join(POSTGRES_PROGRAMS, 'pg_dump')) &&
+  'POSTGRES_PROGRAMS names no folder with pg_dump and pg_restore';
+
+test('the recipe of a restore of the data alone brings everything back, and check finds nothing', {
+  skip,
+}, async () => {
+  await using server = await PostgresServer.start('fsync=on');
+  await using folder = await temporaryFolder();
+  const [from, to] = [await server.makeMigrated(), await server.makeDatabase()];
+  await using store = await openPatient(from);
+  for (const title of ['a', 'deleted', 'c', 'deleted'])
+    await addedTo(store, title, 2, once(title + Math.random()));
+  for (const id of [2, 4]) await store.remove(id);
+  await server.execute(from, "UPDATE categories SET name = 'Home' WHERE id = 2");
+  const path = `${POSTGRES_PROGRAMS}:${process.env.PATH}`;
+  const lines = recipe(await page('postgresql.md'), 'Sequences', /--data-only/);
+  const given = lines.replace(/^export TODO_DATABASE=.*$/m, `export TODO_DATABASE='${to}'`);
+  const dump = `export PATH='${path}':"$PATH"; pg_dump --format=custom --dbname='${from}' --file=todos.dump`;
+  const { code, stdout, stderr } = await sh(folder.path, `${dump}\n${given}`);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  assert.match(stdout, /\nAll is well\.\n$/);
+  await using restored = await openPatient(to, { migrate: false });
+  assert.deepEqual(await listed(restored), await listed(store));
+  assert.equal((await addedTo(restored, 'after')).id, 5);
+  for (const table of ['categories', 'idempotency_keys']) {
+    const all = `SELECT * FROM ${table} ORDER BY 1`;
+    assert.deepEqual(await server.execute(to, all), await server.execute(from, all));
+  }
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
 import type { TodoStore } from '../../src/store/store.ts';
 import { openPatient } from './postgres-pool.ts';
+import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { addedTo, found, listed, listenToSchema, newTodo, replacement } from './todos.ts';
 
@@ -21,20 +22,12 @@ interface Served extends AsyncDisposable {
 
 /** A store of a role that has the rights which serving needs, and no more, with the todo 1. */
 async function serve(): Promise<Served> {
-  const url = await server.makeMigrated();
-  const { role, url: own } = await server.makeRole(url);
-  await server.execute(url, rightsOf(role));
+  const { url, role, own } = await makeServing(server);
   const { told, tell } = listenToSchema();
   const store = await openPatient(own, { migrate: false, tell });
   await addedTo(store, 'a');
   return { url, role, store, told, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
-
-/** As docs/postgresql.md has them. */
-const rightsOf = (role: string) =>
-  `GRANT SELECT, INSERT, UPDATE, DELETE ON todos, idempotency_keys TO ${role};
-  GRANT SELECT ON categories, todo_schema, todo_tombstones, todo_purged TO ${role};
-  GRANT SELECT ON SEQUENCE todos_id_seq, categories_id_seq TO ${role}`;
 
 const isRefusedAs = (message: RegExp | string) => ({ name: 'StoreBroken', message });
 
@@ -293,13 +286,15 @@ test('D11 · what was missing and is there again when somebody looks is asked fo
 
 for (const { name, reason, spoil } of faults.filter(({ code }) => code !== '42501')) {
   test(`D11 · a start with ${name} is refused with the reason`, async () => {
-    const url = await server.makeMigrated();
-    const { role, url: own } = await server.makeRole(url);
-    await server.execute(url, `${rightsOf(role)}; ${spoil(role)}`);
+    const { url, role, own } = await makeServing(server);
+    await server.execute(url, spoil(role));
     await assert.rejects(openPatient(own, { migrate: false, patienceMs: 0 }), ({ message }: Error) => {
       const [, fault = ''] = /^Cannot open the database ".*?": (.*)$/.exec(message) ?? [];
       // Without its schema a role finds nothing of it.
-      assert.match(fault, fault.includes('received 0') ? /: run "todo-service migrate" first$/ : reason);
+      assert.match(
+        fault,
+        fault.includes('finds no list') ? /: GRANT USAGE ON SCHEMA public TO role_/ : reason,
+      );
       return true;
     });
   });

@@ -84,6 +84,8 @@ export function addingOnce(database: Database): (todo: NewTodo, once: Once) => P
         // Another create with the key was faster. What it was is looked at next.
         if (!isKeyTaken(error)) throw error;
       }
+      // Of a key that is hidden there would be no end.
+      await database.checkNoneHidden('idempotency_keys');
     }
   }
 

@@ -3,6 +3,7 @@ import { messageOf } from '../../files.ts';
 import { StoreNotWritable } from '../store.ts';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';
+import { checkLogged, NOT_SYNCED } from './durability.ts';
 import {
   type HostFailure,
   hasCode,
@@ -27,6 +28,8 @@ export interface ConnectionRequirements {
   readonly statementMs: number;
   /** Whether the server must keep its settings for every statement, a pooler between or not. */
   readonly strict: boolean;
+  /** Whether it is to change tables: none may be one that a crash of the server empties. */
+  readonly writes?: boolean;
   /** Milliseconds to connect, log in and inspect. */
   readonly withinMs: number;
 }
@@ -37,6 +40,8 @@ type Hold = (connection: ServerConnection) => void;
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
   readonly address: Address;
+  /** Row security may hide rows without an error: a pooler has dropped the setting against that, and the role does not bring it. */
+  mayHideRows = false;
   readonly #prepare: boolean;
   /** Tried first: the last one that would do. */
   #first: Host | undefined;
@@ -131,7 +136,9 @@ export class Cluster {
     hold(connection);
     try {
       await client.connect();
-      await inspect(connection, requirements);
+      const found = await inspect(connection, requirements);
+      if (requirements.writes) await checkLogged(connection, requirements);
+      this.mayHideRows ||= found.mayHideRows;
       connection.prepares = this.#prepare && !connection.pooled;
       return connection;
     } catch (error) {
@@ -157,6 +164,8 @@ function settingsFor({ statementMs }: ConnectionRequirements) {
     client_connection_check_interval: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
     idle_session_timeout: '0',
     client_min_messages: 'warning',
+    // A connection without it is taken: see `mayHideRows`.
+    row_security: 'off',
   };
 }
 
@@ -168,7 +177,8 @@ const STANDBY =
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
   SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",
-    current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions", array_remove(ARRAY[
+    current_setting('transaction_timeout', true) IS NOT NULL AS "endsTransactions",
+    current_setting('row_security') = 'on' AS "mayHideRows", ${NOT_SYNCED} AS "notSynced", array_remove(ARRAY[
       CASE WHEN current_setting('statement_timeout')::interval NOT BETWEEN '1ms' AND '${statementMs}ms'
         THEN 'statement_timeout' END,
       CASE WHEN current_setting('client_connection_check_interval')::interval
@@ -183,6 +193,8 @@ interface Inspected {
   readonly standby: boolean;
   readonly readOnly: boolean;
   readonly endsTransactions: boolean;
+  readonly mayHideRows: boolean;
+  readonly notSynced: string | null;
   readonly unmet: readonly (keyof ReturnType<typeof settingsFor>)[];
 }
 
@@ -191,14 +203,18 @@ interface Inspected {
  *
  * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
  */
-async function inspect(connection: ServerConnection, requirements: ConnectionRequirements): Promise<void> {
+async function inspect(
+  connection: ServerConnection,
+  requirements: ConnectionRequirements,
+): Promise<Inspected> {
   const [found] = await connection.run<Inspected>(inspectionFor(requirements), requirements);
   if (found === undefined) throw new Error('The server said nothing of itself');
   connection.endsTransactions = found.endsTransactions;
   connection.pooled = found.pid !== connection.processId;
   if (found.standby) throw new StoreNotWritable(STANDBY);
   if (found.readOnly) throw new StoreNotWritable('it is read-only');
-  if (!requirements.strict || found.unmet.length === 0) return;
+  if (found.notSynced !== null) throw new ServerUnfit(found.notSynced);
+  if (!requirements.strict || found.unmet.length === 0) return found;
   const settings = settingsFor(requirements);
   const alter = found.unmet
     .map((name) => `ALTER ROLE ${found.role} SET ${name} = ${settings[name]}`)

@@ -3,7 +3,7 @@ import { messageOf } from '../../files.ts';
 import { StoreNotOpened, unusable } from '../store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { type Ask, PATIENT_MS, type ServerConnection } from './connection.ts';
-import { isProtocolViolation, NoServer } from './error.ts';
+import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;
@@ -13,7 +13,7 @@ const RETRY_INTERVAL_MS = 250;
 const OLDEST_MAJOR = 15;
 
 const SERVER = `SELECT current_setting('server_version_num')::int / 10000 AS major,
-  current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit`;
+  current_setting('server_encoding') AS encoding`;
 
 interface ConnectOptions extends Pick<ConnectionRequirements, 'statementMs' | 'strict'> {
   /** Milliseconds to wait for a server that cannot be reached yet, or takes no writes yet. */
@@ -41,7 +41,9 @@ export async function connect(
     parts.move();
     return connection;
   } catch (error) {
-    throw error instanceof StoreNotOpened ? error : unusable(cluster.address.name, messageOf(error), error);
+    if (error instanceof StoreNotOpened) throw error;
+    const reason = error instanceof ListElsewhere ? 'elsewhere' : 'unusable';
+    throw unusable(cluster.address.name, messageOf(error), error, reason);
   }
 }
 
@@ -74,11 +76,8 @@ async function checkServer(connection: ServerConnection): Promise<void> {
 }
 
 async function checkSettings(ask: Ask): Promise<void> {
-  const rows = await ask<{ major: number; encoding: string; commit: string }>(SERVER);
-  const [{ major, encoding, commit } = { major: 0, encoding: '', commit: '' }] = rows;
+  const rows = await ask<{ major: number; encoding: string }>(SERVER);
+  const [{ major, encoding } = { major: 0, encoding: '' }] = rows;
   if (major < OLDEST_MAJOR) throw new Error(`PostgreSQL must be ${OLDEST_MAJOR} or later, received ${major}`);
   if (encoding !== 'UTF8') throw new Error(`its encoding must be "UTF8", received "${encoding}"`);
-  // An answer means that the change is on disk.
-  if (commit === 'off')
-    throw new Error('its "synchronous_commit" must not be "off" for this user and database');
 }

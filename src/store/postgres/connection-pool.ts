@@ -3,12 +3,12 @@ import { messageOf } from '../../files.ts';
 import { timeLimit } from '../../promises.ts';
 import type { PoolCounts, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import type { ServerConnection } from './connection.ts';
 import { noConnection } from './error.ts';
 
-/** How many connections there may be, and how long they are waited for, in milliseconds. */
-export interface Limits {
+/** How many connections there may be, what for, and how long they are waited for, in milliseconds. */
+export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
   /** The most connections that a server has from this pool, those that it has not let go of yet among them. */
   readonly connections: number;
   /** For a connection: one that is free, or a new one. */
@@ -148,8 +148,8 @@ export class ConnectionPool implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.#opening += 1;
-    const { statementMs, connectionMs } = this.limits;
-    const requirements = { statementMs, strict: true, withinMs: Math.max(OPEN_MS, connectionMs) };
+    const { statementMs, connectionMs, writes = false } = this.limits;
+    const requirements = { statementMs, strict: true, writes, withinMs: Math.max(OPEN_MS, connectionMs) };
     try {
       const connection = await this.cluster.open(requirements, (opening) => this.#hold(opening));
       this.#opening -= 1;

@@ -30,7 +30,7 @@ export type Statement = string | QueryConfig;
 export type Ask = <Row extends QueryResultRow>(statement: Statement) => Promise<readonly Row[]>;
 
 /** How long an answer is waited for. */
-interface AnswerLimit {
+export interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
   readonly withinMs: number;
   readonly parts?: boolean;
@@ -166,6 +166,8 @@ export class ServerConnection {
       `SET LOCAL statement_timeout = ${statementMs}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
       'SET LOCAL lock_timeout = 0',
+      // What row security would filter is an error.
+      'SET LOCAL row_security = off',
       // To an older server it is an error. Only 0 changes a limit that runs already.
       ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
     ].join('; ');

@@ -2,12 +2,23 @@ import type { QueryResultRow } from 'pg';
 import { StoreNotWritable, StoreUnavailable } from '../store.ts';
 import type { Ask, ServerConnection, Statement } from './connection.ts';
 import { ConnectionPool, type OnConnection } from './connection-pool.ts';
+import { NOT_SYNCED, UNLOGGED } from './durability.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
 
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;
 
-const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby,
+  current_setting('transaction_read_only') = 'on' AS "readOnly", coalesce(${NOT_SYNCED}, ${UNLOGGED}) AS "notDurable"`;
+
+interface State {
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly notDurable: string | null;
+}
+
+/** An error where row security would hide a row of a table. In one text, it is one transaction. */
+const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;
 
 /**
  * A pool that sends statements, with a bounded wait for the answer. What it is safe to repeat is repeated; errors are
@@ -62,11 +73,24 @@ export class Database extends ConnectionPool {
     }
   }
 
-  /** Rejects when the database does not answer, or takes no writes; then every connection that is open now is retired. */
+  /**
+   * For who did not find a row: rejects, as the server does elsewhere, when row security may have hidden it. It asks only
+   * where a pooler has dropped the setting that makes the server say so itself.
+   */
+  async checkNoneHidden(table: 'todos' | 'categories' | 'idempotency_keys'): Promise<void> {
+    if (this.cluster.mayHideRows) await this.read(seeAllOf(table));
+  }
+
+  /**
+   * Rejects when the database does not answer, takes no writes, or would lose them in a crash; then every connection that
+   * is open now is retired.
+   */
   async check(): Promise<void> {
-    const [state] = await this.read<{ standby: boolean; readOnly: boolean }>({ name: 'check', text: STATE });
-    if (state?.readOnly !== true) return;
+    const [state] = await this.read<State>({ name: 'check', text: STATE });
+    if (state === undefined) throw new StoreUnavailable('The database said nothing of itself');
+    if (!state.readOnly && state.notDurable === null) return;
     this.cluster.retire();
+    if (!state.readOnly) throw new StoreUnavailable(state.notDurable ?? '');
     throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
 

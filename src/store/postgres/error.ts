@@ -81,6 +81,11 @@ export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
 }
 
+/** The search path finds no list, and another schema has one (contract D20). */
+export class ListElsewhere extends Error {
+  override readonly name = 'ListElsewhere';
+}
+
 /** Why a host will not do. */
 export interface HostFailure {
   readonly host: Host;

@@ -4,7 +4,8 @@ import { StoreBroken } from '../store.ts';
 import type { Ask } from './connection.ts';
 import type { Database } from './database.ts';
 import { hasCode, isIdTaken, SCHEMA_ERRORS } from './error.ts';
-import { faultOf, findLacks, IN_ROWS, TO_SERVE } from './needs.ts';
+import { faultOf, findLacks } from './lacks.ts';
+import { IN_ROWS, TO_SERVE } from './needs.ts';
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
@@ -22,8 +23,8 @@ export class SchemaHealth implements Disposable {
   readonly #database: Database;
   readonly #tell: Tell;
   #fault: string | undefined;
-  /** A column has another type. Nothing fails by it that is sure to be right. */
-  #mistyped = false;
+  /** A column has another type, or a table is another one. Nothing fails by it that is sure to be right. */
+  #wrong = false;
   #knownAt = performance.now();
   #refreshing: NodeJS.Timeout | undefined;
 
@@ -35,7 +36,7 @@ export class SchemaHealth implements Disposable {
 
   /** Rejects as `ask` does, with `StoreBroken` where the fault is that of the schema. */
   async watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
-    if (this.#mistyped) throw new StoreBroken(this.#fault);
+    if (this.#wrong) throw new StoreBroken(this.#fault);
     try {
       return await ask();
     } catch (error) {
@@ -68,7 +69,7 @@ export class SchemaHealth implements Disposable {
   readonly #refresh = singleFlight(async () => {
     const ask: Ask = (statement) => this.#database.read(statement);
     const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
-    this.#mistyped = lacks.mistyped.length > 0;
+    this.#wrong = lacks.wrong.length > 0;
     this.#know(faultOf(lacks));
   });
 

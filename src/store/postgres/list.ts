@@ -44,7 +44,8 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
       AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) AS complete
     FROM todo_purged
   )
-  SELECT moment.*, unseen.id AS unseen, ${SELECTED}
+  SELECT moment.*, unseen.id AS unseen, ${SELECTED},
+    row_security_active('todos') OR row_security_active('todo_tombstones') AS hidden
   FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
     LEFT JOIN todos ON todos.id = unseen.id`;
 
@@ -52,6 +53,8 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
 type ChangeRow = Moment & {
   /** No tombstone that the snapshot does not see was purged, and the server was not taken back behind the snapshot. */
   readonly complete: boolean;
+  /** Row security hides changes, where a pooler has dropped the setting that makes that an error: the whole list is one. */
+  readonly hidden: boolean;
 } & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 
 /**
@@ -125,8 +128,8 @@ export class PostgresList implements Disposable {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
     const [now] = rows;
-    if (now === undefined || now.life !== life || !now.complete || rows.length > MOST_CHANGES)
-      return undefined;
+    if (now === undefined || now.life !== life || !now.complete || now.hidden) return undefined;
+    if (rows.length > MOST_CHANGES) return undefined;
     const changed = rows.filter((row) => row.unseen !== null);
     let done = 0;
     for (const [number, rowsOfChunk] of Map.groupBy(changed, ({ unseen }) => chunkOf(unseen))) {

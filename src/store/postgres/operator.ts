@@ -1,13 +1,17 @@
 import { DatabaseError } from 'pg';
+import type { Tell } from '../../events.ts';
 import { messageOf } from '../../files.ts';
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreNotOpened, StoreUnavailable } from '../store.ts';
 import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
+import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
-import { findAllLacks, rightsFault, TO_CHECK, toChangeCategories } from './needs.ts';
-import { checkSchema, migrate, renewChanges, TAKE_LOCK, tableFaults } from './schema.ts';
+import { findAllLacks, rightsFault } from './lacks.ts';
+import { TO_CHECK, toUseCategories } from './needs.ts';
+import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
+import { tableFaults } from './table-faults.ts';
 
 export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)
@@ -15,7 +19,7 @@ const ADD_CATEGORY = `INSERT INTO categories (name)
 const RENAME_CATEGORY = `UPDATE categories SET name = $2
   WHERE id = $1 AND NOT EXISTS (SELECT FROM categories WHERE name = $2 AND id <> $1) RETURNING id, name`;
 const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engine,
-  (SELECT version FROM todo_schema) AS "schema version", current_setting('fsync') AS fsync,
+  (SELECT max(version) FROM todo_schema) AS "schema version", current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes,
   current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
@@ -27,22 +31,33 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
  */
 export async function openPostgresOperator(connectionString: string): Promise<Operator> {
   const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
-  const listCategories = () => asStoreError('read', connection.run<Category>(LIST_CATEGORIES));
+  const listCategories = () => {
+    const listed = connection.transaction((ask) => ask<Category>(LIST_CATEGORIES));
+    return withRemedy('SELECT', asStoreError('read', listed));
+  };
 
   async function write(right: 'INSERT' | 'UPDATE', text: string, values: unknown[]) {
+    await checkLogged(connection).catch((error: Error) => {
+      throw new StoreUnavailable(error.message, { cause: error });
+    });
     const written = connection.transaction(async (ask) => {
       // Two who give the same name at the same moment would not see each other without the lock.
       await ask(TAKE_LOCK);
       return ask<Category>({ text, values });
     });
-    const [category] = await asStoreError('write', written).catch(async (error: Error) => {
+    const [category] = await withRemedy(right, asStoreError('write', written));
+    return category;
+  }
+
+  /** What helps is said with the error. */
+  async function withRemedy<T>(right: 'SELECT' | 'INSERT' | 'UPDATE', answer: Promise<T>): Promise<T> {
+    return answer.catch(async (error: Error) => {
       const fault = isIdTaken(error.cause)
         ? 'run "todo-service migrate"'
         : hasCode(error.cause, INSUFFICIENT_PRIVILEGE) &&
-          (await rightsFault(connection, toChangeCategories(right)));
+          (await rightsFault(connection, toUseCategories(right)));
       throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
     });
-    return category;
   }
 
   return {
@@ -59,8 +74,8 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
     async inspect() {
       const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
       if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
-      // What is missing cannot be counted, nor what has another type compared.
-      const broken = [...lacks.missing, ...lacks.mistyped];
+      // What is missing or hidden cannot be counted, nor what has another type compared.
+      const broken = [...lacks.missing, ...lacks.wrong, ...lacks.hidden];
       if (broken.length > 0) return { facts: {}, faults: broken };
       const inspected = connection.transaction(async (ask) => ({
         facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
@@ -88,12 +103,17 @@ export async function openPostgresOperator(connectionString: string): Promise<Op
  * Brings the schema of a database up to this program's version; one that is there already is left alone. After a
  * restore it makes lists fast again.
  *
+ * @param anotherList Whether it may be made beside that of another schema.
  * @throws {StoreNotOpened} when that cannot be done: `mistrusted` where no server has a certificate that is trusted.
  */
-export async function migratePostgres(connectionString: string): Promise<Migrated> {
+export async function migratePostgres(
+  connectionString: string,
+  tell?: Tell,
+  anotherList = false,
+): Promise<Migrated> {
   let migrated: Migrated = { from: 0, to: 0 };
   const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
-    migrated = await migrate(opened);
+    migrated = await migrate(opened, tell, anotherList);
     await renewChanges(opened);
   }).catch(asMistrusted);
   await connection.leave();

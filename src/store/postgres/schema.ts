@@ -5,9 +5,11 @@ import type { Migrated } from '../operator.ts';
 import type { StoreSizes } from '../store.ts';
 import type { ServerConnection } from './connection.ts';
 import type { Database } from './database.ts';
-import { hasCode, INSUFFICIENT_PRIVILEGE } from './error.ts';
-import { TRIGGERS } from './list.ts';
-import { EVER, faultOf, findAllLacks, findLacks, grants, rightsFault, TO_SERVE } from './needs.ts';
+import { checkLogged } from './durability.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
+import { faultOf, findAllLacks, findLacks, grants, rightsFault } from './lacks.ts';
+import { EVER, OWN_TABLES, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
+import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
@@ -15,7 +17,32 @@ export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.ur
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
 
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
-const FIND_VERSION_TABLE = "SELECT to_regclass('todo_schema') IS NOT NULL AS found";
+
+/** Whether the search path finds a list; and if another schema has one, that for people, with what leads there. */
+const FIND_LIST = `SELECT to_regclass('todo_schema') IS NOT NULL AS found, (
+    SELECT format('its search path (%s) finds no list, and the schema %s has one: %sALTER ROLE %I SET search_path = %s; '
+        'or "todo-service migrate --another-list" makes a second one',
+      current_setting('search_path'), string_agg(quote_ident(nspname), ', ' ORDER BY nspname),
+      string_agg(CASE WHEN NOT has_schema_privilege(pg_namespace.oid, 'USAGE')
+        THEN format('GRANT USAGE ON SCHEMA %I TO %I; ', nspname, current_user) END, ''),
+      current_user, min(quote_ident(nspname)))
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relname = 'todo_schema' AND relkind IN ('r', 'p') AND relpersistence <> 't'
+      AND nspname <> ALL (current_schemas(false))
+    HAVING count(*) > 0
+  ) AS elsewhere`;
+
+/** What a migration makes goes to where the list is, be that the first schema of the search path or not. */
+const STAY_THERE = `SELECT set_config('search_path',
+    concat_ws(', ', relnamespace::regnamespace, nullif(current_setting('search_path'), '')), true)
+  FROM pg_class WHERE oid = to_regclass('todo_schema')`;
+
+/** For a schema that was renamed. */
+const LEAD_HOME = `DO $$ BEGIN
+  EXECUTE format('ALTER FUNCTION todo_removed() SET search_path = %s, pg_temp',
+    (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = to_regclass('todos')));
+END $$`;
+
 /** A schema of before does not say which program may use it. */
 const READ_VERSION = `SELECT version,
   coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema
@@ -23,45 +50,6 @@ const READ_VERSION = `SELECT version,
 const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES ($1, $2)';
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
-
-// Each of these says what is wrong, for people, with what mends it.
-
-const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
-const INVALID = `SELECT conname || ' is not valid' AS fault
-    FROM pg_constraint WHERE conrelid IN ${TABLES} AND NOT convalidated
-  UNION ALL SELECT indexrelid::regclass || ' is not valid'
-    FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
-
-/** Those of foreign keys have names that the server gives them. "O" is how they are made. */
-const TRIGGERS_OFF = `SELECT CASE WHEN tgisinternal
-    THEN 'the triggers of its foreign keys must be on, else a todo may name a category that is not there: '
-    ELSE 'its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: '
-    END || string_agg(format('ALTER TABLE %s ENABLE %sTRIGGER %I', tgrelid::regclass,
-      CASE WHEN tgisinternal THEN '' ELSE 'ALWAYS ' END, tgname), '; ' ORDER BY tgname) AS fault
-  FROM pg_trigger WHERE tgrelid IN ('todos'::regclass, 'categories'::regclass)
-    AND CASE WHEN tgisinternal THEN tgenabled IN ('D', 'R') ELSE tgname IN (${TRIGGERS}) AND tgenabled <> 'A' END
-  GROUP BY tgisinternal ORDER BY tgisinternal`;
-const TRIGGERS_MISSING = `SELECT format('its trigger "%s" is missing, so every list reads all todos: '
-    'create it as the migration 0002-changes.sql does', name) AS fault
-  FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
-  WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgname = name)`;
-
-const OWN_TABLES =
-  "ARRAY['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']";
-
-/** In an order in which they can be logged again: `todos` refers to `categories`. */
-const UNLOGGED = `SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
-    || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname) AS fault
-  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name))
-  HAVING count(*) > 0`;
-
-/** There are ids that no transaction of this server can have had: those of a restored dump. */
-const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS id)
-  SELECT 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"'
-    AS fault
-  WHERE EXISTS (SELECT FROM todos, next WHERE changed >= next.id)
-    OR EXISTS (SELECT FROM todo_tombstones, next WHERE changed >= next.id)
-    OR EXISTS (SELECT FROM todo_purged, next WHERE changed >= next.id)`;
 
 /** Every todo counts as changed now. No row is rewritten: see the migration that made the column. */
 const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
@@ -83,18 +71,25 @@ const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
  * where there is none (contract D7). One transaction under one lock: of several instances that start
  * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
- * Sequences that are behind are put above every id that is known (contract D12).
+ * Sequences that are behind are put above every id that is known (contract D12), and a function that does not find its
+ * table is led to it.
  *
+ * @param anotherList Whether it may be made beside that of another schema (contract D20).
  * @throws Error for people, when something is wrong with the schema; where it is too new, nothing was changed.
  */
-export async function migrate(connection: ServerConnection, tell: Tell = () => {}): Promise<Migrated> {
-  const before = await schemaVersion(connection);
+export async function migrate(
+  connection: ServerConnection,
+  tell: Tell = () => {},
+  anotherList = false,
+): Promise<Migrated> {
+  const before = await schemaVersion(connection, anotherList);
+  throwFault(await rightsFault(connection, TO_SEE));
   const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
-  const found = isMade ? before : await makeSchema(connection, before.version);
+  const found = isMade ? before : await makeSchema(connection, before.version, anotherList);
   const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
   if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
   throwFault(MIGRATIONS.faultOf(found));
-  await raiseSequences(connection);
+  await mend(connection);
   return versions;
 }
 
@@ -117,13 +112,18 @@ export async function prepareToServe(
 }
 
 /** What was there before. */
-async function makeSchema(connection: ServerConnection, version: number): Promise<SchemaVersion> {
+async function makeSchema(
+  connection: ServerConnection,
+  version: number,
+  anotherList: boolean,
+): Promise<SchemaVersion> {
   try {
     return await connection.transaction(async (ask) => {
       await ask(TAKE_LOCK);
       // A session may remember from before the lock that there is no table; to make it is to look again.
-      if (!(await find(connection, FIND_VERSION_TABLE))) await ask(MAKE_VERSION);
-      const schema = await schemaVersion(connection);
+      if (!(await findsList(connection, anotherList))) await ask(MAKE_VERSION);
+      await ask(STAY_THERE);
+      const schema = await schemaVersion(connection, anotherList);
       if (schema.version > MIGRATIONS.version) return schema;
       for (const sql of MIGRATIONS.from(schema.version)) await ask(sql);
       if (schema.version < MIGRATIONS.version) {
@@ -140,13 +140,18 @@ async function makeSchema(connection: ServerConnection, version: number): Promis
 }
 
 /**
- * Puts sequences above all ids that were ever given out, no further than they must, in a transaction, until whose end
- * nobody creates. Where no sequence is behind, nothing is locked.
+ * Leads a function to its table. Puts sequences above all ids that were ever given out, no further than they must, in a
+ * transaction, until whose end nobody creates. Where neither is needed, nothing is locked.
  */
-async function raiseSequences(connection: ServerConnection): Promise<void> {
+async function mend(connection: ServerConnection): Promise<void> {
   try {
     await connection.transaction(async (ask) => {
-      const found = await findLacks(ask, TO_SERVE, EVER);
+      let found = await findLacks(ask, TO_SERVE, EVER);
+      if (found.astray) {
+        await ask(TAKE_LOCK);
+        await ask(LEAD_HOME);
+        found = await findLacks(ask, TO_SERVE, EVER);
+      }
       if (found.behind.length === 0) return throwFault(faultOf(found));
       await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
       const { behind } = await findLacks(ask, TO_SERVE, EVER);
@@ -173,27 +178,10 @@ export async function checkSchema(connection: ServerConnection): Promise<number>
   return version;
 }
 
-/** As `checkSchema`, for who reads everything: a newer schema is a fault too. */
+/** As `checkSchema`, for who reads everything: a newer schema is a fault too, and so is what row security hides. */
 export async function checkReadableSchema(connection: ServerConnection): Promise<void> {
   throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
-}
-
-/** Throws an Error for people when tables lose their rows in a crash of the server. */
-export async function checkLogged(connection: ServerConnection): Promise<void> {
-  throwFault((await faultsBy(connection, UNLOGGED))[0]);
-}
-
-/** What is wrong with triggers, constraints, indexes and tables of a schema of this version, one line each. */
-export async function tableFaults(connection: ServerConnection): Promise<readonly string[]> {
-  const faults: string[] = [];
-  for (const text of [INVALID, TRIGGERS_OFF, TRIGGERS_MISSING, UNLOGGED, FOREIGN_IDS])
-    faults.push(...(await faultsBy(connection, text)));
-  return faults;
-}
-
-async function faultsBy(connection: ServerConnection, text: string): Promise<readonly string[]> {
-  const rows = await connection.run<{ fault: string }>(text);
-  return rows.map(({ fault }) => fault);
+  throwFault(await rightsFault(connection, TO_SEE));
 }
 
 /**
@@ -223,10 +211,19 @@ export async function renewChanges(connection: ServerConnection): Promise<void> 
   await connection.transaction((ask) => ask(RENEW_CHANGES));
 }
 
-async function schemaVersion(connection: ServerConnection): Promise<SchemaVersion> {
-  const isThere = await find(connection, FIND_VERSION_TABLE);
+async function schemaVersion(connection: ServerConnection, anotherList = false): Promise<SchemaVersion> {
+  const isThere = await findsList(connection, anotherList);
+  if (isThere) throwFault(await rightsFault(connection, TO_READ_VERSION));
   const [schema] = isThere ? await connection.run<SchemaVersion>(READ_VERSION) : [];
   return schema ?? { version: 0, oldestProgram: 0 };
+}
+
+/** @throws {ListElsewhere} when there is none, but in another schema, unless there may be another list. */
+async function findsList(connection: ServerConnection, anotherList: boolean): Promise<boolean> {
+  const [list] = await connection.run<{ found: boolean; elsewhere: string | null }>(FIND_LIST);
+  if (list?.found) return true;
+  if (list?.elsewhere && !anotherList) throw new ListElsewhere(list.elsewhere);
+  return false;
 }
 
 /** What to grant to a role that migrates, and how it goes with less. */

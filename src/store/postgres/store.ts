@@ -46,9 +46,10 @@ const FOR_ONE_TODO = {
   answerMs: 1_400,
   lifetimeMs: 300_000,
   idleMs: 10_000,
+  writes: true,
 };
 
-const FOR_THE_LIST = { connections: 1, statementMs: 60_000 };
+const FOR_THE_LIST = { connections: 1, statementMs: 60_000, writes: false };
 
 /** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
 const START_PATIENCE_MS = 7_000;
@@ -140,12 +141,15 @@ export async function openPostgresStore(
 
   async function readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
     const [row] = await database.read<Row>({ name: 'row', text: READ_ROW, values: [id, categoryId] });
+    if (!row?.category_found) await database.checkNoneHidden(row === undefined ? 'todos' : 'categories');
     return row;
   }
 
   /** Whether a row was changed. */
   async function change(query: QueryConfig): Promise<boolean> {
-    return (await database.write(query)).length > 0;
+    const isChanged = (await database.write(query)).length > 0;
+    if (!isChanged) await database.checkNoneHidden('todos');
+    return isChanged;
   }
 
   return {
@@ -200,6 +204,7 @@ function findTogether(database: Database): (id: number) => Promise<TodoRepresent
     const ids = gathered;
     gathered = [];
     const rows = await database.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+    if (rows.length < ids.length) await database.checkNoneHidden('todos');
     return new Map(rows.map((todo) => [todo.id, represent(todo)]));
   }
 

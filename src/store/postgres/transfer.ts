@@ -15,11 +15,12 @@ import { addressOf } from './address.ts';
 import { Cluster } from './cluster.ts';
 import { connect } from './connect.ts';
 import type { Ask, ServerConnection } from './connection.ts';
+import { checkLogged } from './durability.ts';
 import { READ_PART } from './list.ts';
 import { EVER } from './needs.ts';
 import { asStoreError, LIST_CATEGORIES } from './operator.ts';
 import { COLUMNS } from './row.ts';
-import { checkLogged, checkReadableSchema, migrate } from './schema.ts';
+import { checkReadableSchema, migrate } from './schema.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;

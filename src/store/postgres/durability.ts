@@ -1,0 +1,21 @@
+import type { AnswerLimit, ServerConnection } from './connection.ts';
+import { ServerUnfit } from './error.ts';
+import { OWN_TABLES } from './needs.ts';
+
+// An answer means that a change is on disk, and that a crash of the server leaves it there (contract D19). Each of these
+// is SQL for what is wrong, for people with what mends it, or null.
+
+/** It names no table, so that a balancer takes a statement with it for one that a standby may answer. */
+export const NOT_SYNCED = `CASE WHEN current_setting('synchronous_commit') = 'off'
+  THEN 'its "synchronous_commit" must not be "off" for this user and database' END`;
+
+/** In an order in which they can be logged again: `todos` refers to `categories`. */
+export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
+    || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname)
+  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name)))`;
+
+/** @throws {ServerUnfit} when tables lose their rows in a crash of the server. */
+export async function checkLogged(connection: ServerConnection, limit?: AnswerLimit): Promise<void> {
+  const [found] = await connection.run<{ fault: string | null }>(`SELECT ${UNLOGGED} AS fault`, limit);
+  if (found?.fault) throw new ServerUnfit(found.fault);
+}

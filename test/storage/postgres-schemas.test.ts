@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { openExport, openImport } from '../../src/store/postgres/transfer.ts';
+import { openPatient } from './postgres-pool.ts';
+import { makeServing } from './postgres-rights.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { addedTo, listed, listenToSchema } from './todos.ts';
+
+const server = await PostgresServer.startForAll('fsync=on');
+
+/** The same with another search path, as SQL writes it. */
+function searching(url: string, path: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set('options', `-c search_path=${path.replaceAll(/[ \\]/g, '\\$&')}`);
+  return changed.href.replaceAll('+', '%20');
+}
+
+/** What is said of a function that does not find the table of the schema of its list. */
+const astray = (schema: string): string =>
+  `its function todo_removed() must find "todo_tombstones" in the schema of "todos", which is ${schema}, before any other: run "todo-service migrate"`;
+
+const refusedAs = (says: string) => ({
+  name: 'StoreNotOpened',
+  message: new RegExp(`: ${says.replaceAll(/[().$?]/g, '\\$&')}$`),
+});
+
+async function pathOf(url: string): Promise<unknown> {
+  const [row] = await server.execute(
+    url,
+    "SELECT proconfig FROM pg_proc WHERE oid = 'todo_removed()'::regprocedure",
+  );
+  return row?.proconfig;
+}
+
+for (const schema of ['app', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"']) {
+  test(`D11, D12 · public becomes ${schema}: removals are refused until migrate leads the function there`, async () => {
+    const { url, role, own } = await makeServing(server);
+    await server.execute(url, `ALTER SCHEMA public RENAME TO ${schema}`);
+    const there = searching(own, schema);
+    const owner = searching(url, schema);
+    await assert.rejects(openPatient(there, { migrate: false }), refusedAs(astray(schema)));
+    await assert.rejects(openPatient(there), refusedAs(`${astray(schema)}, as the owner of the tables`));
+    assert.deepEqual(await server.faults(owner), [astray(schema)]);
+    await migratePostgres(owner);
+    assert.deepEqual(await pathOf(owner), [`search_path=${schema}, pg_temp`]);
+    assert.deepEqual(await server.faults(owner), []);
+    // As a database administrator may harden it.
+    await server.execute(
+      owner,
+      `ALTER FUNCTION todo_removed() SET search_path = pg_catalog, ${schema}, pg_temp`,
+    );
+    await migratePostgres(owner);
+    assert.deepEqual(await pathOf(owner), [`search_path=pg_catalog, ${schema}, pg_temp`]);
+    await using store = await openPatient(there, { migrate: false });
+    const { id } = await addedTo(store, role);
+    assert.equal(await store.remove(id), 'removed');
+    assert.deepEqual(await listed(store), []);
+  });
+}
+
+test('D11 · a schema that is renamed under the service: removals alone are 503, told once, until a start that migrates', async () => {
+  const { url, own } = await makeServing(server);
+  const { told, tell } = listenToSchema();
+  await using store = await openPatient(searching(own, 'app, public'), { migrate: false, tell });
+  await addedTo(store, 'a');
+  await listed(store);
+  await server.execute(url, 'ALTER SCHEMA public RENAME TO app');
+  const refused = { name: 'StoreBroken', message: astray('app') };
+  await assert.rejects(store.remove(1), refused);
+  await assert.rejects(store.check(), refused);
+  await addedTo(store, 'b');
+  assert.equal((await listed(store)).length, 2);
+  assert.deepEqual(told, [astray('app')]);
+  await using _starts = await openPatient(searching(url, 'app'));
+  assert.equal(await store.remove(1), 'removed');
+  while (told.length < 2) await sleep(20);
+  await store.check();
+  assert.equal((await listed(store)).length, 1);
+});
+
+for (const [what, path, isRight] of [
+  ['hardened', 'pg_catalog, public, pg_temp', true],
+  ['of a schema that is not there, before its own', 'nowhere, public, pg_temp', true],
+  ['of its own schema before another that has such a table', 'public, other', true],
+  ['as another spelling has it', '"public"', true],
+  ['that names the owner by "$user"', '"$user", pg_temp', false],
+  ['without it', 'pg_catalog, pg_temp', false],
+  ['of letters in upper case', '"PUBLIC"', false],
+  ['of one name with a comma', '"other, public"', false],
+] as const) {
+  test(`D12 · a path of the function that is ${what} is ${isRight ? 'right, and stays' : 'a fault, which migrate mends'}`, async () => {
+    const url = await server.makeMigrated();
+    await server.execute(
+      url,
+      `CREATE SCHEMA other; CREATE TABLE other.todo_tombstones (LIKE todo_tombstones);
+      ALTER FUNCTION todo_removed() SET search_path = ${path}`,
+    );
+    const before = await pathOf(url);
+    assert.deepEqual(await server.faults(url), isRight ? [] : [astray('public')]);
+    await using store = await openPatient(url);
+    assert.deepEqual(await pathOf(url), isRight ? before : ['search_path=public, pg_temp']);
+    const { id } = await addedTo(store, 'a');
+    assert.equal(await store.remove(id), 'removed');
+  });
+}
+
+test('D12 · a function without a path of its own searches that of the session, and its "$user" is its owner', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.execute(url, `CREATE SCHEMA ${owner}`);
+  await migratePostgres(url);
+  for (const change of ['RESET search_path', 'SET search_path = "$user", pg_temp']) {
+    await server.execute(url, `ALTER FUNCTION todo_removed() ${change}`);
+    assert.deepEqual(await server.faults(url), []);
+    await using store = await openPatient(url, { migrate: false });
+    const { id } = await addedTo(store, 'a');
+    assert.equal(await store.remove(id), 'removed');
+  }
+});
+
+test('D11 · a function that writes into the table of another list: nothing is answered that may be wrong', async () => {
+  const url = await server.makeMigrated();
+  await using store = await openPatient(url);
+  await addedTo(store, 'a');
+  await server.execute(
+    url,
+    `CREATE SCHEMA other; CREATE TABLE other.todo_tombstones (LIKE todo_tombstones);
+    ALTER FUNCTION todo_removed() SET search_path = other, public, pg_temp`,
+  );
+  await sleep(5_000);
+  const refused = { name: 'StoreBroken', message: astray('public') };
+  await assert.rejects(store.check(), refused);
+  await assert.rejects(store.remove(1), refused);
+  await assert.rejects(async () => store.list(), refused);
+  await migratePostgres(url);
+  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
+  assert.equal(await store.remove(1), 'removed');
+});
+
+test('D12 · instances that start together lead the function once', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'ALTER SCHEMA public RENAME TO app');
+  const opened = await Promise.all(
+    Array.from({ length: 10 }, () => openPatient(searching(url, 'app'), { connections: 1 })),
+  );
+  for (const store of opened) await store[Symbol.asyncDispose]();
+  assert.deepEqual(await server.faults(searching(url, 'app')), []);
+});
+
+/** What is said where the list is in another schema, and what leads there. */
+const elsewhere = (path: string, schemas: string, remedy: string): string =>
+  `its search path (${path}) finds no list, and the schema ${schemas} has one: ${remedy}; or "todo-service migrate --another-list" makes a second one`;
+
+async function isEmpty(url: string, schema: string): Promise<boolean> {
+  const [row] = await server.execute(
+    url,
+    `SELECT count(*)::int AS count FROM pg_class WHERE relnamespace = to_regnamespace('${schema}')`,
+  );
+  return row?.count === 0;
+}
+
+for (const [what, sql, path, schemas, remedy] of [
+  [
+    'is the default again',
+    'CREATE SCHEMA public',
+    '"$user", public',
+    'app',
+    'ALTER ROLE postgres SET search_path = app',
+  ],
+  ['names a schema that is not there', '', 'public', 'app', 'ALTER ROLE postgres SET search_path = app'],
+  ['is empty', '', '""', 'app', 'ALTER ROLE postgres SET search_path = app'],
+  [
+    'names another schema',
+    'CREATE SCHEMA "b B"',
+    '"b B"',
+    'app',
+    'ALTER ROLE postgres SET search_path = app',
+  ],
+  [
+    'leads to none of two',
+    'CREATE SCHEMA "Z"; CREATE TABLE "Z".todo_schema (version integer); CREATE SCHEMA public',
+    'public',
+    '"Z", app',
+    'ALTER ROLE postgres SET search_path = "Z"',
+  ],
+] as const) {
+  test(`D20 · a search path that ${what}: start, migrate and the rest name both, and make nothing`, async () => {
+    const url = await server.makeMigrated();
+    await server.execute(url, `ALTER SCHEMA public RENAME TO app; ${sql}`);
+    const lost = searching(url, path);
+    const refused = { ...refusedAs(elsewhere(path, schemas, remedy)), reason: 'elsewhere' };
+    for (const open of [
+      () => openPatient(lost),
+      () => openPatient(lost, { migrate: false }),
+      () => migratePostgres(lost),
+      () => openPostgresOperator(lost),
+      () => openExport(lost),
+      () => openImport(lost),
+    ])
+      await assert.rejects(open(), refused);
+    for (const schema of ['public', '"b B"']) assert.ok(await isEmpty(url, schema));
+  });
+}
+
+test('D20 · of a schema that the role may not use, the right is named too', async () => {
+  const { url, role, own } = await makeServing(server);
+  await server.execute(url, 'REVOKE USAGE ON SCHEMA public FROM PUBLIC');
+  const remedy = `GRANT USAGE ON SCHEMA public TO ${role}; ALTER ROLE ${role} SET search_path = public`;
+  await assert.rejects(openPatient(own), refusedAs(elsewhere('"$user", public', 'public', remedy)));
+});
+
+test('D20 · another list is made where that is wanted, both serve, and each is migrated where it is', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(url, 'CREATE SCHEMA second');
+  const second = searching(url, 'second');
+  await migratePostgres(second, undefined, true);
+  await using one = await openPatient(url);
+  await using other = await openPatient(second);
+  await addedTo(other, 'b');
+  const { id } = await addedTo(one, 'a');
+  await addedTo(one, 'a');
+  assert.equal(await one.remove(id), 'removed');
+  assert.deepEqual(
+    [await listed(one), await listed(other)].map((todos) => todos.map(({ title }) => title)),
+    [['a'], ['b']],
+  );
+  await server.execute(
+    url,
+    'UPDATE second.todo_schema SET version = 3; ALTER TABLE second.todo_schema DROP oldest_program',
+  );
+  assert.deepEqual(await migratePostgres(second), { from: 3, to: 4 });
+  assert.deepEqual(await migratePostgres(url), { from: 4, to: 4 });
+  for (const each of [url, second]) assert.deepEqual(await server.faults(each), []);
+});
+
+test('D20 · first starts together beside another list are no list elsewhere to each other', async () => {
+  const url = await server.makeDatabase();
+  const opened = await Promise.all(Array.from({ length: 20 }, () => openPatient(url, { connections: 1 })));
+  for (const store of opened) await store[Symbol.asyncDispose]();
+});
+
+test('D20 · a list of an older version in the second schema of the path is upgraded there', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  const first = await readFile(
+    new URL('../../src/store/postgres/migrations/0001-todos.sql', import.meta.url),
+    'utf8',
+  );
+  await server.execute(
+    url,
+    `${first}; CREATE TABLE todo_schema (version integer NOT NULL); INSERT INTO todo_schema VALUES (1);
+    INSERT INTO categories (name) VALUES ('Work'); CREATE SCHEMA ${owner}`,
+  );
+  await using store = await openPatient(url);
+  const { id } = await addedTo(store, 'a');
+  assert.equal(await store.remove(id), 'removed');
+  assert.deepEqual(await pathOf(url), ['search_path=public, pg_temp']);
+  assert.ok(await isEmpty(url, owner));
+  assert.deepEqual(await server.faults(url), []);
+});
+
+test('check names the twin rows that a restore of the data alone leaves, and its lines mend them', async () => {
+  const url = await server.makeMigrated();
+  await server.execute(
+    url,
+    "INSERT INTO todo_schema VALUES (4, 4), (3, 3); INSERT INTO todo_purged VALUES ('0'), ('0')",
+  );
+  await using operator = await openPostgresOperator(url);
+  const { facts, faults } = await operator.inspect();
+  assert.equal(facts['schema version'], 4);
+  assert.deepEqual(
+    faults.map((fault) => fault.slice(0, fault.indexOf(': '))),
+    ['"todo_schema" must have one row, received 3', '"todo_purged" must have one row, received 3'],
+  );
+  for (const fault of faults) await server.execute(url, fault.slice(fault.indexOf('DELETE')));
+  assert.deepEqual(await server.faults(url), []);
+  assert.deepEqual(await server.execute(url, 'SELECT * FROM todo_schema'), [
+    { version: 4, oldest_program: 4 },
+  ]);
+});
