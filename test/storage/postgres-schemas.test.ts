@@ -81,6 +81,22 @@ test('D11 · a schema that is renamed under the service: removals alone are 503,
   assert.equal((await listed(store)).length, 1);
 });
 
+test('D11 · a schema is renamed under the service, and the path of its role follows: no restart is needed', async () => {
+  const { url, role, own } = await makeServing(server);
+  await using store = await openPatient(own, { migrate: false });
+  await addedTo(store, 'a');
+  await server.execute(url, 'ALTER SCHEMA public RENAME TO app');
+  await assert.rejects(async () => store.find(1), {
+    name: 'StoreBroken',
+    message: /^its table "todos" is missing/,
+  });
+  await server.execute(url, `ALTER ROLE ${role} SET search_path = app`);
+  await migratePostgres(searching(url, 'app'));
+  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
+  assert.equal((await listed(store)).length, 1);
+  assert.equal(await store.remove(1), 'removed');
+});
+
 for (const [what, path, isRight] of [
   ['hardened', 'pg_catalog, public, pg_temp', true],
   ['of a schema that is not there, before its own', 'nowhere, public, pg_temp', true],

@@ -68,6 +68,11 @@ export class ConnectionPool implements AsyncDisposable {
     return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
   }
 
+  /** Every connection that is open now serves no longer. */
+  retire(): void {
+    this.cluster.retire();
+  }
+
   /** Waits for what is under way, and for the server to let go. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending = true;

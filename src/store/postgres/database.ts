@@ -54,7 +54,7 @@ export class Database extends ConnectionPool {
       try {
         return await connection.run(statement, { withinMs: answerMs, parts: true });
       } catch (error) {
-        if (hasCode(error, OF_ALL_CONNECTIONS)) this.cluster.retire();
+        if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
         throw toStoreError(error, 'read');
       }
     };
@@ -89,7 +89,7 @@ export class Database extends ConnectionPool {
     const [state] = await this.read<State>({ name: 'check', text: STATE });
     if (state === undefined) throw new StoreUnavailable('The database said nothing of itself');
     if (!state.readOnly && state.notDurable === null) return;
-    this.cluster.retire();
+    this.retire();
     if (!state.readOnly) throw new StoreUnavailable(state.notDurable ?? '');
     throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
   }
@@ -103,7 +103,7 @@ export class Database extends ConnectionPool {
         if (connection === undefined) return reject(failure);
         tries += 1;
         connection.ask<Row>(statement, { withinMs: this.limits.answerMs }, (error, rows) => {
-          if (hasCode(error, OF_ALL_CONNECTIONS)) this.cluster.retire();
+          if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
           if (hasCode(error, OF_CONNECTION)) this.drop(connection);
           else this.put(connection);
           if (error === undefined) return resolve(rows);

@@ -70,6 +70,8 @@ export class SchemaHealth implements Disposable {
     const ask: Ask = (statement) => this.#database.read(statement);
     const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
     this.#wrong = lacks.wrong.length > 0;
+    // It may be where the search path of a new session leads.
+    if (lacks.missing.length > 0) this.#database.retire();
     this.#know(faultOf(lacks));
   });
 
