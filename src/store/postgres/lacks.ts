@@ -59,8 +59,8 @@ const ASTRAY = `format('its function %s must find "%s" in the schema of "todos",
     '"todo-service migrate"', name, part, home::regnamespace)`;
 
 // A statement that spells a name fails when that is missing, so this one looks names up. A function of rights says null
-// where there is nothing to have a right on, or no right is needed.
-const FIND = `WITH needed AS (
+// where there is nothing to have a right on, or no right is needed. Inlined, the parts would be planned several times.
+const FIND = `WITH needed AS MATERIALIZED (
     SELECT place, kind, name, part, type,
       (SELECT oid FROM pg_roles WHERE CASE WHEN by IS NULL THEN rolname = current_user
         ELSE oid = (SELECT proowner FROM pg_proc WHERE oid = to_regprocedure(by)) END) AS role,
@@ -71,7 +71,7 @@ const FIND = `WITH needed AS (
       (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todos')) AS home
     FROM ROWS FROM (json_to_recordset($1) AS (kind text, name text, part text, type text, by text))
       WITH ORDINALITY AS need (kind, name, part, type, by, place)
-  ), looked AS (
+  ), looked AS MATERIALIZED (
     SELECT *, CASE kind WHEN 'path' THEN ${FOUND_BY_PATH} END AS finds,
       CASE kind WHEN 'path' THEN (SELECT oid FROM pg_class WHERE relnamespace = home AND relname = part) END AS wanted
     FROM needed
