@@ -13,8 +13,8 @@ Prints each setting that "todo-service serve" would have with the same flags and
 Hides users, passwords and queries of addresses. Reads the files of keys and secrets, contacts neither database nor
 issuer, and changes nothing.
 
-Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration: all
-of them, a line each.
+Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration:
+all of them, a line each.
 
 Examples:
   todo-service config --environment development

@@ -15,14 +15,15 @@ const HELP = `Usage: todo-service import FILE|- [flags]
 
 Reads an export, from FILE or from standard input, into an empty database: one without todos, keys and ids ever given
 out, and without categories but "Work" and "Life" of a first start. Makes and migrates the database if needed. Keeps
-ids, categories, "done" and keys. Imports everything in one transaction, or nothing. No service may have the SQLite file
-open. Instances on PostgreSQL may run: their writes wait, and get 503 after 1.2 s.
+ids, categories, "done" and keys. Imports everything in one transaction, or nothing. No service may have the SQLite
+file open. Instances on PostgreSQL may run: their writes wait, and get 503 after 1.2 s.
 
 ${DATABASE_HELP}
 
-Exit codes: 0 done, 2 wrong usage, 65 FILE is not what export wrote, or the SQLite file is none of this service, 66 FILE
-cannot be read, 69 the database cannot be used or is not empty, 75 a process serves the SQLite file, 78 faults in the configuration, 129, 130 or 143 ended by a
-signal. Unless it is 0, or a line says that nobody knows, no row was changed.
+Exit codes: 0 done, 2 wrong usage, 65 FILE is not what export wrote, or the SQLite file is none of this service,
+66 FILE cannot be read, 69 the database cannot be used or is not empty, 75 a process serves the SQLite file, 78 faults
+in the configuration, 129, 130 or 143 ended by a signal. Unless it is 0, or a line says that nobody knows, no row was
+changed.
 
 Examples:
   todo-service import /backup/todos-2026-11-21.jsonl --database postgres://todo@db.example/todos

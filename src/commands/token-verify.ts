@@ -20,7 +20,8 @@ that it stays out of the shell's history. The variables TODO_AUTH_* are those of
 ${settingsHelp(VARIABLES)}
   -h, --help
 
-Exit codes: 0 the service accepts the token, 1 it refuses it or has no keys, 2 wrong usage, 78 faults in the configuration.
+Exit codes: 0 the service accepts the token, 1 it refuses it or has no keys, 2 wrong usage, 78 faults in the
+configuration.
 
 Examples:
   todo-service token create --name ada | todo-service token verify --environment development -

@@ -18,6 +18,16 @@ for (const command of ALL) {
   });
 }
 
+for (const words of [[], ...ALL.map((command) => command.split(' ')), ['categories'], ['token']]) {
+  test(`the help of ${words.join(' ') || 'all commands'} is at most 118 columns wide`, async () => {
+    const { stdout } = await runProgram([...words, '--help']);
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line.length > 118),
+      [],
+    );
+  });
+}
+
 test('what standard output does not take is one line and 74, and the work is done', async () => {
   const database = `sqlite:${newPath()}`;
   for (const words of [['--help'], ['openapi'], ['migrate', '--database', database]]) {
