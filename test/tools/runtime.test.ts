@@ -13,8 +13,8 @@ import { project } from '../package/npm.ts';
 const WORDS = ['--test', 'a b', ''];
 const NEEDS = 'Cannot start: todo-service needs Node.js 24.15 or later, received';
 const LEFT_OUT =
-  'The pinned one is missing, because optional packages were left out: run "npm ci --include=optional", or install ' +
-  'Node.js 24.15 or later.';
+  'The pinned one is missing, as where optional packages were left out or npm was not used: run ' +
+  '"npm ci --include=optional", or install Node.js 24.15 or later.';
 const MUSL =
   'The one of npm needs glibc, and this system has another C library, such as musl on Alpine: install Node.js 24.15 or ' +
   'later.';
