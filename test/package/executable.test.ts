@@ -33,7 +33,8 @@ describe('The executable', () => {
 
   test('names its version and commit', async () => {
     const { stdout } = await way.run(['--version']);
-    assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
+    const commit = commitOf(project);
+    assert.equal(stdout, `${manifest.version}${commit === null ? '' : ` (commit ${commit})`}\n`);
   });
 
   test('D15 · opens no debugger at SIGUSR1', () => staysClosedAtSigusr1((env) => way.serve(env)));

@@ -108,7 +108,8 @@ describe('The npm package', () => {
   test('names the commit of which it was built', async () => {
     const place = { cwd: folder, env: programsOf(nodes['the pinned']) };
     const { stdout } = await run(program, ['--version'], place);
-    assert.equal(stdout, `${manifest.version} (commit ${commitOf(project)})\n`);
+    const commit = commitOf(project);
+    assert.equal(stdout, `${manifest.version}${commit === null ? '' : ` (commit ${commit})`}\n`);
   });
 
   test('brings neither a Node.js of its own nor the tools of its developers', async () => {

@@ -12,7 +12,7 @@ import { outputOf, run } from '../command.ts';
 import { licenseFault } from '../executable/licenses.ts';
 import { sumLine } from '../files.ts';
 import { lockedFor } from '../locked.ts';
-import { commitOf, dateOf } from '../origin.ts';
+import { commitOf, dateOf, tagsOf } from '../origin.ts';
 import { disagreements } from './agreement.ts';
 import { bill } from './bill.ts';
 
@@ -30,7 +30,7 @@ const faults = [
   ...disagreements({
     version,
     changelog: readFileSync('CHANGELOG.md', 'utf8'),
-    tags: (outputOf('git', 'tag', '--points-at', 'HEAD') ?? '').split('\n').filter(Boolean),
+    tags: tagsOf(root),
     commit: commitOf(root),
     documents: Object.fromEntries(globSync('src/openapi/*.json').map(versionOf)),
     packages: Object.fromEntries(packages.map((file) => [file, JSON.parse(readFileSync(file, 'utf8'))])),
