@@ -3,11 +3,14 @@ import { readOrigins } from './http/message/cors.ts';
 import type { Address } from './http/transport/listener.ts';
 import { readTracing } from './observe/tracing.ts';
 import { type GivenFlags, readSettings, type Settings } from './read-settings.ts';
-import type { Environment } from './settings.ts';
+import { type Environment, SETTINGS } from './settings.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from './store/database.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
+
+/** Variables that platforms set. */
+const OTHERS = [SETTINGS.TODO_PORT.otherVariable];
 
 /**
  * Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it.
@@ -24,6 +27,8 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     host: settings.read('TODO_HOST'),
     /** 0 picks a free port. */
     port: settings.read('TODO_PORT'),
+    /** The variable of others that decides the port; undefined where a flag, ours or the default does. */
+    portFrom: OTHERS.find((name) => name === settings.given('TODO_PORT')?.name),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
     /** Whether the log says who changed what. */
     audit: settings.read('TODO_AUDIT') === 'on',

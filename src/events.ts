@@ -27,6 +27,7 @@ export const EVENTS = {
   ),
   started: info<{
     url: string;
+    portFrom: Text;
     adminUrl: Text;
     profile: string;
     environment: string;

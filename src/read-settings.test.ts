@@ -49,6 +49,39 @@ for (const text of [
   });
 }
 
+for (const port of ['65536', 'http', ' 8080', '1e3', '$PORT']) {
+  test(`D22 · ${JSON.stringify(port)} is no port, and the fault names PORT`, () => {
+    const settings = readSettings({ PORT: port }, {});
+    settings.read('TODO_PORT');
+    const line = `PORT must be a whole number from 0 to 65535, received ${JSON.stringify(port)}`;
+    assert.deepEqual(settings.faults, [line]);
+  });
+}
+
+for (const address of ['tcp://10.0.0.2:80', 'udp://10.0.0.2:53', 'sctp://10.0.0.2:9', 'tcp://[fd00::2]:80']) {
+  for (const [name, env, flags] of [
+    ['TODO_PORT', { TODO_PORT: address }, {}],
+    ['PORT', { PORT: address }, {}],
+    ['--port', {}, { port: address }],
+    ['TODO_ADMIN_PORT', { TODO_ADMIN_PORT: address }, {}],
+  ] as const) {
+    test(`${name} of ${address} is a fault that says where Kubernetes sets it`, () => {
+      const settings = readSettings(env, flags);
+      settings.read('TODO_PORT');
+      settings.read('TODO_ADMIN_PORT');
+      const reason = 'which Kubernetes sets for a Service unless the Pod has "enableServiceLinks: false"';
+      const line = `${name} must be a whole number from 0 to 65535, received "${address}", ${reason}`;
+      assert.deepEqual(settings.faults, [line]);
+    });
+  }
+}
+
+test('PORT stands for no other port', () => {
+  const settings = readSettings({ PORT: '8080' }, {});
+  assert.equal(settings.read('TODO_ADMIN_PORT'), undefined);
+  assert.deepEqual(settings.faults, []);
+});
+
 for (const value of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'my_host', 'db-1.example.org.']) {
   test(`${JSON.stringify(value)} is a host`, () => {
     assert.deepEqual(readOf('TODO_HOST', value), { value, faults: [] });

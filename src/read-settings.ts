@@ -1,14 +1,6 @@
 import { nearestTo } from './nearest.ts';
 import { quoteReceived } from './quote.ts';
-import {
-  type Environment,
-  flagOf,
-  givenIn,
-  settingOf,
-  VARIABLES,
-  type Value,
-  type Variable,
-} from './settings.ts';
+import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './settings.ts';
 
 /** A configuration has faults: a line each, with what was received and what is wanted. */
 export class ConfigFaults extends Error {
@@ -38,14 +30,11 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     if (value === '') faults.push(`--${flag} must have a value, received ""`);
   }
 
-  function given(variable: Variable): string | undefined {
-    const value = flags[flagOf(variable) ?? ''];
-    return typeof value === 'string' ? value : undefined;
-  }
+  const given = (variable: Variable) => givenAs(variable, env, flags);
 
   /** The value as it was given; undefined when it is not set. */
   function text(variable: Variable): string | undefined {
-    return given(variable) ?? givenIn(env, variable);
+    return given(variable)?.text;
   }
 
   /**
@@ -54,8 +43,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
    * @param received what it is, as it may be shown; else it is shown without what may be a credential.
    */
   function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
-    const name = given(variable) === undefined ? variable : `--${flagOf(variable)}`;
-    faults.push(`${name} ${wanted}, received ${received}`);
+    faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
   }
 
   /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
@@ -89,6 +77,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
 
   return {
     read,
+    given,
     refuse,
     fault,
     whenSound,
@@ -101,8 +90,32 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   };
 }
 
+/**
+ * What decides a setting, by the name that people know: a flag before the variable before one of others; undefined where
+ * its default counts. An empty variable counts as not set.
+ */
+export function givenAs(
+  variable: Variable,
+  env: NodeJS.ProcessEnv,
+  flags: GivenFlags,
+): { readonly name: string; readonly text: string } | undefined {
+  const flag = flagOf(variable) ?? '';
+  const text = flags[flag];
+  if (typeof text === 'string') return { name: `--${flag}`, text };
+  const { anyCase, otherVariable } = settingOf(variable);
+  const byName = (name: string) => ({ name, text: env[name] ?? '' });
+  const ours = [
+    ...(anyCase ? [{ ...byName(variable.toLowerCase()), name: variable }] : []),
+    byName(variable),
+  ];
+  const others = otherVariable === undefined ? [] : [byName(otherVariable)];
+  return [...ours, ...others].find((candidate) => candidate.text !== '');
+}
+
 function quoted(text: string | undefined): string {
-  return text === undefined ? 'nothing' : quoteReceived(text);
+  if (text === undefined) return 'nothing';
+  const ofKubernetes = ', which Kubernetes sets for a Service unless the Pod has "enableServiceLinks: false"';
+  return `${quoteReceived(text)}${SERVICE_ADDRESS.test(text) ? ofKubernetes : ''}`;
 }
 
 /** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */

@@ -93,7 +93,8 @@ export async function openService(
     cors,
     record: openRecords(environment, tellRequests, metrics, traces),
   });
-  const url = await listen(listener, receive, config, '--port or TODO_PORT');
+  const beaten = config.portFrom === undefined ? '' : `, which beat ${config.portFrom}`;
+  const url = await listen(listener, receive, config, `--port or TODO_PORT${beaten}`);
   parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
   const taken = connectionsFor(config);
   if (taken < config.maxConnections) {

@@ -4,6 +4,8 @@ interface Setting {
   readonly flag?: string;
   /** Whether it counts in lower case too, and then first, as other programs read it. */
   readonly anyCase?: true;
+  /** The variable of others that counts where neither flag nor variable is given. */
+  readonly otherVariable?: string;
   /** What holds when it is not set. Without a default, `otherwise` may say what happens then. */
   readonly default?: string | number;
   /** The same in development, where it differs. */
@@ -30,8 +32,8 @@ export const SETTINGS = {
     about: 'Development makes its own key, and serves `/openapi/v1.json` and `/scalar`' },
   TODO_HOST: { flag: 'HOST', host: true, default: '127.0.0.1',
     about: 'Where it listens; of a name, at one address. `0.0.0.0` when the proxy is on another machine or in another container' },
-  TODO_PORT: { flag: 'PORT', from: 0, to: 65_535, default: 5080,
-    about: '0 picks a free port and prints it' },
+  TODO_PORT: { flag: 'PORT', otherVariable: 'PORT', from: 0, to: 65_535, default: 5080,
+    about: '0 picks a free port and prints it. Where neither flag nor variable is given, `PORT` counts, which [platforms](installation.md#platforms-that-set-port) set' },
   TODO_LOG_LEVEL: { oneOf: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', development: 'debug',
     about: '`debug` adds a line for each request' },
   TODO_AUDIT: { oneOf: ['on', 'off'], default: 'on',
@@ -178,12 +180,6 @@ function isVariable(name: string): name is Variable {
 export function flagOf(variable: Variable): string | undefined {
   if (settingOf(variable).flag === undefined) return undefined;
   return variable.slice('TODO_'.length).toLowerCase().replaceAll('_', '-');
-}
-
-/** The value that the environment has for it; an empty variable counts as not set. */
-export function givenIn(env: NodeJS.ProcessEnv, variable: Variable): string | undefined {
-  const lowerCase = settingOf(variable).anyCase ? env[variable.toLowerCase()] : undefined;
-  return lowerCase || env[variable] || undefined;
 }
 
 /** What holds when it is not set, in Markdown. */

@@ -1,8 +1,8 @@
 import { nameOf } from '../adapters.ts';
 import { type Config, readConfig } from '../config.ts';
 import { quoteReceived } from '../quote.ts';
-import type { GivenFlags } from '../read-settings.ts';
-import { defaultOf, flagOf, givenIn, settingOf, VARIABLES, type Variable } from '../settings.ts';
+import { type GivenFlags, givenAs } from '../read-settings.ts';
+import { defaultOf, settingOf, VARIABLES, type Variable } from '../settings.ts';
 import { defineCommand, printUnknownVariables } from './command.ts';
 import { plain, SERVE_FLAGS } from './flags.ts';
 import { print } from './print.ts';
@@ -29,9 +29,8 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   const database = await databaseOf(read.config);
 
   function originOf(variable: Variable): string {
-    const flag = flagOf(variable);
-    if (flag !== undefined && given[flag] !== undefined) return `--${flag}`;
-    return givenIn(env, variable) === undefined ? 'default' : 'variable';
+    const { name = 'default' } = givenAs(variable, env, given) ?? {};
+    return name === variable ? 'variable' : name;
   }
 
   const rows = VARIABLES.flatMap((variable) => {

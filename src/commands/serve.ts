@@ -99,20 +99,32 @@ function printNotStarted(error: unknown): number {
 }
 
 /** One line in the log of production. */
-function announce({ environment, profile, tracing }: Config, service: Service, tell: Tell): void {
+function announce(config: Config, service: Service, tell: Tell): void {
+  const { environment, portFrom, profile, tracing } = config;
   const { url, adminUrl, database, keys } = service;
   const traces = tracing?.collector;
-  tell({ event: 'started', url, adminUrl, profile: profile.name, environment, database, keys, traces });
+  tell({
+    event: 'started',
+    url,
+    portFrom,
+    adminUrl,
+    profile: profile.name,
+    environment,
+    database,
+    keys,
+    traces,
+  });
 }
 
 /** Development greets a person. */
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
-  const { environment, profile } = config;
+  const { environment, portFrom, profile } = config;
   const { url, adminUrl, database, keys } = service;
   const { isScalarInstalled, PAGE_PATH } = await import('../openapi/routes.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,
+    ...(portFrom === undefined ? [] : [`port       from the variable ${portFrom}`]),
     ...(isScalarInstalled() ? [`browser    ${url}${PAGE_PATH}`] : []),
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     `database   ${database ?? 'none: todos are kept in memory'}`,

@@ -50,6 +50,23 @@ test('config prints whole what is never secret: audiences, required claims, the 
   }
 });
 
+for (const [what, flags, env, cells] of [
+  ['counts alone', [], { PORT: '8080' }, ['8080', 'PORT']],
+  ['counts beside an empty TODO_PORT', [], { PORT: '8080', TODO_PORT: '' }, ['8080', 'PORT']],
+  ['is beaten by TODO_PORT', [], { PORT: '8080', TODO_PORT: '1' }, ['1', 'variable']],
+  ['is beaten by --port', ['--port', '2'], { PORT: '8080' }, ['2', '--port']],
+  ['that is wrong is beaten too', ['--port', '2'], { PORT: 'http' }, ['2', '--port']],
+  ['that is empty counts as not set', [], { PORT: '' }, ['5080', 'default']],
+] as const) {
+  test(`D22 · PORT ${what}, says config`, async () => {
+    const words = ['config', '--profile', 'error-demo', ...flags];
+    const { code, stdout, stderr } = await runProgram(words, { env });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(settingsIn(stdout).get('TODO_PORT'), cells);
+    assert.deepEqual(settingsIn(stdout).get('TODO_ADMIN_PORT'), ['none: no admin listener', 'default']);
+  });
+}
+
 test('config shows no user, no password and no query', async () => {
   const env = {
     ...ISSUER,

@@ -8,8 +8,8 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import { closedToOthers, listen, temporaryFolder } from '../folder.ts';
-import { endOf, preloading, type Running, runProgram, start, startService } from '../start.ts';
+import { closedToOthers, freePort, listen, temporaryFolder } from '../folder.ts';
+import { endOf, preloading, type Running, runProgram, start, startService, untilServing } from '../start.ts';
 import { staysClosedAtSigusr1 } from './sigusr1.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
@@ -250,6 +250,43 @@ for (const [variable, settings] of [
     );
   });
 }
+
+for (const profile of ['shared-list', 'error-demo'] as const) {
+  test(`D22 · ${profile} listens on PORT where neither flag nor variable names a port, and its first lines name PORT`, async () => {
+    await using data = await temporaryFolder();
+    const flags = ['--profile', profile, '--environment', 'development', '--data-dir', data.path];
+    const env = { PORT: String(await freePort()), TODO_PORT: '', TODO_ADMIN_PORT: String(await freePort()) };
+    await using service = await untilServing(start(['serve', ...flags], env));
+    assert.equal(service.baseUrl, `http://127.0.0.1:${env.PORT}`);
+    assert.match(service.stdout(), /\n {2}listening {2}http:\S+\n {2}port {7}from the variable PORT\n/);
+    const healthcheck = await runProgram(['healthcheck'], { env });
+    assert.equal(healthcheck.code, 0, healthcheck.stderr);
+  });
+}
+
+test('D22 · the first line of production has portFrom where PORT decides, and only there', async () => {
+  for (const [env, portFrom] of [
+    [{ PORT: '0' }, 'PORT'],
+    [{ PORT: '1', TODO_PORT: '0' }, undefined],
+  ] as const) {
+    await using service = await untilServing(start(['serve', '--profile', 'error-demo'], env));
+    const started = JSON.parse(service.stdout());
+    assert.deepEqual([started.event, started.portFrom], ['started', portFrom]);
+  }
+});
+
+test('D22 · a PORT that is in use is one line that names it, and what beats it', async () => {
+  await using server = createServer();
+  const port = await listen(server);
+  const env = { PORT: String(port) };
+  const { code, stderr } = await runProgram(['serve', '--profile', 'error-demo'], { env });
+  assert.equal(code, 69);
+  assert.equal(
+    stderr,
+    `Cannot start: cannot listen on 127.0.0.1 port ${port}: another program has that port: ` +
+      'choose another one with --port or TODO_PORT, which beat PORT\n',
+  );
+});
 
 test('D15 · a port that the process has no right to is one line that names the ways out, and exit code 78', {
   skip: closedToOthers() || (firstFree() <= 1023 && 'this machine lets everybody have that port'),
