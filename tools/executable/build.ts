@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/routes.ts';
-import { run } from '../command.ts';
+import { giveUp, run } from '../command.ts';
 import { write } from '../files.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
@@ -16,7 +16,8 @@ const OUTPUT = 'build/todo-service';
 
 const pinned = new Set(Object.values(runtime.optionalDependencies));
 if (!pinned.has(process.versions.node)) {
-  throw new Error(`Cannot build with Node.js ${process.versions.node}: it must be the pinned ${[...pinned]}`);
+  const wanted = `it must be the pinned ${[...pinned]}, which "npm ci --include=optional" installs`;
+  giveUp(`Cannot build with Node.js ${process.versions.node}: ${wanted}`);
 }
 
 process.chdir(root);

@@ -55,9 +55,11 @@ if (process.platform === 'linux') {
   const [deb = ''] = globSync(`todo-service_${version}_*.deb`, { cwd: 'build' });
   keep(join('build', deb), deb);
 }
-run('npm', 'pack', '--silent', '--pack-destination', out);
+// Without its script, a package lacks the program.
+const pack = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', out];
+run('npm', ...pack);
 const workspaces = ['--workspace', 'client', '--workspace', 'conformance'];
-run('npm', 'pack', '--silent', ...workspaces, '--pack-destination', out);
+run('npm', ...pack, ...workspaces);
 process.env.RELEASED = resolve(out);
 run(process.execPath, '--test', ...['package', 'workspace'].map((name) => `test/package/${name}.test.ts`));
 writeFileSync(
