@@ -4,7 +4,7 @@ import { quoteReceived } from '../quote.ts';
 import { type GivenFlags, givenAs } from '../read-settings.ts';
 import { defaultOf, settingOf, VARIABLES, type Variable } from '../settings.ts';
 import { defineCommand, printUnknownVariables } from './command.ts';
-import { plain, SERVE_FLAGS } from './flags.ts';
+import { plain, SERVE_FLAGS, serveFlagsHelp } from './flags.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service config [flags]
@@ -12,6 +12,8 @@ const HELP = `Usage: todo-service config [flags]
 Prints each setting that "todo-service serve" would have with the same flags and variables, and where it comes from.
 Hides users, passwords and queries of addresses. Reads the files of keys and secrets, contacts neither database nor
 issuer, and changes nothing.
+
+${serveFlagsHelp()}
 
 Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration:
 all of them, a line each.

@@ -9,6 +9,15 @@ export function flagsFor(...variables: readonly Variable[]): Record<string, { re
 /** The flags of `serve`. */
 export const SERVE_FLAGS = { ...flagsFor(...VARIABLES), 'no-migrate': { type: 'boolean' } } as const;
 
+/** The variables that are flags. */
+export const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
+
+/** What `--help` says of the flags of `serve`. */
+export const serveFlagsHelp = () => `\
+${settingsHelp(FLAGGED)}
+  --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
+  -h, --help`;
+
 /** Columns of a terminal, and the one in which the second half of a line of help begins. */
 const COLUMNS = 118;
 const SECOND = 42;

@@ -7,12 +7,11 @@ import { within } from '../promises.ts';
 import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
 import { openService, type Service, ServiceNotOpened } from '../service.ts';
-import { flagOf, SETTINGS, VARIABLES } from '../settings.ts';
+import { SETTINGS, VARIABLES } from '../settings.ts';
 import { defineCommand, printCannot, printFault, printUnknownVariables } from './command.ts';
 import { crashed, signalled, waitForNothing } from './ending.ts';
-import { SERVE_FLAGS, settingsHelp } from './flags.ts';
+import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
 
-const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 const OTHERS = VARIABLES.filter(
   (variable) => !FLAGGED.includes(variable) && /^TODO_|^OTEL_EXPORTER_OTLP_ENDPOINT$/.test(variable),
 );
@@ -21,9 +20,7 @@ const HELP = `Usage: todo-service serve [flags]
 
 Serves the todo list (profile shared-list) or the error demo (profile error-demo). Ends with SIGTERM or Ctrl-C.
 
-${settingsHelp(FLAGGED)}
-  --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it
-  -h, --help
+${serveFlagsHelp()}
 
 A flag beats its variable, the later of two flags wins, and an empty variable counts as not set. Only variables:
 

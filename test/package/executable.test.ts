@@ -65,6 +65,14 @@ describe('The executable', () => {
     assert.equal((await way.run(words)).code, 0);
   });
 
+  test('has the completions of its commands beside it, for three shells', async () => {
+    for (const file of ['bash/todo-service', 'zsh/_todo-service', 'fish/todo-service.fish']) {
+      const text = await readFile(join(project, 'build/completions', file), 'utf8');
+      for (const word of ['healthcheck', 'rename', 'no-migrate', 'error-demo'])
+        assert.ok(text.includes(word), word);
+    }
+  });
+
   test('has the licenses of its parts beside it', async () => {
     const licenses = await readFile(join(project, 'build', 'LICENSES.txt'), 'utf8');
     for (const part of ['todo-service', 'node-', 'pg', 'prom-client', 'pino']) {

@@ -42,6 +42,9 @@ describe('The npm package', () => {
       'LICENSE',
       'README.md',
       'dist/start.js',
+      'dist/completions/bash/todo-service',
+      'dist/completions/zsh/_todo-service',
+      'dist/completions/fish/todo-service.fish',
       ...migrations.map((name) => `dist/${name}`),
     ]) {
       assert.ok(paths.includes(path), `${path} is missing`);
@@ -60,8 +63,9 @@ describe('The npm package', () => {
       )
       .filter(
         (path) =>
-          !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/openapi\/[\w-]+\.v1\.json$/.test(path) ||
-          path.includes('.test.'),
+          !/^dist\/(.*\.(js|sql)|built\.json)$|^dist\/completions\/|^dist\/openapi\/[\w-]+\.v1\.json$/.test(
+            path,
+          ) || path.includes('.test.'),
       );
     assert.deepEqual(others, []);
   });

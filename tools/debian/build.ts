@@ -16,6 +16,12 @@ const documents = 'usr/share/doc/todo-service';
 
 const PLACES = {
   'build/todo-service': ['usr/bin/todo-service', 0o755],
+  'build/completions/bash/todo-service': ['usr/share/bash-completion/completions/todo-service', 0o644],
+  'build/completions/zsh/_todo-service': ['usr/share/zsh/vendor-completions/_todo-service', 0o644],
+  'build/completions/fish/todo-service.fish': [
+    'usr/share/fish/vendor_completions.d/todo-service.fish',
+    0o644,
+  ],
   'docs/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
   'tools/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
   'tools/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],

@@ -1,9 +1,13 @@
-/** Makes `build/todo-service`: the pinned Node.js and the service in one file, for the machine that builds it. */
+/**
+ * Makes `build/todo-service`: the pinned Node.js and the service in one file, for the machine that builds it; beside it
+ * the licenses of its parts and completions for shells.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/routes.ts';
 import { giveUp, run } from '../command.ts';
+import { writeCompletions } from '../completions.ts';
 import { write } from '../files.ts';
 import { commitOf } from '../origin.ts';
 import runtime from '../runtime/package.json' with { type: 'json' };
@@ -52,3 +56,4 @@ write('build/LICENSES.txt', licensesOf([...packages, 'node_modules/@scalar/fasti
 run(process.execPath, '--random-seed=1', '--build-sea', keep('sea.json', JSON.stringify(config)));
 // macOS runs no executable whose signature does not fit.
 if (process.platform === 'darwin') run('codesign', '--force', '--sign', '-', OUTPUT);
+writeCompletions([OUTPUT], 'build/completions');

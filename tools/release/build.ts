@@ -9,6 +9,7 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { outputOf, run } from '../command.ts';
+import { COMPLETIONS } from '../completions.ts';
 import { licenseFault } from '../executable/licenses.ts';
 import { sumLine } from '../files.ts';
 import { lockedFor } from '../locked.ts';
@@ -48,6 +49,9 @@ const kind = `${process.platform}-${process.arch}`;
 run('npm', 'run', '--silent', 'executable');
 keep('build/todo-service', `todo-service-${version}-${kind}`);
 keep('build/LICENSES.txt', `todo-service-${version}-${kind}.licenses.txt`);
+for (const [shell, name] of Object.entries(COMPLETIONS)) {
+  keep(`build/completions/${shell}/${name}`, `todo-service-${version}-${kind}.completions.${shell}`);
+}
 if (process.platform === 'linux') {
   run(process.execPath, 'tools/image/build.ts');
   keep('build/todo-service-image.tar', `todo-service-${version}-${kind}.oci.tar`);

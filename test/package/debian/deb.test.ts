@@ -248,6 +248,18 @@ describe('The Debian package', { concurrency: false }, () => {
       assert.ok(existsSync(join(documents, folder, 'README.md')), folder);
   });
 
+  test('brings completions to the folders in which bash, zsh and fish look', async () => {
+    for (const file of [
+      'bash-completion/completions/todo-service',
+      'zsh/vendor-completions/_todo-service',
+      'fish/vendor_completions.d/todo-service.fish',
+    ]) {
+      const path = join(root, 'usr/share', file);
+      assert.match(await readFile(path, 'utf8'), /categories/);
+      assert.equal((await stat(path)).mode & 0o777, 0o644);
+    }
+  });
+
   test('has every variable in its manual page, with what it may hold', async () => {
     const page = join(root, 'usr/share/man/man1/todo-service.1.gz');
     const manual = await must('man', '--local-file', page);
