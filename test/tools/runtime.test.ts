@@ -80,7 +80,7 @@ for (const place of ['', 'tools/runtime/']) {
   });
 }
 
-for (const version of ['v24.15.0', 'v24.20.1', 'v25.0.0', 'v26.10.0-nightly20261101', 'v100.1.0']) {
+for (const version of ['v24.15.0', 'v24.20.1', 'v25.0.0', 'v26.10.0-nightly20261101', 'v100.2.3']) {
   test(`without the pinned one, Node.js ${version} of the machine is run`, async () => {
     await using made = await checkout();
     const node = fakeNode(join(made.machine, 'node'), version);
