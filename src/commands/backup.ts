@@ -18,8 +18,8 @@ import { tellUnfinished } from './unfinished.ts';
 const HELP = `Usage: todo-service backup FILE [flags]
        todo-service backup FOLDER [--keep N] [flags]
 
-Copies the database, as it is at one moment: of SQLite a database file, of PostgreSQL an export. "todo-service restore"
-takes either. The service may be running, and goes on writing. The copy has mode 0600, and is called
+Copies the database, as it is at one moment: of SQLite a database file, of PostgreSQL an export. "todo-service
+restore" takes either. The service may be running, and goes on writing. The copy has mode 0600, and is called
 <name>.<random>.partial until it is checked. After 2 s, standard error shows how far it is. FILE must not exist.
 
 FOLDER is there, ends with "/", or comes with --keep. Where it is missing it is made (0700). It gets one copy more,
@@ -30,10 +30,10 @@ name that were last written more than a day ago are removed.
                                           are removed, so that N are left. Without it, none is
 ${DATABASE_HELP}
 
-Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay: one
-of them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite file is
-empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration, 129, 130 or 143
-ended by a signal, no copy was made.
+Exit codes: 0 the copy is complete and on disk, 1 no copy was made, or with --keep it was made and older ones stay:
+one of them is newer than now, as after a clock that went back, or cannot be removed; 2 wrong usage, 65 the SQLite
+file is empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration, 129,
+130 or 143 ended by a signal, no copy was made.
 
 Examples:
   todo-service backup /backup/todos-$(date +%F).db
