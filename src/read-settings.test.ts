@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings, unknownVariables } from './read-settings.ts';
+import fc from 'fast-check';
+import { readConfig } from './config.ts';
+import { ConfigFaults, readSettings, unknownVariables } from './read-settings.ts';
+import { flagOf, settingOf, VARIABLES, type Variable } from './settings.ts';
 
 test('a flag beats its variable, and is what a fault names', () => {
   const settings = readSettings({ TODO_PORT: '1', TODO_DATA_DIR: 'a' }, { port: 'http', 'data-dir': 'b' });
@@ -90,9 +93,9 @@ for (const value of ['127.0.0.1', '::1', 'fe80::1%eth0', 'localhost', 'my_host',
 
 for (const [host, quoted] of [
   ['a\nb', 'a\\nb'],
-  [' ', ' '],
+  ['a b', 'a b'],
   ['[::1]', '[::1]'],
-  ['\u001b[31m', '\\u001b[31m'],
+  ['a\u001b[31m', 'a\\u001b[31m'],
   ['h'.repeat(254), 'h'.repeat(254)],
   ['http://127.0.0.1/', 'http://127.0.0.1/'],
   ['postgres://todo:s3cr3t@db/todos', 'postgres://…@db/todos'],
@@ -100,6 +103,131 @@ for (const [host, quoted] of [
   test(`${JSON.stringify(host)} is no host`, () => {
     const wanted = 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"';
     assert.deepEqual(readOf('TODO_HOST', host).faults, [`TODO_HOST ${wanted}, received "${quoted}"`]);
+  });
+}
+
+/** Texts and hosts: settings that are looked into by their room. */
+const TEXTS = VARIABLES.filter((variable) => 'text' in settingOf(variable) || 'host' in settingOf(variable));
+
+/** What a secret, an env-file or a page that was copied from leaves around a value, by what is said of it. */
+const WHITE_SPACE = fc.constantFrom(
+  ...'\t\n\v\f\r \u0085\u00a0\u1680\u2003\u200b\u2028\u202f\u205f\u3000\ufeff',
+  '\r\n',
+);
+const CONTROL = fc.constantFrom(...'\u0000\u0001\u0008\u000e\u001b\u001f\u007f\u0080\u009f');
+const SECRET = 's3cr3t';
+const INNER = fc
+  .tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
+  .map(([before, behind]) => `a${before}${SECRET}${behind}b`);
+
+const STRAY = fc.oneof(
+  fc.tuple(WHITE_SPACE, INNER).map(([stray, text]) => [`${stray}${text}`, 'begin with white space']),
+  fc.tuple(WHITE_SPACE, INNER).map(([stray, text]) => [`${text}${stray}`, 'end with white space']),
+  fc.tuple(CONTROL, INNER).map(([stray, text]) => [`${stray}${text}`, 'begin with a control character']),
+  fc.tuple(CONTROL, INNER).map(([stray, text]) => [`${text}${stray}`, 'end with a control character']),
+  fc.tuple(WHITE_SPACE, CONTROL).map(([one, other]) => [`${one}${other}`, 'begin with white space']),
+  fc
+    .tuple(fc.constantFrom('"', "'"), INNER)
+    .map(([quote, text]) => [`${quote}${text}${quote}`, 'stand in quotes']),
+  fc.constantFrom('""', "''").map((quotes) => [quotes, 'stand in quotes']),
+);
+
+for (const variable of TEXTS) {
+  test(`D18 · ${variable} with white space, a control character or quotes around it has one fault, which shows no value`, () => {
+    const flag = flagOf(variable);
+    const given = fc.constantFrom(variable, ...(flag === undefined ? [] : [flag]));
+    fc.assert(
+      fc.property(given, STRAY, (name, [text = '', wanted]) => {
+        const isFlag = name !== variable;
+        const settings = isFlag ? readSettings({}, { [name]: text }) : readSettings({ [name]: text }, {});
+        // Each of its readers has a say.
+        for (let times = 1; times <= 2; times += 1) assert.equal(settings.read(variable), text);
+        settings.refuse(variable, 'must be another');
+        settings.fault(`${text} must be another`, variable);
+        const [fault = '', ...more] = settings.faults;
+        assert.ok(fault.startsWith(`${isFlag ? '--' : ''}${name} must not ${wanted}, received "`), fault);
+        assert.match(fault, /received "[ -~…]{2,12}"$/);
+        assert.deepEqual([more, fault.includes(SECRET)], [[], false]);
+      }),
+    );
+  });
+}
+
+/** Where no text with `#` behind white space is meant. */
+const WITHOUT_COMMENT = [
+  'TODO_AUTH_ISSUER',
+  'TODO_AUTH_AUDIENCE',
+  'TODO_AUTH_AUDIENCE_CLAIM',
+  'TODO_AUTH_REQUIRED_CLAIMS',
+  'TODO_AUTH_JWKS_URL',
+  'TODO_AUTH_ROLE_CLAIM',
+  'TODO_AUTH_NAME_CLAIM',
+];
+
+for (const variable of TEXTS.filter((each) => !('host' in settingOf(each)))) {
+  const isFault = WITHOUT_COMMENT.includes(variable);
+  test(`D18 · white space before a "#" ${isFault ? 'is a fault' : 'may be'} in ${variable}`, () => {
+    fc.assert(
+      fc.property(INNER, WHITE_SPACE, INNER, (text, stray, comment) => {
+        const settings = readSettings({ [variable]: `${text}${stray}#${comment}` }, {});
+        assert.equal(settings.read(variable), `${text}${stray}#${comment}`);
+        const wanted = 'must not have white space before a "#": a comment has a line of its own';
+        assert.deepEqual(settings.faults, isFault ? [`${variable} ${wanted}, received "… #…"`] : []);
+      }),
+    );
+  });
+}
+
+test('what is within a text stays: a quote, a "#" behind no white space, a line break', () => {
+  for (const text of ['"', "'", '"a\'', 'a"', "a'b", 'a#b', '#a', 'a b', 'a\nb', '“a”'])
+    for (const variable of TEXTS.filter((each) => !('host' in settingOf(each)))) {
+      const settings = readSettings({ [variable]: text }, {});
+      assert.deepEqual([settings.read(variable), settings.faults], [text, []]);
+    }
+});
+
+/** Settings with which `serve` reads all texts, those that are of another way to do the same last. */
+const SOUND = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
+const NEEDED: Readonly<Partial<Record<Variable, Readonly<Record<string, string>>>>> = {
+  TODO_ADMIN_HOST: { TODO_ADMIN_PORT: '0' },
+  TODO_DATABASE_PASSWORD_FILE: { TODO_DATABASE: 'postgres://todo@db/todos' },
+  OTEL_TRACES_SAMPLER_ARG: { OTEL_TRACES_SAMPLER: 'traceidratio' },
+};
+
+for (const variable of TEXTS) {
+  test(`D18 · of ${variable} with a final line break, or in quotes, serve says nothing else`, async () => {
+    for (const [before, behind] of [
+      ['', '\n'],
+      ['"', '"'],
+      [' ', ' # ours'],
+    ])
+      for (const value of [
+        'postgres://todo:s3cr3t@db/todos',
+        '/s3cr3t/file',
+        'http://s3cr3t.example',
+        '"s3cr3t',
+      ])
+        for (const environment of ['production', 'development']) {
+          const traces = variable.startsWith('OTEL_')
+            ? { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a.example' }
+            : {};
+          const env = { ...SOUND, ...traces, ...NEEDED[variable], TODO_ENVIRONMENT: environment };
+          const read = readConfig(
+            { 'no-migrate': variable === 'TODO_DATABASE' },
+            {
+              ...env,
+              [variable]: `${before}${value}${behind}`,
+            },
+          );
+          const error = await read.then(
+            () => undefined,
+            (thrown: unknown) => thrown,
+          );
+          assert.ok(error instanceof ConfigFaults);
+          assert.equal(error.faults.length, 1, error.message);
+          assert.match(error.message, new RegExp(`^${variable} must not `));
+          assert.doesNotMatch(error.message, /s3cr3t/);
+        }
   });
 }
 

@@ -24,6 +24,8 @@ export type Settings = ReturnType<typeof readSettings>;
  */
 export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   const faults: string[] = [];
+  /** What `read` has refused: nothing else is said of it. */
+  const unread = new Set<Variable>();
   const inForce = new Map<Variable, string | number | undefined>();
   // Most likely an unset variable of the shell, which must not fall back to a default.
   for (const [flag, value] of Object.entries(flags)) {
@@ -38,11 +40,12 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   }
 
   /**
-   * Notes that a variable, or the flag that was given in its place, must be another.
+   * Notes that a variable, or the flag that was given in its place, must be another; nothing where `read` has refused it.
    *
    * @param received what it is, as it may be shown; else it is shown without what may be a credential.
    */
   function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
+    if (unread.has(variable)) return;
     faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
   }
 
@@ -52,17 +55,20 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     const received = text(variable);
     const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
     const parsed = received === undefined ? { value: otherwise } : parse(variable, received);
-    if ('wanted' in parsed) refuse(variable, `must be ${parsed.wanted}`);
+    if ('wanted' in parsed) {
+      refuse(variable, parsed.wanted, parsed.received);
+      unread.add(variable);
+    }
     // What stands for a fault is never served with.
-    const value = 'wanted' in parsed ? (otherwise ?? 0) : parsed.value;
+    const value = 'value' in parsed ? parsed.value : (otherwise ?? 0);
     inForce.set(variable, value);
     // The row of the table, of which the type is made, has decided what it is.
     return value as Value<V>;
   }
 
-  /** Notes any other fault, as a line for people. Never any part of a secret. */
-  function fault(line: string): void {
-    faults.push(line);
+  /** Notes any other fault, as a line for people. Never any part of a secret. Nothing where `read` has refused one of these. */
+  function fault(line: string, ...of: readonly Variable[]): void {
+    if (!of.some((variable) => unread.has(variable))) faults.push(line);
   }
 
   /**
@@ -121,21 +127,66 @@ function quoted(text: string | undefined): string {
 /** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */
 const HOST = /^[\w.:%-]{1,253}$/;
 
-/** What a text is by its row of the table, or what is wanted in its place. */
-function parse(variable: Variable, text: string): { value: string | number } | { wanted: string } {
+/** What a setting is, or what is wanted in its place, and what to show of it; both where a text has what nobody meant. */
+type Parsed =
+  | { readonly value: string | number }
+  | { readonly wanted: string; readonly received?: string; readonly value?: string };
+
+/** What a text is by its row of the table. */
+function parse(variable: Variable, text: string): Parsed {
   const setting = settingOf(variable);
   if ('oneOf' in setting) {
     if (setting.oneOf.includes(text)) return { value: text };
-    return { wanted: `one of ${setting.oneOf.map((one) => `"${one}"`).join(', ')}` };
+    return { wanted: `must be one of ${setting.oneOf.map((one) => `"${one}"`).join(', ')}` };
   }
-  if ('host' in setting && !HOST.test(text)) {
-    return { wanted: 'the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
+  if ('from' in setting) {
+    const { from, to, unit } = setting;
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= from && number <= to) return { value: number };
+    return {
+      wanted: `must be a whole number ${unit === undefined ? '' : `of ${unit} `}from ${from} to ${to}`,
+    };
   }
-  if (!('from' in setting)) return { value: text };
-  const { from, to, unit } = setting;
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= from && number <= to) return { value: number };
-  return { wanted: `a whole number ${unit === undefined ? '' : `of ${unit} `}from ${from} to ${to}` };
+  const stray = strayIn(text, 'noComment' in setting);
+  if (stray !== undefined) return { ...stray, value: text };
+  if ('host' in setting && !HOST.test(text))
+    return { wanted: 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
+  return { value: text };
+}
+
+/**
+ * What secrets with a final line break, env-files with quotes and comments behind a value bring into a text (contract
+ * D18). Nothing else of the text is shown: it may be a secret in the place of a file.
+ */
+function strayIn(text: string, noComment: boolean): { wanted: string; received: string } | undefined {
+  const [first = '', last = ''] = [text[0], text.at(-1)];
+  if (isStray(first))
+    return { wanted: `must not begin with ${nameOf(first)}`, received: `"${visible(first)}…"` };
+  if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: `"…${visible(last)}"` };
+  if (text.length > 1 && first === last && /["']/.test(first))
+    return { wanted: 'must not stand in quotes', received: JSON.stringify(`${first}…${last}`) };
+  if (noComment && /[\s\u0085\u200b]#/.test(text)) {
+    const wanted = 'must not have white space before a "#": a comment has a line of its own';
+    return { wanted, received: '"… #…"' };
+  }
+  return undefined;
+}
+
+/** Of a name that was copied from a page, also the space that has no width. */
+const WHITE_SPACE = /[\s\u0085\u200b]/;
+
+function isStray(character: string): boolean {
+  return WHITE_SPACE.test(character) || /\p{Cc}/u.test(character);
+}
+
+function nameOf(character: string): string {
+  return WHITE_SPACE.test(character) ? 'white space' : 'a control character';
+}
+
+/** As in JSON, with nothing that does not show. */
+function visible(character: string): string {
+  const quoted = JSON.stringify(character).slice(1, -1);
+  return quoted.replace(/[^ -~]/, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */

@@ -21,7 +21,8 @@ type Kind =
   | { readonly oneOf: readonly string[] }
   | { readonly from: number; readonly to: number; readonly unit?: string }
   | { readonly host: true }
-  | { readonly text: string };
+  /** `noComment`: white space before a `#` is a fault, for it begins no comment there (contract D18). */
+  | { readonly text: string; readonly noComment?: true };
 
 /** Every variable that is read, and no other can be; OpenTelemetry reads the headers of its exporter, which are secret. */
 // biome-ignore format: a setting is a row
@@ -50,27 +51,27 @@ export const SETTINGS = {
     about: 'PostgreSQL: connections for single todos; the list has one more. Raise it at the alert `TodoPoolExhausted`, within [what the server admits](postgresql.md#connections)' },
   TODO_DATABASE_PREPARE: { oneOf: ['auto', 'false'], default: 'auto',
     about: 'PostgreSQL: `false` prepares no statement by name, for a [pooler](postgresql.md#behind-a-pooler) that is not recognized' },
-  TODO_AUTH_ISSUER: { text: 'the `iss` of your tokens, exactly',
+  TODO_AUTH_ISSUER: { text: 'the `iss` of your tokens, exactly', noComment: true,
     about: 'Whose tokens are trusted: [identity providers](identity-providers.md)' },
-  TODO_AUTH_AUDIENCE: { text: 'the `aud` of tokens for this service, or several in a [list](#lists)', isOpen: true,
+  TODO_AUTH_AUDIENCE: { text: 'the `aud` of tokens for this service, or several in a [list](#lists)', noComment: true, isOpen: true,
     about: 'For whom tokens must be made: one of them must be the token\'s' },
-  TODO_AUTH_AUDIENCE_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', otherwise: 'the claim `aud`', isOpen: true,
+  TODO_AUTH_AUDIENCE_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', noComment: true, otherwise: 'the claim `aud`', isOpen: true,
     about: 'Where the provider says for whom a token is, when its tokens have no `aud`: `client_id`, `azp`, `org_id`. An `aud` that is there counts too' },
-  TODO_AUTH_REQUIRED_CLAIMS: { text: 'a [list](#lists) of `name=value` and `!name`, such as `token_use=access,/o/id=org_1,!at_hash`', isOpen: true,
+  TODO_AUTH_REQUIRED_CLAIMS: { text: 'a [list](#lists) of `name=value` and `!name`, such as `token_use=access,/o/id=org_1,!at_hash`', noComment: true, isOpen: true,
     about: 'What else every token must have, and must not have (`!`): for an issuer that is everybody\'s, or that gives ID tokens the same audience' },
   TODO_AUTH_TOKEN_TYPE: { text: '`at+jwt`, `JWT`', otherwise: 'either, or none', isOpen: true,
     about: 'The `typ` in the header that every token must have. `at+jwt` for a provider that marks its access tokens so (RFC 9068)' },
-  TODO_AUTH_JWKS_URL: { text: 'an `https` address', otherwise: 'none: OpenID discovery',
+  TODO_AUTH_JWKS_URL: { text: 'an `https` address', noComment: true, otherwise: 'none: OpenID discovery',
     about: 'Where the keys are, for an issuer without a discovery document' },
   TODO_AUTH_KEYS_FILE: { text: 'a file: PEM public key, JWK or JWKS',
     about: 'The keys, when the service cannot reach the issuer. Read again when it changes' },
   TODO_AUTH_SECRET_FILE: { text: 'a file: 1 to 5 lines `base64:…` or `text:…`, each a secret',
     about: 'The secrets of an issuer that signs with HS256, HS384 or HS512. Read again when it changes: [in three steps](identity-providers.md#an-hmac-secret-is-changed-in-three-steps)' },
-  TODO_AUTH_ROLE_CLAIM: { text: 'the name of a claim, or a JSON Pointer such as `/realm_access/roles`', otherwise: 'the claims `role` and `roles`',
+  TODO_AUTH_ROLE_CLAIM: { text: 'the name of a claim, or a JSON Pointer such as `/realm_access/roles`', noComment: true, otherwise: 'the claims `role` and `roles`',
     about: 'Where the provider puts roles' },
   TODO_AUTH_EDITOR_ROLE: { text: 'a role, or several in a [list](#lists)', otherwise: '`editor`', isOpen: true,
     about: 'What the provider calls the role `editor`, compared exactly; then `editor` itself means nothing' },
-  TODO_AUTH_NAME_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', otherwise: 'the claim `name`, else `unique_name`',
+  TODO_AUTH_NAME_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', noComment: true, otherwise: 'the claim `name`, else `unique_name`',
     about: 'Where the provider puts the name that `GET /me` answers' },
   TODO_AUTH_CLOCK_TOLERANCE: { from: 0, to: 300, unit: 'seconds', default: 30, development: 0,
     about: 'How wrong a clock may be. Raise it when tokens are refused as `expired` or `not-yet-valid` and no clock can be corrected. In development, tokens of an issuer have 30' },

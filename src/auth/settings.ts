@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { asNotUsable, NotUsable } from '../files.ts';
-import { quoteAddress, quoteJson, quoteReceived } from '../quote.ts';
+import { quoteAddress, quoteJson } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
 import type { Environment, Variable } from '../settings.ts';
 import {
@@ -81,7 +81,9 @@ export async function readAuth(settings: Settings, environment: Environment) {
 
 async function readDevelopmentTrust(settings: Settings): Promise<TrustedIssuer> {
   const path = developmentKeyPath(settings.read('TODO_DATA_DIR'));
-  await readDevelopmentKey(path).catch((error) => settings.fault(asNotUsable(error).message));
+  await readDevelopmentKey(path).catch((error) =>
+    settings.fault(asNotUsable(error).message, 'TODO_DATA_DIR'),
+  );
   // For their faults alone: they do not hold for development tokens (contract A15).
   readRules(settings);
   return {
@@ -119,9 +121,6 @@ export async function readExternalTrust(
 function checkIssuer(settings: Settings, issuer: string, environment: Environment): void {
   if (issuer === DEVELOPMENT_ISSUER && environment === 'production') {
     settings.refuse('TODO_AUTH_ISSUER', 'must not be the issuer of development tokens in production');
-  }
-  if (issuer !== issuer.trim()) {
-    settings.refuse('TODO_AUTH_ISSUER', 'must not begin or end with white space');
   }
 }
 
@@ -175,13 +174,9 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   const [variable, ...more] = SOURCE_VARIABLES.filter((name) => settings.read(name) !== undefined);
   if (variable === undefined) return chooseDiscovery(settings);
   if (more.length > 0) {
-    const received = [variable, ...more].map((name) => {
-      // It may be the secret itself.
-      if (name === 'TODO_AUTH_SECRET_FILE') return name;
-      const value = settings.read(name) ?? '';
-      return `${name}=${name === 'TODO_AUTH_JWKS_URL' ? quoteReceived(value) : JSON.stringify(value)}`;
-    });
-    settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`);
+    const received = [variable, ...more];
+    // Values are not shown: one may be the secret itself.
+    settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`, ...received);
     return undefined;
   }
   const value = settings.read(variable) ?? '';

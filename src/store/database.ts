@@ -57,7 +57,10 @@ export async function readServedDatabase(
   const prepare = settings.read('TODO_DATABASE_PREPARE') === 'auto';
   const database = await readDatabase(settings, dataDir);
   if (database.engine === 'sqlite' && !migrate)
-    settings.fault('--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it');
+    settings.fault(
+      '--no-migrate is for PostgreSQL: a SQLite file has one process, which migrates it',
+      'TODO_DATABASE',
+    );
   return { ...database, cacheBytes, migrate, connections, prepare };
 }
 

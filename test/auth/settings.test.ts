@@ -74,7 +74,7 @@ test('development with an issuer uses that one and not its own key', async () =>
   assert.equal((await read(TRUSTED, 'development')).auth?.source.kind, 'discovery');
 });
 
-const TRIMMED = 'must not begin or end with white space';
+const COMMENTED = 'must not have white space before a "#": a comment has a line of its own';
 const FINDABLE = 'must be an "https:" address without query and fragment to find its keys from it';
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 const TRUSTWORTHY =
@@ -90,7 +90,8 @@ const CLAIM = 'must be the name of a claim, or a JSON Pointer like "/realm_acces
 /** What is set beyond a sound issuer and audience: a variable, what it must be, and what is shown of it. */
 const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: string])[] = [
   ['TODO_AUTH_ISSUER', '', 'must be the issuer of your tokens, like "https://login.example.org"', 'nothing'],
-  ['TODO_AUTH_ISSUER', 'https://issuer.example ', TRIMMED],
+  ['TODO_AUTH_ISSUER', 'https://issuer.example ', 'must not end with white space', '"… "'],
+  ['TODO_AUTH_ISSUER', '"https://issuer.example"', 'must not stand in quotes', '"\\"…\\""'],
   [
     'TODO_AUTH_ISSUER',
     'http://login.example.org',
@@ -111,12 +112,16 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
     `"https://a.example/?…"; or set one of ${SOURCES}`,
   ],
   ['TODO_AUTH_AUDIENCE', '', 'must be the "aud" of tokens for this service, like "todo-service"', 'nothing'],
-  ['TODO_AUTH_AUDIENCE', '  ', AUDIENCES],
+  ['TODO_AUTH_AUDIENCE', '  ', 'must not begin with white space', '" …"'],
+  ['TODO_AUTH_AUDIENCE', 'todo # ours', COMMENTED, '"… #…"'],
+  ['TODO_AUTH_ISSUER', 'https://issuer.example\t#', COMMENTED, '"… #…"'],
   ['TODO_AUTH_AUDIENCE', 'todo-service, api', AUDIENCES, '" api"'],
   ['TODO_AUTH_AUDIENCE_CLAIM', '/o/~', CLAIM],
   ['TODO_AUTH_EDITOR_ROLE', 'a,,b\u202e ,100%', ROLES, '"" and "b\\u{202e} " and "100%"'],
   ['TODO_AUTH_TOKEN_TYPE', 'id+jwt', TYPE],
   ['TODO_AUTH_TOKEN_TYPE', 'at+jwt,JWT', TYPE],
+  ['TODO_AUTH_AUDIENCE_CLAIM', 'client_id # ours', COMMENTED, '"… #…"'],
+  ['TODO_AUTH_REQUIRED_CLAIMS', 'a=b,!a #b', COMMENTED, '"… #…"'],
   ['TODO_AUTH_JWKS_URL', 'http://a.example/jwks', TRUSTWORTHY],
   ['TODO_AUTH_JWKS_URL', 'https://u:secret@a.example/jwks', TRUSTWORTHY, '"https://…@a.example/jwks"'],
   ['TODO_AUTH_ROLE_CLAIM', '/a~', CLAIM],
@@ -188,7 +193,6 @@ const MALFORMED = [
   '! a',
   '!!a',
   '!!a=b',
-  '!a #b',
   '/a~=b',
   '!/a~2',
   'a%=b',
@@ -202,7 +206,7 @@ const MALFORMED = [
 
 for (const entry of MALFORMED) {
   test(`A13, A14 · ${JSON.stringify(entry)} is no required claim, and the fault quotes it alone`, async () => {
-    for (const text of [`x=y,${entry}`, `${entry},!z`]) {
+    for (const text of [`x=y,${entry},!z`, `x=y,z=1,${entry},!u`]) {
       const { faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
       const wanted = `TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}`;
       assert.deepEqual(faults, [`${wanted}, received ${JSON.stringify(entry)}`]);
@@ -271,12 +275,24 @@ test('A15 · in development without an issuer the settings of an issuer are look
   assert.deepEqual(wrong.faults, [`TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}, received "a"`]);
 });
 
-test('of several sources only one may be set, and a name that may be the secret itself is not shown', async () => {
+test('of several sources only one may be set; no value is shown, for one may be the secret itself', async () => {
   const files = { TODO_AUTH_KEYS_FILE: 'k', TODO_AUTH_SECRET_FILE: 's3cr3t' };
   const { faults } = await read({ ...TRUSTED, ...JWKS_URL, ...files });
-  const received =
-    'TODO_AUTH_KEYS_FILE="k" and TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL="https://a.example/jwks"';
+  const received = 'TODO_AUTH_KEYS_FILE and TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
   assert.deepEqual(faults, [`Of ${SOURCES} only one may be set, received ${received}`]);
+});
+
+test('D18 · of a source with a final line break nothing else is said, though it is one of several', async () => {
+  const { faults } = await read({ ...TRUSTED, ...JWKS_URL, TODO_AUTH_KEYS_FILE: 'k\n' });
+  assert.deepEqual(faults, ['TODO_AUTH_KEYS_FILE must not end with white space, received "…\\n"']);
+});
+
+test('D18 · nothing is said of the development key in a folder whose name ends with a blank', async () => {
+  await using folder = await temporaryFolder();
+  await folder.write('development-key.json', '{');
+  await symlink(folder.path, `${folder.path}/ `);
+  const { faults } = await read({}, 'development', `${folder.path}/ `);
+  assert.deepEqual(faults, ['--data-dir must not end with white space, received "… "']);
 });
 
 test('what is wrong with a secret is told with the name of its file, and with nothing of it', async () => {

@@ -106,7 +106,7 @@ test('a password that stands where the name of its file belongs is not shown', a
   }
 });
 
-test('two sources of keys are named without the password of one', async () => {
+test('two sources of keys are named without their values', async () => {
   const env = {
     ...TRUSTED,
     TODO_AUTH_KEYS_FILE: 'keys.json',
@@ -114,7 +114,7 @@ test('two sources of keys are named without the password of one', async () => {
   };
   assert.match(
     await faultsIn(readConfig({}, env)),
-    /only one may be set, received TODO_AUTH_KEYS_FILE="keys\.json" and TODO_AUTH_JWKS_URL="https:\/\/…@/,
+    /only one may be set, received TODO_AUTH_KEYS_FILE and TODO_AUTH_JWKS_URL$/,
   );
 });
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
@@ -87,7 +89,7 @@ test('config shows no user, no password and no query', async () => {
 test('config shows no credential of an address in any spelling that serve accepts', async () => {
   const addresses = fc.sample(
     fc.tuple(
-      fc.constantFrom('http:', 'HTTP:', ' https:', 'ht\ntp:'),
+      fc.constantFrom('http:', 'HTTP:', 'h\tttps:', 'ht\ntp:'),
       fc.constantFrom('', '/', '//', '///', '\\', '/\\', '/\t/', '\t//'),
       fc.constantFrom('s3cr3t@h', 'u:s3cr3t@h', 'u:s3cr3t@h:1/p', 'h?s3cr3t', 'h/p?k=s3cr3t', 'h/#s3cr3t'),
     ),
@@ -108,6 +110,17 @@ test('config has the faults of serve, all of them, with 78', async () => {
   assert.deepEqual({ code, stdout }, { code: 78, stdout: '' });
   assert.equal(stderr.match(/^ {2}/gm)?.length, 6);
   assert.deepEqual(await runProgram(['serve', ...flags], { env }), { code, stdout, stderr });
+});
+
+test('D18 · commands refuse a database that a secret with a final line break names, and make none', async () => {
+  await using folder = await temporaryFolder();
+  const env = { ...ISSUER, TODO_DATABASE: `sqlite:${folder.path}/todos.db\n` };
+  for (const command of [['serve'], ['config'], ['migrate'], ['check'], ['import', '-']]) {
+    const { code, stderr } = await runProgram(command, { env });
+    assert.equal(code, 78);
+    assert.match(stderr, /\n {2}TODO_DATABASE must not end with white space, received "…\\n"\n$/);
+  }
+  assert.deepEqual(await readdir(folder.path), []);
 });
 
 test('config says what serve would refuse of the address of a database, with 69', async () => {
