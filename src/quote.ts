@@ -12,11 +12,14 @@ const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
  */
 export function quoteAddress(text: string): string {
   const [, scheme, user, hosts, path = '', mark] = ADDRESS.exec(text) ?? [];
-  if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) {
-    return JSON.stringify(`${SCHEME.exec(text)?.[0] ?? ''}…`);
-  }
+  if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) return quoteScheme(text);
   const masked = [scheme, user && '…@', hosts, path, mark && `${mark}…`];
   return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
+}
+
+/** The same with nothing but its scheme. */
+export function quoteScheme(text: string): string {
+  return JSON.stringify(`${SCHEME.exec(text)?.[0] ?? ''}…`);
 }
 
 const URN = /^urn:[^@?#=]*$/i;
@@ -32,7 +35,7 @@ export function quoteReceived(text: string): string {
 }
 
 /** Whether a text is hosts, separated by commas, each with a port or without. */
-export function areHosts(text: string): boolean {
+function areHosts(text: string): boolean {
   return text.split(',').every((host) => HOST.test(host));
 }
 

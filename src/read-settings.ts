@@ -87,8 +87,8 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     refuse,
     fault,
     whenSound,
-    /** Whether a variable of others, one of libpq for example, has a value. */
-    isSet: (name: string) => Boolean(env[name]),
+    /** What a variable of others holds, one of libpq for example; undefined for one that is empty. */
+    other: (name: string) => env[name] || undefined,
     /** What was noted so far, in order. */
     faults: faults as readonly string[],
     /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */

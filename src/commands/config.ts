@@ -15,8 +15,8 @@ issuer, and changes nothing.
 
 ${serveFlagsHelp()}
 
-Exit codes: 0 printed, 2 wrong usage, 69 the database cannot be used as it is named, 78 faults in the configuration:
-all of them, a line each.
+Exit codes: 0 printed, 2 wrong usage, 69 a file of a certificate for the database cannot be read, 78 faults in the
+configuration: all of them, a line each.
 
 Examples:
   todo-service config --environment development
@@ -46,7 +46,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   return 0;
 });
 
-/** @throws {StoreNotOpened} when the address of the database cannot be understood. */
+/** @throws {StoreNotOpened} when a file of a certificate for the database cannot be read. */
 async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import { asNotUsable, NotUsable, readSmallFile } from '../files.ts';
-import { areHosts, quoteAddress } from '../quote.ts';
+import { quoteAddress, quoteScheme } from '../quote.ts';
 import type { Settings } from '../read-settings.ts';
+import { type Connection, readConnectionString } from './connection-string.ts';
 
 /** Where the list is kept: a file of this process, or a server that several instances share. */
 export interface DatabaseSettings {
@@ -27,13 +28,8 @@ export interface ServedDatabase extends DatabaseSettings {
 export async function readDatabase(settings: Settings, dataDir: string): Promise<DatabaseSettings> {
   const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
-    if (!isConnectionString(value)) {
-      const wanted =
-        'must be like "postgres://todo@localhost/todos", with "@", "/", "?" and "#" of a user or password as "%40", ' +
-        '"%2F", "%3F" and "%23"';
-      settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
-    }
-    await checkPasswordFile(settings, value);
+    const connection = readConnection(settings, value);
+    await checkPasswordFile(settings, connection?.hasPassword === true);
     return { engine: 'postgresql', address: value };
   }
   const path = /^sqlite:(.+)$/s.exec(value)?.[1];
@@ -64,12 +60,22 @@ export async function readServedDatabase(
   return { ...database, cacheBytes, migrate, connections, prepare };
 }
 
+/** What is looked at is what a connection is made with, so that a start ends before it asks anybody. */
+function readConnection(settings: Settings, value: string): Connection | undefined {
+  try {
+    return readConnectionString(value, settings.other);
+  } catch (error) {
+    const wanted = 'must be like "postgres://todo@localhost/todos"';
+    settings.refuse('TODO_DATABASE', wanted, `${quoteScheme(value)}: ${asNotUsable(error).message}`);
+    return undefined;
+  }
+}
+
 /** What the variable holds is never shown: somebody may have put the password itself there. */
-async function checkPasswordFile(settings: Settings, connectionString: string): Promise<void> {
+async function checkPasswordFile(settings: Settings, inString: boolean): Promise<void> {
   const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
   if (path === undefined) return;
-  const inString = /^[a-z]+:\/\/[^:@/?#]*:[^@/?#]+@|[?&]password=/.test(connectionString);
-  if (inString || settings.isSet('PGPASSWORD')) {
+  if (inString || settings.other('PGPASSWORD') !== undefined) {
     const other = inString ? 'a password in TODO_DATABASE' : 'PGPASSWORD';
     settings.refuse('TODO_DATABASE_PASSWORD_FILE', `must not be set beside ${other}`, 'both');
   }
@@ -93,15 +99,4 @@ export async function readPasswordFile(path: string): Promise<string> {
   // The protocol would end the password there.
   if (password.includes('\0')) throw new NotUsable('it has a NUL');
   return password;
-}
-
-/**
- * Whether it is clear where a password ends: else a part of it would be taken for the host, asked of the resolver
- * and shown in its error. Hosts may be several, or in a parameter.
- */
-function isConnectionString(text: string): boolean {
-  const [, hosts] =
-    /^[a-z]+:\/\/(?:[^@/?#]*@)?([^@/?#]*)(?:\/[^@?#]*)?(?:\?(?:[A-Za-z_]+=[^&#]*(?:&|$))*)?$/.exec(text) ??
-    [];
-  return hosts !== undefined && areHosts(hosts);
 }

@@ -123,11 +123,27 @@ test('D18 · commands refuse a database that a secret with a final line break na
   assert.deepEqual(await readdir(folder.path), []);
 });
 
-test('config says what serve would refuse of the address of a database, with 69', async () => {
-  const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos?target_session_attrs=standby' };
+test('config says what serve would refuse of the address of a database, or of a variable of libpq beside it', async () => {
+  for (const [parameter, variables, fault] of [
+    ['target_session_attrs=standby', {}, '"target_session_attrs" must be "any", "read-write" or "primary"'],
+    ['application_name=a@b', {}, 'the connection string cannot be read'],
+    ['x#y', {}, 'the connection string cannot be read'],
+    ['', { PGSSLMODE: 'allow' }, 'PGSSLMODE must be "verify-full"'],
+  ] as const) {
+    const env = { ...ISSUER, TODO_DATABASE: `postgres://db.example/todos?${parameter}`, ...variables };
+    const { code, stderr } = await runProgram(['config'], { env });
+    assert.equal(code, 78);
+    const wanted = 'TODO_DATABASE must be like "postgres://todo@localhost/todos", received "postgres://…": ';
+    assert.ok(stderr.includes(`\n  ${wanted}${fault}`), stderr);
+    assert.deepEqual((await runProgram(['check'], { env })).code, 78);
+  }
+});
+
+test('config ends with 69 where a file of a certificate cannot be read', async () => {
+  const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos?sslrootcert=/no/file' };
   const { code, stderr } = await runProgram(['config'], { env });
   assert.equal(code, 69);
-  assert.match(stderr, /^Cannot start: .*"target_session_attrs" must be /);
+  assert.match(stderr, /^Cannot start: .*ENOENT/);
 });
 
 test('a misspelled variable is named beside the faults that it causes, by config and by serve', async () => {

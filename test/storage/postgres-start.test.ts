@@ -41,7 +41,7 @@ test('D9 · a database that is not there, or not to be had, is named in one line
     [named('nowhere'), /"postgres:\/\/127\.0\.0\.1:\d+\/nowhere": database "nowhere"/],
     [named('latin'), /its encoding must be "UTF8", received "LATIN1"$/],
     [url.replace(`:${PASSWORD}@`, ':secret@'), /authentication failed for user "postgres"$/],
-    ['postgres://user:secret@host:port/', /^Cannot open the database: its connection string cannot be read$/],
+    ['postgres://user:secret@host:port/', /^Cannot open the database: the connection string cannot be read$/],
   ] as const)
     assert.match(await faultOf(address), reason);
 });

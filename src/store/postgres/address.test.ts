@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { addressOf } from './address.ts';
@@ -47,6 +48,13 @@ test('parameters name user, password and database too, and the environment what 
   }
 });
 
+test('a user and a database that are empty are as if left out, and a final "&" is no parameter', () => {
+  const { config } = addressOf('postgres://a/?user=&dbname=&port=&host=&', {});
+  assert.equal(config.user, userInfo().username);
+  assert.equal(config.database, config.user);
+  assert.deepEqual(hostsOf('postgres://a/?user=&dbname=&port=&host=&'), ['localhost 5432']);
+});
+
 test('the database of a user is named like the user', () => {
   assert.equal(addressOf('postgres://todo@a', {}).config.database, 'todo');
 });
@@ -79,22 +87,22 @@ for (const asked of ['ssl=true', ...['sslrootcert', 'sslcert', 'sslkey'].map((na
   });
 }
 
-const unreadable = /its connection string cannot be read/;
+const unreadable = /the connection string cannot be read/;
 type Refused = [text: string, env: Record<string, string>, message: RegExp];
 const refused: readonly Refused[] = [
   ['postgres://a/todos', { PGSERVICE: 'secret' }, /the variable PGSERVICE is not supported$/],
-  ['postgres://a/todos', { PGSSLMODE: 'allow' }, /"sslmode" must be "verify-full", "verify-ca", /],
-  ['postgres://a/todos', { PGTARGETSESSIONATTRS: 'standby' }, /"target_session_attrs" must be "any", /],
+  ['postgres://a/todos', { PGSSLMODE: 'allow' }, /PGSSLMODE must be "verify-full", "verify-ca", /],
+  ['postgres://a/todos', { PGTARGETSESSIONATTRS: 'standby' }, /PGTARGETSESSIONATTRS must be "any", /],
   ['postgres://a/todos?sslmode=secret', {}, /"sslmode" must be "verify-full", "verify-ca", /],
   ['postgres://a/todos?ssl=secret', {}, /"ssl" must be "true": use "sslmode"$/],
   ['postgres://a/todos?sslnegotiation=secret', {}, /"sslnegotiation" must be "postgres" or "direct"$/],
-  ['postgres://a/todos?service=secret', {}, /"service" in its connection string is not supported$/],
+  ['postgres://a/todos?service=secret', {}, /"service" in the connection string is not supported$/],
   [
     'postgres://a/todos?channel_binding=secret',
     {},
-    /"channel_binding" in its connection string is not supported$/,
+    /"channel_binding" in the connection string is not supported$/,
   ],
-  ['postgres://a/todos?password=a&secret', {}, /its connection string has a parameter that is not known$/],
+  ['postgres://a/todos?password=a&secret', {}, /the connection string has a parameter that is not known$/],
   ...['read-only', 'standby', 'prefer-standby', 'secret'].map(
     (attributes): Refused => [
       `postgres://a/todos?target_session_attrs=${attributes}`,
@@ -107,11 +115,14 @@ const refused: readonly Refused[] = [
   ['postgres://a:0/todos', {}, /a port must be a number from 1 to 65535$/],
   ['postgres://a/todos?port=secret', {}, /a port must be a number from 1 to 65535$/],
   ['postgres:///todos?host=sec ret', {}, /the name of a host cannot be read$/],
+  ['postgres:///todos?host=1::secret', {}, /the name of a host cannot be read$/],
   // An unescaped character in a password must not make a host of its end.
   ['postgres://u:p@secret@a/todos', {}, unreadable],
   ['postgres://u:p/secret@a/todos', {}, unreadable],
   ['postgres://u:p?secret@a/todos', {}, unreadable],
+  ['postgres://u:p#secret@a/todos', {}, unreadable],
   ['postgres://u:p%zzsecret@a/todos', {}, unreadable],
+  ['postgres://u:p%00secret@a/todos', {}, unreadable],
   ['postgres://u:secret@a:port/todos', {}, unreadable],
   ['postgres://u:secret@[::1/todos', {}, unreadable],
   ['postgres://u:secret@a/todos?sslmode=%zz', {}, unreadable],
