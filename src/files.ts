@@ -73,13 +73,18 @@ export async function fingerprintOf(path: string): Promise<string> {
   }
 }
 
-/** What an error says, for people. A name with several addresses fails once for each. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
+/**
+ * What an error says, for people. A name with several addresses fails once for each.
+ *
+ * @param authorities What names the authority of a certificate that nobody trusts.
+ */
+export function messageOf(error: unknown, authorities = 'NODE_EXTRA_CA_CERTS'): string {
+  if (error instanceof AggregateError)
+    return error.errors.map((each) => messageOf(each, authorities)).join(', ');
   if (!(error instanceof Error)) return String(error);
   // What Node.js proposes of a certificate that nobody trusts asks for a flag of a program that may have none.
   const [said = '', proposal] = error.message.split('; if the root CA ');
-  return proposal === undefined ? said : `${said}: name its CA in NODE_EXTRA_CA_CERTS`;
+  return proposal === undefined ? said : `${said}: name its CA in ${authorities}`;
 }
 
 /** `EACCES` and the like, or undefined for an error that does not come from the operating system. */

@@ -104,8 +104,18 @@ describe('a server with TLS', () => {
   });
 
   const refused: readonly [why: string, host: string, root: string | undefined, message: RegExp][] = [
-    ['another root certificate', 'localhost', 'wrong-root.pem', /unable to verify the first certificate/],
-    ['the roots of the machine alone', 'localhost', undefined, /unable to verify the first certificate/],
+    [
+      'another root certificate',
+      'localhost',
+      'wrong-root.pem',
+      /unable to verify the first certificate: name its CA in "sslrootcert"$/,
+    ],
+    [
+      'the roots of the machine alone',
+      'localhost',
+      undefined,
+      /unable to verify the first certificate: name its CA in "sslrootcert"$/,
+    ],
     [
       'a name that it is not for',
       '127.0.0.1',

@@ -4,6 +4,7 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -21,8 +22,9 @@ import type { Event, Tell } from '../../src/events.ts';
 import { knownFile, lookAt } from '../../src/store/sqlite/file.ts';
 import { DatabaseHealth } from '../../src/store/sqlite/health.ts';
 import { backupSqlite, migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
+import { Restore } from '../../src/store/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { openExport } from '../../src/store/sqlite/transfer.ts';
+import { openExport, openImport } from '../../src/store/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serveFile } from './served.ts';
@@ -53,6 +55,64 @@ test('the tables are STRICT, hold foreign keys and never reuse an id', async () 
     /CHECK constraint failed: ids_exhausted/,
   );
   refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
+});
+
+/** A file of this name in folders of its own, whose path has so many bytes. */
+function longPath(bytes: number, name = 'todos.db'): string {
+  const base = newPath('');
+  const length = bytes - Buffer.byteLength(join(base, '_', name)) + 1;
+  const folders = `${'é'.repeat(60)}/`.repeat(Math.floor(length / 121));
+  return join(base, folders, 'e'.repeat(length - Buffer.byteLength(folders)), name);
+}
+
+test('a path is as long as SQLite can open with all that it keeps beside; a longer one is named, and nothing made', async () => {
+  const path = longPath(498);
+  assert.equal(Buffer.byteLength(path), 498);
+  await migrateSqlite(path);
+  {
+    await using store = await openSqliteStore(path);
+    await addedTo(store, 'a');
+  }
+  const copy = longPath(483, 'copy.db');
+  mkdirSync(dirname(copy), { recursive: true });
+  assert.equal((await backupSqlite(path, copy)).todos, 1);
+  await assert.rejects(backupSqlite(path, longPath(484, 'copy.db')), {
+    message: /^the path of "copy\.db\.\w+\.partial" must have at most 504 bytes for SQLite, received 505$/,
+  });
+
+  for (const bytes of [499, 504, 505, 520, 4_000]) {
+    const longer = longPath(bytes);
+    const file = `"todos.db${bytes > 504 ? '' : '-owner'}"`;
+    const received = bytes > 504 ? bytes : bytes + 6;
+    const reason = `: the path of ${file} must have at most 504 bytes for SQLite, received ${received}`;
+    for (const open of [migrateSqlite, openSqliteStore, (name: string) => openImport(name, () => {})])
+      await assert.rejects(open(longer), ({ name, message }: Error) => {
+        assert.equal(name, 'StoreNotOpened');
+        assert.ok(message.endsWith(reason), message);
+        return true;
+      });
+    assert.deepEqual(readdirSync(dirname(longer)), []);
+  }
+});
+
+test('a database whose folder got a longer name, and one that is to be restored there, are refused with the length', async () => {
+  const path = longPath(510);
+  mkdirSync(dirname(path), { recursive: true });
+  copyFileSync(await newDatabase(), path);
+  const length = /the path of "todos\.db" must have at most 504 bytes for SQLite, received 510$/;
+  await assert.rejects(async () => openSqliteOperator(path), length);
+  await assert.rejects(openExport(path), length);
+  const options = {
+    highestOf: (id: number) => id,
+    onProgress: () => {},
+    onDeciding: () => {},
+    tell: () => {},
+  };
+  const restored = new Restore().run(longPath(490), await newDatabase(), options);
+  await assert.rejects(
+    restored,
+    /the path of "todos\.db\.\w+\.partial" must have at most 504 bytes for SQLite, received 511$/,
+  );
 });
 
 /** How a file is refused that is none, or none for this program. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/store/sqlite/file.ts';
 import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
-import { closedToOthers, temporaryFolder } from '../folder.ts';
+import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 import { newPath } from './new-files.ts';
 
@@ -146,6 +147,50 @@ test('who may only read a file may check and copy it beside the process that has
   await refused([['categories', 'add', 'Garden', ...database]], /^Cannot /);
   assert.equal(statSync(`${file.path}-shm`).uid, root ? 1 : uid);
 });
+
+test('every command says of a file system that it is mounted read-only, and nothing of owner and mode', {
+  skip: noMounts(),
+}, async () => {
+  const path = join(dirname(newPath()), 'disk');
+  using _disk = mountDisk(path, '4m');
+  await migrateSqlite(join(path, 'todos.db'));
+  execFileSync('mount', ['-o', 'remount,ro', path]);
+  for (const [name, words] of [
+    ['todos.db', 'may not read and write "todos.db"'],
+    ['new.db', 'may not make files in "disk"'],
+  ])
+    for (const command of [['migrate'], ['serve', '--port', '0', '--environment', 'development']]) {
+      const { code, stderr } = await runProgram([...command, '--database', `sqlite:${path}/${name}`]);
+      const reason = `Cannot open the database "${path}/${name}": user 0 ${words}: its file system is mounted read-only`;
+      assert.deepEqual(
+        [code, stderr.split('\n')[0]?.split(': ').slice(1).join(': ')],
+        [69, `${reason} (EROFS)`],
+      );
+    }
+});
+
+test('every command says of a file that it is immutable', { skip: noAttributes() }, async () => {
+  using file = await ownFile();
+  using _mutable = { [Symbol.dispose]: () => void execFileSync('chattr', ['-i', file.path]) };
+  execFileSync('chattr', ['+i', file.path]);
+  for (const words of file.commands) {
+    const { code, stderr } = await runProgram(words);
+    assert.equal(code, 69);
+    assert.match(
+      stderr,
+      /user 0 may not read and write "todos\.db": it is immutable, as "lsattr" shows \(EPERM\)\n$/,
+    );
+  }
+});
+
+/** Why a test that makes a file immutable is left out, or false. */
+function noAttributes(): string | false {
+  const file = newPath('immutable');
+  writeFileSync(file, '');
+  const made = root && spawnSync('chattr', ['+i', file]).status === 0;
+  if (made) execFileSync('chattr', ['-i', file]);
+  return made ? false : 'needs root on Linux, and a file system with attributes';
+}
 
 test('what root migrates, after the file beside it was lost, its user opens again', {
   skip: root ? skip : 'needs root: runs a command as root, and one as another user',

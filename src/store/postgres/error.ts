@@ -104,7 +104,7 @@ export class NoServer extends Error {
 
   constructor(failures: readonly HostFailure[]) {
     const of = (host: Host): string => (failures.length === 1 ? '' : `${nameOf(host)}: `);
-    super(failures.map(({ host, error }) => `${of(host)}${messageOf(error)}`).join('; '));
+    super(failures.map(({ host, error }) => `${of(host)}${messageOf(error, '"sslrootcert"')}`).join('; '));
     this.readOnly = failures.some(({ error }) => error instanceof StoreNotWritable);
     this.mistrusted = failures.every(({ error }) => MISTRUSTED.includes(errorCode(error) ?? ''));
     this.final = failures.every(({ error }) =>

@@ -60,12 +60,14 @@ export function checkKind(path: string): Stats | undefined {
  * keeps everybody from writing, for good.
  */
 export function checkWritable(path: string): void {
+  checkLength(path);
   for (const suffix of BESIDE) checkRights(path + suffix, R_OK | W_OK, 'read and write');
   if (!existsSync(`${path}-shm`)) checkRights(dirname(path), W_OK | X_OK, 'make files in');
 }
 
 /** Throws an Error for people when this user may not read a database. */
 export function checkReadable(path: string): void {
+  checkLength(path);
   for (const suffix of BESIDE) checkRights(path + suffix, R_OK, 'read');
 }
 
@@ -81,6 +83,18 @@ export function openExisting(path: string): DatabaseSync {
   else checkWritable(path);
   // `file:t.db` is a name, not the URI that SQLite would take it for.
   return new DatabaseSync(existing(path, readOnly), { timeout: SERVED_TIMEOUT_MS });
+}
+
+/** Bytes. SQLite opens no longer path, since it keeps 512 for that of a journal, and says "unable to open". */
+const MAX_PATH_LENGTH = 504;
+
+/** Throws an Error for people when SQLite cannot open a path for its length. */
+export function checkLength(path: string): void {
+  const length = Buffer.byteLength(resolve(path));
+  if (length <= MAX_PATH_LENGTH) return;
+  throw new Error(
+    `the path of "${basename(path)}" must have at most ${MAX_PATH_LENGTH} bytes for SQLite, received ${length}`,
+  );
 }
 
 /** To whom a file belongs that root makes beside a database: as that, or as its folder. */
@@ -103,12 +117,18 @@ export function removeDatabase(path: string): void {
 function checkRights(path: string, wanted: number, action: string): void {
   const fault = accessFault(path, wanted);
   if (fault === undefined || fault === 'ENOENT') return;
+  throw new Error(
+    `user ${process.getuid?.()} may not ${action} "${basename(path)}": ${reasonOf(fault, path)} (${fault})`,
+  );
+}
+
+/** Owner and mode decide nothing where the whole file system is read-only, or an attribute of the file forbids it. */
+function reasonOf(fault: string, path: string): string {
+  if (fault === 'EROFS') return 'its file system is mounted read-only';
+  if (fault === 'EPERM') return 'it is immutable, as "lsattr" shows';
   const { uid, gid, mode } = statSync(path);
   const octal = (mode & 0o7777).toString(8).padStart(3, '0');
-  throw new Error(
-    `user ${process.getuid?.()} may not ${action} "${basename(path)}": it belongs to user ${uid} and group ${gid}, ` +
-      `and its mode is ${octal} (${fault})`,
-  );
+  return `it belongs to user ${uid} and group ${gid}, and its mode is ${octal}`;
 }
 
 /** The code of the system's refusal, like `EACCES`. */

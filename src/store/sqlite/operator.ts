@@ -6,7 +6,7 @@ import { messageOf, nameComplete, newPrivateFile, partialOf } from '../../files.
 import type { Category, Inspection, Migrated, Operator } from '../operator.ts';
 import { StoreUnavailable } from '../store.ts';
 import { notOpened, resultCode } from './error.ts';
-import { checkFile, openExisting, removeDatabase } from './file.ts';
+import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
 import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
@@ -110,6 +110,7 @@ export async function backupSqlite(
   const target = resolve(copy);
   if (existsSync(target)) throw new BackupFailed('there is something of this name already');
   try {
+    checkLength(partial);
     newPrivateFile(partial);
     await copyPages(source, partial, onProgress);
     onProgress('checking');

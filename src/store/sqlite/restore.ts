@@ -7,7 +7,15 @@ import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read.ts';
 import { isDamage, isSyncFailure, notOpened, resultCode } from './error.ts';
-import { checkKind, checkWritable, existing, ownerFor, removeDatabase, resolvePath } from './file.ts';
+import {
+  checkKind,
+  checkLength,
+  checkWritable,
+  existing,
+  ownerFor,
+  removeDatabase,
+  resolvePath,
+} from './file.ts';
 import { type BackupProgress, copyPages, integrityFaults } from './operator.ts';
 import { lockFile, nameDatabase } from './owned-database.ts';
 import { checkOwner, checkReadableSchema, makeDurable, migrate, pragma } from './schema.ts';
@@ -149,6 +157,8 @@ function pathOf(name: string): string {
     const path = resolvePath(name);
     checkKind(path);
     checkWritable(path);
+    // What is made beside it has a longer name.
+    checkLength(partialOf(path));
     return path;
   } catch (error) {
     throw notOpened(name, error);
