@@ -67,6 +67,10 @@ export const EVENTS = {
   'database-seen': info<{ path: string }>('the database file was found again: it is written'),
   'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
   'schema-mended': info('what the database lacked is there again'),
+  'locks-uncertain': warn<{ fileSystem: string; path: string }>(
+    'the database file is on {fileSystem}, where locks may not hold: nothing keeps a second process, in another container ' +
+      'or on another machine, from writing it too. Use a local disk',
+  ),
   'log-moved': warn<{ path: string }>(
     'the log of a deleted database was beside the new one: it was renamed, and nothing reads it',
   ),

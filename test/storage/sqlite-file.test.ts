@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -27,7 +27,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openExport, openImport } from '../../src/store/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
-import { serveFile } from './served.ts';
+import { serve, serveFile } from './served.ts';
 import { start } from './sqlite-starter.ts';
 import { addedTo, addMany, found, listed, newTodo, SCHEMA_VERSION } from './todos.ts';
 
@@ -55,6 +55,35 @@ test('the tables are STRICT, hold foreign keys and never reuse an id', async () 
     /CHECK constraint failed: ids_exhausted/,
   );
   refused("INSERT INTO categories VALUES (2147483648, 'a')", /CHECK constraint failed: ids_exhausted/);
+});
+
+/** Why a test that mounts a folder by FUSE is left out, or false. */
+function noBindfs(): string | false {
+  const [folder, mounted] = [dirname(newPath()), dirname(newPath())];
+  if (spawnSync('bindfs', [folder, mounted]).status !== 0)
+    return 'needs bindfs, and the right to mount by FUSE';
+  execFileSync('fusermount', ['-u', mounted]);
+  return false;
+}
+
+test('D21 · on a folder that is mounted by FUSE a start is served, with one warning that names the file system; else with none', {
+  skip: noBindfs(),
+}, async () => {
+  const path = await newDatabase();
+  const mounted = dirname(newPath());
+  execFileSync('bindfs', [dirname(path), mounted]);
+  using _mount = { [Symbol.dispose]: () => void execFileSync('fusermount', ['-u', mounted]) };
+  for (const [database, wanted] of [
+    [path, []],
+    [join(mounted, 'todos.db'), [['warn', 'FUSE or virtiofs', join(mounted, 'todos.db')]]],
+  ] as const) {
+    await using service = await serve(`sqlite:${database}`);
+    await service.post();
+    assert.deepEqual(
+      service.log('locks-uncertain').map((line) => [line.level, line.fileSystem, line.path]),
+      wanted,
+    );
+  }
 });
 
 /** A file of this name in folders of its own, whose path has so many bytes. */

@@ -7,6 +7,7 @@ import { represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 import { errorOf, failureBy, notOpened } from './error.ts';
 import { knownFile } from './file.ts';
+import { uncertainLocksOf } from './file-system.ts';
 import { DatabaseHealth } from './health.ts';
 import { SqliteList } from './list.ts';
 import { lackOf } from './needs.ts';
@@ -94,6 +95,8 @@ async function openParts(path: string, options: SqliteOptions) {
   try {
     const owned = parts.use(await openOwned(path, options));
     const { database: reader, versions } = owned;
+    const fileSystem = uncertainLocksOf(owned.path);
+    if (fileSystem !== undefined) tell({ event: 'locks-uncertain', fileSystem, path: owned.path });
     if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
     const own = MIGRATIONS.version;
     if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
