@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,6 +61,92 @@ for (const deleted of [['', '-wal', '-shm'], [''], ['-wal']]) {
     const { code, stdout, stderr } = await sh(folder.path, lines, { env: { PID: String(service.pid) } });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     assert.match(stdout, /todos +1\nAll is well\.\n$/);
+  });
+}
+
+/** How the highest id is set too high: by SQL that does what restore does, or by a row, which is deleted afterwards. */
+const TOO_HIGH = {
+  SQLite: [
+    "UPDATE sqlite_sequence SET seq = 2147483647 WHERE name = 'todos'",
+    "INSERT INTO todos (id, title, category_id) VALUES (2147483647, 'a', 1)",
+  ],
+  PostgreSQL: [
+    "SELECT setval(pg_get_serial_sequence('todos', 'id'), 2147483647)",
+    "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (2147483647, 'a', 1)",
+  ],
+};
+
+for (const [at, name] of (['SQLite', 'PostgreSQL'] as const).entries())
+  for (const [how, tooHigh] of TOO_HIGH[name].entries())
+    test(`where ${how === 0 ? 'a restore' : 'a row'} has used up all ids of ${name}, creates are 500 until incidents.md has set the highest`, async () => {
+      const { make, execute, check } = engines[name];
+      const section = (await page('incidents.md'))
+        .split(/^## /m)
+        .find((each) => each.startsWith('When all ids'));
+      const sql = [...(section ?? '').matchAll(/"((?:UPDATE|SELECT) [^"]+)"/g)][at]?.[1];
+      const database = await make();
+      {
+        await using service = await serve(database);
+        await service.post();
+        await execute(database, tooHigh);
+        if (how === 1) assert.equal((await service.ask('DELETE', '/todos/2147483647')).status, 204);
+      }
+      // A start sets the sequence of PostgreSQL above every id.
+      await using service = await serve(database);
+      await service.post({ status: 500 });
+      const crash = JSON.stringify(await service.logged('crash'));
+      assert.match(crash, /every id up to 2147483647 has been given out/);
+      assert.equal((await service.list()).length, 1);
+      await execute(database, sql ?? assert.fail('no SQL'));
+      const { headers } = await service.ask('POST', '/todos', { title: 'a', categoryId: 1 });
+      assert.match(headers.get('location') ?? '', /\/4712$/);
+      if (how === 0) assert.match(await check(database), /All is well/);
+    });
+
+const noShell = spawnSync('sqlite3', ['--version']).status !== 0 && 'needs sqlite3';
+
+/** Statements that undo the migrations, from the last to the second. */
+const OLDER = ['DROP TABLE todo_schema', 'DROP TABLE idempotency_keys'];
+
+for (const version of [3, 2, 1]) {
+  test(`a file that .dump of sqlite3 has made, of schema version ${version}, is refused with the reason, and mended by incidents.md`, {
+    skip: noShell,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    const old = join(folder.path, 'old.db');
+    await runProgram(['migrate', '--database', `sqlite:${old}`]);
+    engines.SQLite.execute(`sqlite:${old}`, `${ADD}; ${ADD}; DELETE FROM todos WHERE id = 2`);
+    const down = OLDER.slice(0, 3 - version).join(';');
+    engines.SQLite.execute(`sqlite:${old}`, `${down}; PRAGMA user_version = ${version}`);
+    await sh(folder.path, 'sqlite3 old.db .dump > todos.sql');
+
+    const [make = '', ...mend] = recipe(await page('incidents.md'), 'When sqlite3 has made')
+      .trim()
+      .split('\n');
+    assert.deepEqual(await sh(folder.path, make), { code: 0, stdout: '', stderr: '' });
+    const fault =
+      'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back\n';
+    const before = await readFile(join(folder.path, 'new.db'));
+    for (const words of [['check'], ['migrate'], ['export'], ['serve', '--environment', 'development']]) {
+      const { code, stderr } = await runProgram([...words, '--database', `sqlite:${folder.path}/new.db`]);
+      assert.equal(code, 65);
+      assert.ok(stderr.endsWith(`: ${fault}`), stderr);
+    }
+    const made = join(folder.path, 'new.db');
+    const restored = await runProgram(['restore', made, '--database', `sqlite:${folder.path}/x.db`]);
+    assert.deepEqual([restored.code, restored.stderr], [65, `Cannot restore: "${made}": ${fault}`]);
+    assert.deepEqual(await readFile(join(folder.path, 'new.db')), before);
+
+    const [set = '', look = ''] = mend;
+    const sql = set.replace('user_version = 3', `user_version = ${version}`);
+    const { code, stderr } = await sh(folder.path, version === 3 ? `${sql}\n${look}` : sql);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const back = await sh(folder.path, 'todo-service restore new.db --data-dir .');
+    assert.match(back.stdout, /todos 1,/, back.stderr);
+    await using service = await serve(`sqlite:${folder.path}/todos.db`);
+    assert.equal((await service.list()).length, 1);
+    const reply = await service.ask('POST', '/todos', { title: 'a', categoryId: 1 });
+    assert.match(reply.headers.get('location') ?? '', /\/3$/);
   });
 }
 

@@ -91,11 +91,20 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-/** Throws an Error for people when a database is of another program. */
+/** Objects of a database, and tables that ours has from its first schema on. */
+const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (WHERE name IN ('categories', 'todos')) AS ours
+  FROM sqlite_schema`;
+
+/** Throws an Error for people when a database is of another program, or does not say that it is ours. */
 export function checkOwner(database: DatabaseSync): void {
-  const isOurs = pragma(database, 'application_id') === APPLICATION_ID;
-  if (!isOurs && database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined)
-    throw new NotOurs('it belongs to another program');
+  const id = pragma(database, 'application_id');
+  if (id === APPLICATION_ID) return;
+  const { objects, ours } = database.prepare(COUNT_OBJECTS).get() ?? {};
+  if (objects === 0) return;
+  if (id !== 0 || ours !== 2) throw new NotOurs('it belongs to another program');
+  throw new NotOurs(
+    'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back',
+  );
 }
 
 /** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
