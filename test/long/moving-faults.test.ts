@@ -116,20 +116,52 @@ test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whe
   assert.match(said, UNKNOWN);
 });
 
-test('E5 · a disk that fails while SQLite commits: nobody knows whether it was done', {
-  skip: noDisk(),
-}, async () => {
-  const path = await newDatabase();
-  const broken = newPath('broken');
-  const library = await compileDisk(dirname(broken));
-  const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
-  const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), disk);
-  writeFileSync(broken, '');
-  child.stdin.end(WHOLE.slice(WHOLE.length / 2));
-  const { end, said } = await endOf(child);
-  assert.equal(end, 69);
-  assert.match(said, UNKNOWN);
-});
+/** What is in a SQLite file after an import of unknown outcome: all or nothing, and it can be found out. */
+async function foundOut(path: string): Promise<void> {
+  const { code, stdout } = await runProgram(['check', '--database', `sqlite:${path}`]);
+  assert.equal(code, 0, stdout);
+  const todos = /^todos +(\d+)$/m.exec(stdout)?.[1];
+  if (todos === '0') await importWhole(`sqlite:${path}`);
+  else assert.equal(todos, '60000');
+}
+
+for (const isNew of [true, false]) {
+  const where = isNew ? 'in a file that it made' : 'in a file that was there';
+  test(`E5 · a disk that fails while SQLite commits ${where}: nobody knows whether it was done, and the file stays`, {
+    skip: noDisk(),
+  }, async () => {
+    const path = isNew ? newPath() : await newDatabase();
+    const broken = newPath('broken');
+    const library = await compileDisk(dirname(broken));
+    const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
+    const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), disk);
+    writeFileSync(broken, '');
+    child.stdin.end(WHOLE.slice(WHOLE.length / 2));
+    const { end, said } = await endOf(child);
+    assert.equal(end, 69);
+    assert.match(said, UNKNOWN);
+    assert.equal(/The file stays: "todo-service check" says how many todos it has$/m.test(said), isNew);
+    await foundOut(path);
+  });
+}
+
+for (const signals of [['SIGKILL'], ['SIGTERM', 'SIGKILL']] as const) {
+  test(`E5 · a process that ${signals.join(' and then ')} meets while SQLite commits in a file that it made leaves it, whole`, {
+    skip: noDisk(),
+  }, async () => {
+    const [path, held] = [newPath(), newPath('held')];
+    const library = await compileDisk(dirname(held));
+    const disk = { ...library, DISK_FOLDER: dirname(path), DISK_HELD: held };
+    const child = await half(`sqlite:${path}`, () => existsSync(`${path}-wal`), disk);
+    writeFileSync(held, '');
+    child.stdin.end(WHOLE.slice(WHOLE.length / 2));
+    const ended = endOf(child);
+    while (statSync(held).size === 0) await sleep(10);
+    for (const signal of signals) child.kill(signal);
+    assert.deepEqual(await ended, { end: 'SIGKILL', said: '' });
+    await foundOut(path);
+  });
+}
 
 test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
   const path = newPath();
@@ -307,6 +339,27 @@ test('E3, E6 · a restore whose disk keeps nothing ends with 69 and one line, an
   const child = start(['restore', file], { ...disk, TODO_DATABASE: `sqlite:${path}` });
   assert.deepEqual(await endOf(child), { end: 69, said: 'Cannot restore: EIO: i/o error, fsync\n' });
   assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
+});
+
+test('E3 · a restore whose copy cannot be committed says nothing of an unknown outcome: the database is as it was', {
+  skip: noDisk(),
+}, async () => {
+  const [file, path, broken] = [newPath('x.jsonl'), await newDatabase(), newPath('broken')];
+  const library = await compileDisk(dirname(broken));
+  const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
+  const before = statSync(path).mtimeMs;
+  writeFileSync(file, WHOLE);
+  const child = start(['restore', file], { ...disk, TODO_DATABASE: `sqlite:${path}` });
+  const copies = () => readdirSync(dirname(path)).filter((name) => name.endsWith('.partial'));
+  // What no longer fits into memory is written before the commit.
+  while (!copies().some((name) => statSync(join(dirname(path), name)).size > 200_000)) {
+    assert.equal(child.exitCode, null);
+    await sleep(1);
+  }
+  writeFileSync(broken, '');
+  const { end, said } = await endOf(child);
+  assert.deepEqual([end, said], [69, 'Cannot restore: disk I/O error\n']);
+  assert.equal(statSync(path).mtimeMs, before);
 });
 
 test('a backup on a read-only disk is exported', { skip: noMounts() }, async () => {

@@ -178,8 +178,9 @@ async function stage(
   database.exec('PRAGMA journal_mode = DELETE');
   migrate(database);
   if (kind === 'export') {
-    const { add, commit } = importInto(database);
-    await commit(await readExport(createReadStream(file), add));
+    const { add, finish } = importInto(database);
+    finish(await readExport(createReadStream(file), add));
+    database.exec('COMMIT');
   }
   onProgress('checking');
   const faults = integrityFaults(database);

@@ -6,10 +6,12 @@ import { OutcomeUnknown, StoreUnavailable } from '../store.ts';
 import { COLUMN_NAMES } from '../todo.ts';
 import {
   COUNT_KEYS,
+  type Contents,
   contentBy,
   type ExportSource,
   type ImportTarget,
   notEmpty,
+  type Rows,
 } from '../transfer/contents.ts';
 import { isSyncFailure, notOpened } from './error.ts';
 import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
@@ -124,19 +126,27 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
   using parts = new DisposableStack();
   const owned = parts.use(await openOwned(path, { tell, patienceMs: 0 }));
   const { database } = owned;
-  let committed = false;
+  let stays = !owned.isNew;
   // Before another process may have the file.
   parts.defer(() => {
     database.close();
-    if (owned.isNew && !committed) removeDatabase(owned.path);
+    if (!stays) removeDatabase(owned.path);
   });
-  const { add, commit } = importInto(database);
+  const { add, finish } = importInto(database);
   const opened = parts.move();
   return {
     add,
     async commit(contents) {
-      const keys = await commit(contents);
-      committed = true;
+      const keys = finish(contents);
+      try {
+        asStoreError(() => database.exec('COMMIT'));
+      } catch (error) {
+        if (!(error instanceof Error) || !isSyncFailure(error.cause)) throw error;
+        stays = true;
+        const hint = owned.isNew ? '. The file stays: "todo-service check" says how many todos it has' : '';
+        throw new OutcomeUnknown(`nobody knows whether it was done: ${error.message}${hint}`);
+      }
+      stays = true;
       return keys;
     },
     [Symbol.asyncDispose]: async () => opened.dispose(),
@@ -144,11 +154,12 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
 }
 
 /**
- * Begins the transaction in which a database takes an import. Closed before `commit`, it is as it was.
+ * Begins the transaction in which a database takes an import. `finish` is the last before `COMMIT`, and tells how many keys
+ * were taken; without `COMMIT`, the database is as it was.
  *
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */
-export function importInto(database: DatabaseSync): Pick<ImportTarget, 'add' | 'commit'> {
+export function importInto(database: DatabaseSync) {
   asStoreError(() => database.exec('BEGIN IMMEDIATE'));
   const content = database.prepare(CONTENT).get()?.content;
   if (content !== null) throw notEmpty(content);
@@ -157,21 +168,18 @@ export function importInto(database: DatabaseSync): Pick<ImportTarget, 'add' | '
   const addTodo = database.prepare(ADD_WITH_ID);
   const addKey = database.prepare(ADD_KEY);
   return {
-    add: async ({ categories, todos, keys }) =>
+    add: async ({ categories, todos, keys }: Rows) =>
       asStoreError(() => {
         for (const { id, name } of categories) addCategory.run(id, name);
         for (const todo of todos) addTodo.run(todo.id, ...columnValues(todo));
         for (const { key, body, todoId, at } of keys) addKey.run(key, body, todoId, at);
       }),
-    async commit({ highestId, highestCategoryId }) {
-      const keys = asStoreError(() => {
+    finish: ({ highestId, highestCategoryId }: Pick<Contents, 'highestId' | 'highestCategoryId'>) =>
+      asStoreError(() => {
         setHighest(database, 'categories', highestCategoryId);
         setHighest(database, 'todos', highestId);
         return Number(database.prepare(COUNT_KEYS).get()?.count);
-      });
-      commitOn(database);
-      return keys;
-    },
+      }),
   };
 }
 
@@ -179,14 +187,4 @@ export function importInto(database: DatabaseSync): Pick<ImportTarget, 'add' | '
 export function setHighest(database: DatabaseSync, table: 'categories' | 'todos', highest: number): void {
   database.prepare(FORGET_HIGHEST).run(table);
   database.prepare(SET_HIGHEST).run(table, highest);
-}
-
-/** @throws {OutcomeUnknown} when the disk failed after the last byte was written. */
-function commitOn(database: DatabaseSync): void {
-  try {
-    asStoreError(() => database.exec('COMMIT'));
-  } catch (error) {
-    if (!(error instanceof Error) || !isSyncFailure(error.cause)) throw error;
-    throw new OutcomeUnknown(`nobody knows whether it was done: ${error.message}`);
-  }
 }
