@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readConfig } from './config.ts';
-import { ConfigFaults, readSettings, unknownVariables } from './read-settings.ts';
-import { flagOf, settingOf, VARIABLES, type Variable } from './settings.ts';
+import { readSettings, unknownVariables } from './read-settings.ts';
+import { flagOf, settingOf, VARIABLES } from './settings.ts';
 
 test('a flag beats its variable, and is what a fault names', () => {
   const settings = readSettings({ TODO_PORT: '1', TODO_DATA_DIR: 'a' }, { port: 'http', 'data-dir': 'b' });
@@ -185,51 +184,6 @@ test('what is within a text stays: a quote, a "#" behind no white space, a line 
       assert.deepEqual([settings.read(variable), settings.faults], [text, []]);
     }
 });
-
-/** Settings with which `serve` reads all texts, those that are of another way to do the same last. */
-const SOUND = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
-const NEEDED: Readonly<Partial<Record<Variable, Readonly<Record<string, string>>>>> = {
-  TODO_ADMIN_HOST: { TODO_ADMIN_PORT: '0' },
-  TODO_DATABASE_PASSWORD_FILE: { TODO_DATABASE: 'postgres://todo@db/todos' },
-  OTEL_TRACES_SAMPLER_ARG: { OTEL_TRACES_SAMPLER: 'traceidratio' },
-};
-
-for (const variable of TEXTS) {
-  test(`D18 · of ${variable} with a final line break, or in quotes, serve says nothing else`, async () => {
-    for (const [before, behind] of [
-      ['', '\n'],
-      ['"', '"'],
-      [' ', ' # ours'],
-    ])
-      for (const value of [
-        'postgres://todo:s3cr3t@db/todos',
-        '/s3cr3t/file',
-        'http://s3cr3t.example',
-        '"s3cr3t',
-      ])
-        for (const environment of ['production', 'development']) {
-          const traces = variable.startsWith('OTEL_')
-            ? { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a.example' }
-            : {};
-          const env = { ...SOUND, ...traces, ...NEEDED[variable], TODO_ENVIRONMENT: environment };
-          const read = readConfig(
-            { 'no-migrate': variable === 'TODO_DATABASE' },
-            {
-              ...env,
-              [variable]: `${before}${value}${behind}`,
-            },
-          );
-          const error = await read.then(
-            () => undefined,
-            (thrown: unknown) => thrown,
-          );
-          assert.ok(error instanceof ConfigFaults);
-          assert.equal(error.faults.length, 1, error.message);
-          assert.match(error.message, new RegExp(`^${variable} must not `));
-          assert.doesNotMatch(error.message, /s3cr3t/);
-        }
-  });
-}
 
 test('every fault is noted, in the order in which the settings are read', () => {
   const settings = readSettings({ TODO_PROFILE: 'todo', TODO_SHUTDOWN_SECONDS: 'soon' }, {});
