@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { temporaryFolder } from '../folder.ts';
+import { closedToOthers, temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
@@ -137,6 +137,15 @@ test('config says what serve would refuse of the address of a database, or of a 
     assert.ok(stderr.includes(`\n  ${wanted}${fault}`), stderr);
     assert.deepEqual((await runProgram(['check'], { env })).code, 78);
   }
+});
+
+test('config asks for a user of the database where that of the process has no name', {
+  skip: process.getuid?.() === 0 ? closedToOthers() : 'needs root: runs a command as a user without a name',
+}, async () => {
+  const env = { ...ISSUER, TODO_DATABASE: 'postgres://db.example/todos', NODE_COMPILE_CACHE: '' };
+  const { code, stderr } = await runProgram(['config'], { env, user: { uid: 54_321, gid: 54_321 } });
+  assert.equal(code, 78);
+  assert.match(stderr, /: it must name a user, because the user of this process has no name\n$/);
 });
 
 test('config ends with 69 where a file of a certificate cannot be read', async () => {
