@@ -354,7 +354,7 @@ describe('Traces', () => {
   });
 
   for (const [variable, values] of Object.entries({
-    OTEL_PROPAGATORS: ['baggage,tracecontext', 'tracecontext', ' tracecontext, baggage'],
+    OTEL_PROPAGATORS: ['baggage,tracecontext', 'tracecontext', 'tracecontext, baggage'],
     OTEL_RESOURCE_ATTRIBUTES: ['a=b,', 'a=b%2Cc, d = e', 'a='],
     OTEL_EXPORTER_OTLP_HEADERS: ['api-key=s3cr3t'],
     OTEL_SDK_DISABLED: ['FALSE'],
