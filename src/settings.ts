@@ -57,7 +57,7 @@ export const SETTINGS = {
     about: 'For whom tokens must be made: one of them must be the token\'s' },
   TODO_AUTH_AUDIENCE_CLAIM: { text: 'as `TODO_AUTH_ROLE_CLAIM`', noComment: true, otherwise: 'the claim `aud`', isOpen: true,
     about: 'Where the provider says for whom a token is, when its tokens have no `aud`: `client_id`, `azp`, `org_id`. An `aud` that is there counts too' },
-  TODO_AUTH_REQUIRED_CLAIMS: { text: 'a [list](#lists) of `name=value` and `!name`, such as `token_use=access,/o/id=org_1,!at_hash`', noComment: true, isOpen: true,
+  TODO_AUTH_REQUIRED_CLAIMS: { text: 'a [list](#lists) of `name=value` and `!name`, such as `token_use=access,/o/id=org_1,!at_hash`', isOpen: true,
     about: 'What else every token must have, and must not have (`!`): for an issuer that is everybody\'s, or that gives ID tokens the same audience' },
   TODO_AUTH_TOKEN_TYPE: { text: '`at+jwt`, `JWT`', otherwise: 'either, or none', isOpen: true,
     about: 'The `typ` in the header that every token must have. `at+jwt` for a provider that marks its access tokens so (RFC 9068)' },
