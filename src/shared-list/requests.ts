@@ -3,18 +3,18 @@ import type { Answer } from '../http/message/answer.ts';
 import type { Parsed } from '../http/message/body.ts';
 import type { Call } from '../http/message/routes.ts';
 import {
+  CREATED,
   type CreateKey,
   createKey,
   type EntityTag,
   type EntityTags,
   isCategoryId,
   isTitle,
-  MAX_ID,
   MEMBERS,
+  type Member,
   type NewTodo,
   type Preconditions,
   type Replacement,
-  titleFaults,
 } from '../store/todo.ts';
 import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
 
@@ -25,7 +25,7 @@ type Sent = { readonly [Member in keyof Replacement]?: unknown };
 export function parseCreateTodo(body: object): Parsed<NewTodo> {
   const { title, categoryId }: Sent = body;
   if (isTitle(title) && isCategoryId(categoryId)) return { value: { title, categoryId } };
-  return { errors: errorsOf({ title, categoryId }, body) };
+  return { errors: errorsOf(body, CREATED) };
 }
 
 /** Parses the body of `PUT /todos/{id}`; an omitted `done` is false (contract B11). */
@@ -33,25 +33,19 @@ export function parseReplaceTodo(body: object): Parsed<Replacement> {
   const { title, done = false, categoryId }: Sent = body;
   if (isTitle(title) && typeof done === 'boolean' && isCategoryId(categoryId))
     return { value: { title, done, categoryId } };
-  return { errors: errorsOf({ title, done, categoryId }, body) };
+  return { errors: errorsOf(body, MEMBERS) };
 }
 
 /** The `errors` of a validation failure (contract B12): all failing members, in the order of the specification. */
-function errorsOf(sent: Sent, body: object): Record<string, readonly string[]> {
-  const byMember = MEMBERS.filter(({ name }) => name in sent).map(({ name }) => {
-    const value = sent[name];
-    const faults = value === undefined ? [`is required${misspelling(name, body)}`] : FAULTS[name](value);
-    return [name, faults.map((fault) => `${name} ${fault}.`)] as const;
+function errorsOf(body: object, members: readonly Member[]): Record<string, readonly string[]> {
+  const byMember = members.map(({ name, missing, faults }) => {
+    const sent: unknown = Reflect.get(body, name);
+    const value = sent === undefined ? missing : sent;
+    const found = value === undefined ? [`is required${misspelling(name, body)}`] : faults(value);
+    return [name, found.map((fault) => `${name} ${fault}.`)] as const;
   });
   return Object.fromEntries(byMember.filter(([, sentences]) => sentences.length > 0));
 }
-
-/** The rules that a member breaks, each for people, behind its name. */
-const FAULTS: Readonly<Record<keyof Replacement, (value: unknown) => readonly string[]>> = {
-  title: titleFaults,
-  done: (value) => (typeof value === 'boolean' ? [] : ['must be true or false']),
-  categoryId: (value) => (isCategoryId(value) ? [] : [`must be an integer from 1 to ${MAX_ID}`]),
-};
 
 /** Contract B8: a member in another letter case is named where the right one is missing. */
 function misspelling(member: string, body: object): string {

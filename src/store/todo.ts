@@ -46,6 +46,16 @@ export function isCategoryId(value: unknown): value is CategoryId {
   return isId(value);
 }
 
+/** As `titleFaults`, behind "categoryId". */
+function categoryIdFaults(value: unknown): readonly string[] {
+  return isCategoryId(value) ? [] : [`must be an integer from 1 to ${MAX_ID}`];
+}
+
+/** As `titleFaults`, behind the name of a member that is a boolean. */
+function booleanFaults(value: unknown): readonly string[] {
+  return typeof value === 'boolean' ? [] : ['must be true or false'];
+}
+
 /** What a member of a todo is, and its column holds. */
 interface Kinds {
   readonly text: string;
@@ -53,21 +63,31 @@ interface Kinds {
   readonly integer: number;
 }
 
-/**
- * The members of a todo that a write sets, in the order of the specification, and their columns. The rows, the JSON and
- * what is compared of a create follow from this list.
- */
-export const MEMBERS = [
-  { name: 'title', column: 'title', kind: 'text' },
-  { name: 'done', column: 'done', kind: 'boolean' },
-  { name: 'categoryId', column: 'category_id', kind: 'integer' },
-] as const satisfies readonly {
+/** A member of a todo that a write sets. */
+export interface Member {
   readonly name: string;
   readonly column: string;
   readonly kind: keyof Kinds;
-}[];
+  /** Whether `CreateTodo` has it; else a todo begins with what a missing one means. */
+  readonly inCreate: boolean;
+  /** What a missing one means; without this row it is required. */
+  readonly missing?: Kinds[keyof Kinds];
+  /** The rules that a value breaks, each for people, behind the name. */
+  readonly faults: (value: unknown) => readonly string[];
+}
 
-type Members = { readonly [Member in (typeof MEMBERS)[number] as Member['name']]: Kinds[Member['kind']] };
+/**
+ * The members of a todo that a write sets, in the order of the specification. The rows, the JSON, the `errors` of a
+ * request, the line of an export and what is compared of a create follow from this list.
+ */
+export const MEMBERS = [
+  { name: 'title', column: 'title', kind: 'text', inCreate: true, faults: titleFaults },
+  { name: 'done', column: 'done', kind: 'boolean', inCreate: false, missing: false, faults: booleanFaults },
+  { name: 'categoryId', column: 'category_id', kind: 'integer', inCreate: true, faults: categoryIdFaults },
+] as const satisfies readonly Member[];
+
+type Row = (typeof MEMBERS)[number];
+type Members = { readonly [Of in Row as Of['name']]: Kinds[Of['kind']] };
 
 /** The read shape `TodoResponse`. Made only by a store. */
 export interface Todo extends Members {
@@ -80,8 +100,16 @@ export interface Replacement extends Members {
   readonly categoryId: CategoryId;
 }
 
-/** A parsed `CreateTodo`. A todo always begins with `done` false. */
-export type NewTodo = Omit<Replacement, 'done'>;
+/** A parsed `CreateTodo`. */
+export type NewTodo = Pick<Replacement, Extract<Row, { inCreate: true }>['name']>;
+
+/** What a create stores: a todo always begins with `done` false (specification, States and transitions). */
+export function initialState(todo: NewTodo): Replacement {
+  return { ...todo, done: false };
+}
+
+/** What a create says of a todo. */
+export const CREATED = MEMBERS.filter((member) => member.inCreate);
 
 /** The columns of `MEMBERS`, for a list in SQL. */
 export const COLUMN_NAMES = MEMBERS.map(({ column }) => column);
@@ -180,11 +208,8 @@ export function createKey(
   key: string,
   todo: NewTodo,
 ): CreateKey {
-  return { key: digest([...caller, key]), body: digest(CREATED.map((member) => todo[member])) };
+  return { key: digest([...caller, key]), body: digest(CREATED.map(({ name }) => todo[name])) };
 }
-
-/** Title and category: what a create says of a todo. */
-const CREATED = MEMBERS.map(({ name }) => name).filter((name) => name !== 'done');
 
 /** 43 characters. JSON keeps the parts apart, and escapes what UTF-8 cannot say. */
 function digest(parts: readonly (string | number)[]): string {

@@ -1,5 +1,5 @@
 import type { CreateOutcome, Once } from '../store.ts';
-import { type NewTodo, represent, valuesOf } from '../todo.ts';
+import { initialState, type NewTodo, represent, valuesOf } from '../todo.ts';
 import type { Database } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
 import { COLUMNS, parametersFrom } from './row.ts';
@@ -69,12 +69,12 @@ export function addingOnce(database: Database): (todo: NewTodo, once: Once) => P
     for (;;) {
       // No limit is written as 0.
       const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
-      const values = [key, body, left, ...valuesOf({ ...todo, done: false })];
+      const values = [key, body, left, ...valuesOf(initialState(todo))];
       try {
         const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
         if (row === undefined) throw new Error('The statement that adds a todo once returned no row');
         if (row.outcome === 'reused') return 'key-reused';
-        const todoOfKey = represent({ id: row.id, done: false, ...todo });
+        const todoOfKey = represent({ id: row.id, ...initialState(todo) });
         if (row.outcome === 'added') return todoOfKey;
         if (row.outcome === 'repeated') return { repeated: todoOfKey };
         await database.write({ name: 'free', text: FREE, values: [key] });

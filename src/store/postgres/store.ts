@@ -6,6 +6,7 @@ import type { ServedDatabase } from '../database.ts';
 import type { CreateOutcome, TodoStore } from '../store.ts';
 import {
   admitsWrite,
+  initialState,
   type NewTodo,
   type Preconditions,
   type Replacement,
@@ -99,10 +100,10 @@ export async function openPostgresStore(
 
   async function add(todo: NewTodo): Promise<CreateOutcome> {
     try {
-      const values = [...valuesOf({ ...todo, done: false })];
+      const values = [...valuesOf(initialState(todo))];
       const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
       if (added === undefined) throw new Error('INSERT returned no id');
-      return represent({ id: added.id, done: false, ...todo });
+      return represent({ id: added.id, ...initialState(todo) });
     } catch (error) {
       if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
       throw error;

@@ -3,7 +3,7 @@ import { andThen } from '../../promises.ts';
 import { SETTINGS } from '../../settings.ts';
 import type { ServedDatabase } from '../database.ts';
 import type { StoreSizes, TodoStore } from '../store.ts';
-import { represent } from '../todo.ts';
+import { initialState, represent } from '../todo.ts';
 import { TodoCache } from './cache.ts';
 import { errorOf, failureBy, notOpened } from './error.ts';
 import { knownFile } from './file.ts';
@@ -58,7 +58,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     },
 
     /** Writes have one order: a create waits for its turn, never for a key. */
-    add: (todo, once, mark) => writer.write({ kind: 'add', todo: { done: false, ...todo }, once }, mark),
+    add: (todo, once, mark) => writer.write({ kind: 'add', todo: initialState(todo), once }, mark),
 
     replace: (id, todo, preconditions = {}, mark) =>
       writer.write({ kind: 'replace', id, todo, preconditions }, mark),

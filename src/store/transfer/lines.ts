@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { categoryNameFault } from '../operator.ts';
-import { isCategoryId, isId, isTitle, MAX_ID, TITLE_MAX_LENGTH, type Todo, todoJson } from '../todo.ts';
+import { isId, MAX_ID, MEMBERS, type Replacement, todoJson } from '../todo.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 
 /** The first members of the first line: any program can tell what the file is, and whether it can read it. */
@@ -9,10 +9,11 @@ const FORMAT = 'todo-service-export';
 /** Rises only when a program that reads the one before would read this one wrong. */
 const VERSION = 1;
 
-/** What a member of a line must be; for people, after "must be". */
+/** What a member of a line must be. */
 interface Rule<T> {
-  readonly wanted: string;
   readonly holds: (value: unknown) => value is T;
+  /** What is wrong with another value, for people, behind the name of the member. */
+  readonly fault: (value: unknown) => string;
 }
 
 /** What the members of a kind of line must be; it has no others. */
@@ -26,24 +27,28 @@ const isCount = (value: unknown): value is number => value === 0 || isId(value);
 const matches = (value: unknown, pattern: RegExp): value is string =>
   typeof value === 'string' && pattern.test(value);
 
-const COUNT = { wanted: `an integer from 0 to ${MAX_ID}`, holds: isCount };
-const OPTIONAL_COUNT = {
-  wanted: `${COUNT.wanted}, or left out`,
-  holds: (value: unknown): value is number | undefined => value === undefined || isCount(value),
-};
-const ID = { wanted: `an integer from 1 to ${MAX_ID}`, holds: isId };
-const DIGEST = {
-  wanted: 'a SHA-256 in base64url, 43 characters',
-  holds: (value: unknown): value is string => matches(value, /^[\w-]{43}$/),
-};
+/** @param wanted For people, after "must be". */
+function rule<T>(wanted: string, holds: Rule<T>['holds']): Rule<T> {
+  return { holds, fault: () => `must be ${wanted}` };
+}
+
+const COUNT = rule(`an integer from 0 to ${MAX_ID}`, isCount);
+const OPTIONAL_COUNT = rule(
+  `an integer from 0 to ${MAX_ID}, or left out`,
+  (value): value is number | undefined => value === undefined || isCount(value),
+);
+const ID = rule(`an integer from 1 to ${MAX_ID}`, isId);
+const DIGEST = rule('a SHA-256 in base64url, 43 characters', (value): value is string =>
+  matches(value, /^[\w-]{43}$/),
+);
 
 /** The first line. */
 export const HEAD = {
-  format: { wanted: `"${FORMAT}"`, holds: (value: unknown): value is string => value === FORMAT },
-  version: {
-    wanted: `${VERSION}, the newest that this program reads`,
-    holds: (value: unknown): value is number => value === VERSION,
-  },
+  format: rule(`"${FORMAT}"`, (value): value is string => value === FORMAT),
+  version: rule(
+    `${VERSION}, the newest that this program reads`,
+    (value): value is number => value === VERSION,
+  ),
   highestId: OPTIONAL_COUNT,
   categories: COUNT,
   todos: COUNT,
@@ -52,41 +57,38 @@ export const HEAD = {
 
 export const CATEGORY = {
   id: ID,
-  name: {
-    wanted: '1 to 100 characters on one line, without white space around them',
-    holds: (value: unknown): value is string =>
-      typeof value === 'string' && categoryNameFault(value) === undefined,
-  },
+  name: rule(
+    '1 to 100 characters on one line, without white space around them',
+    (value): value is string => typeof value === 'string' && categoryNameFault(value) === undefined,
+  ),
 };
 
-export const TODO = {
-  id: ID,
-  title: {
-    wanted: `1 to ${TITLE_MAX_LENGTH} characters, not only white space, without U+0000 and lone surrogates`,
-    holds: isTitle,
-  },
-  done: { wanted: 'true or false', holds: (value: unknown): value is boolean => typeof value === 'boolean' },
-  categoryId: { ...ID, holds: isCategoryId },
-} satisfies { readonly [Member in keyof Todo]-?: Rule<Todo[Member]> };
+/** The rules of a member of a todo are those of a request. */
+const MEMBER_RULES = Object.fromEntries(
+  MEMBERS.map(({ name, faults }) => [
+    name,
+    { holds: (value: unknown) => faults(value).length === 0, fault: (value: unknown) => faults(value)[0] },
+  ]),
+) as { readonly [Member in keyof Replacement]: Rule<Replacement[Member]> };
+
+export const TODO = { id: ID, ...MEMBER_RULES };
 
 export const KEY = {
   key: DIGEST,
   body: DIGEST,
   todoId: ID,
-  at: {
-    wanted: 'a time in UTC and whole seconds of the years 1 to 9999, like "2026-11-22T09:30:00Z"',
-    // PostgreSQL has no year 0, and none below -4713.
-    holds: (value: unknown): value is string =>
-      matches(value, /^(?!0000)\d{4}-/) && timeOf(secondsOf(value)) === value,
-  },
+  // PostgreSQL has no year 0, and none below -4713.
+  at: rule(
+    'a time in UTC and whole seconds of the years 1 to 9999, like "2026-11-22T09:30:00Z"',
+    (value): value is string => matches(value, /^(?!0000)\d{4}-/) && timeOf(secondsOf(value)) === value,
+  ),
 };
 
 /** The last line. */
 export const END = {
-  sha256: {
-    wanted: '64 hexadecimal digits in lower case',
-    holds: (value: unknown): value is string => matches(value, /^[0-9a-f]{64}$/),
-  },
+  sha256: rule('64 hexadecimal digits in lower case', (value): value is string =>
+    matches(value, /^[0-9a-f]{64}$/),
+  ),
 };
 
 /** A part of an export that ends with a line, and how many todos stand in all parts up to its end. */

@@ -160,8 +160,8 @@ function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value 
   if (typeof value !== 'object' || value === null) throw new LineRefused('it must be a JSON object');
   for (const name in rules) {
     const rule = rules[name];
-    if (rule?.holds(Reflect.get(value, name)) !== true)
-      throw new LineRefused(`"${name}" must be ${rule?.wanted}`);
+    const member: unknown = Reflect.get(value, name);
+    if (rule?.holds(member) !== true) throw new LineRefused(`"${name}" ${rule?.fault(member)}`);
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(rules, name));
   if (unknown !== undefined)

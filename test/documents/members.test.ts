@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { CREATED, MEMBERS } from '../../src/store/todo.ts';
+
+const { CreateTodo, ReplaceTodo, TodoResponse } = JSON.parse(
+  readFileSync('src/openapi/shared-list.v1.json', 'utf8'),
+).components.schemas;
+const CLIENT = readFileSync('client/src/client.ts', 'utf8');
+
+/** What stands between two texts of the client. */
+function inClient(from: string, to: string): string {
+  const begin = CLIENT.indexOf(from);
+  return CLIENT.slice(begin, CLIENT.indexOf(to, begin));
+}
+
+/** Where each member of a todo has to be named by hand, and in which words. */
+const PLACES: readonly (readonly [place: string, text: string, words: (name: string) => string])[] = [
+  ['ReplaceTodo', JSON.stringify(ReplaceTodo.properties), (name) => `"${name}":`],
+  ['TodoResponse', JSON.stringify(TodoResponse.properties), (name) => `"${name}":`],
+  ['the type Todo of the client', inClient('export interface Todo ', '\n}'), (name) => `readonly ${name}`],
+  ['isTodo of the client', inClient('function isTodo', '\n}'), (name) => `typeof ${name} ===`],
+  ['docs/interface.md', readFileSync('docs/interface.md', 'utf8'), (name) => `\`${name}`],
+  ['docs/moving-data.md', readFileSync('docs/moving-data.md', 'utf8'), (name) => `"${name}":`],
+];
+
+test('every member of a todo stands in the schemas, the client and the pages that are written by hand', () => {
+  const names = MEMBERS.map(({ name }) => name);
+  const missing = PLACES.flatMap(([place, text, words]) =>
+    names.filter((name) => !text.includes(words(name))).map((name) => `${name} is missing in ${place}`),
+  );
+  assert.deepEqual(missing, []);
+  assert.deepEqual(
+    Object.keys(CreateTodo.properties),
+    CREATED.map(({ name }) => name),
+  );
+});
+
+test('the schemas require the members that requests without them are refused for', () => {
+  const required = MEMBERS.filter((member) => !('missing' in member)).map(({ name }) => name);
+  assert.deepEqual(ReplaceTodo.required, required);
+  assert.deepEqual(
+    CreateTodo.required,
+    CREATED.map(({ name }) => name),
+  );
+});
