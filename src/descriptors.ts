@@ -1,5 +1,8 @@
 import { readdirSync } from 'node:fs';
+import { ADMIN_CONNECTIONS } from './admin/routes.ts';
+import type { Config } from './config.ts';
 import { errorCode } from './files.ts';
+import { ConfigFaults } from './read-settings.ts';
 
 /** Where the system shows a process what it has open. */
 const OPEN = '/dev/fd';
@@ -21,4 +24,25 @@ export function freeDescriptors(): number {
   } catch (error) {
     return errorCode(error) === 'EMFILE' ? 0 : Number.POSITIVE_INFINITY;
   }
+}
+
+/** Files that are opened for a moment, and what nobody has counted. */
+const SPARE_DESCRIPTORS = 64;
+
+/**
+ * How many connections this process can take, once it listens: as many as are wanted, or fewer (contract D16).
+ *
+ * @throws {ConfigFaults} when none is left.
+ */
+export function connectionsFor({ maxConnections, admin, profile }: Config, free = freeDescriptors()): number {
+  const ofDatabase =
+    profile.name === 'shared-list' && profile.database.engine === 'postgresql'
+      ? profile.database.connections
+      : 0;
+  const kept = (admin === undefined ? 0 : ADMIN_CONNECTIONS) + ofDatabase + SPARE_DESCRIPTORS;
+  const left = free - kept;
+  if (left >= 1) return Math.min(maxConnections, left);
+  throw new ConfigFaults([
+    `the limit of open files ("ulimit -n", LimitNOFILE) must leave one for a connection, received ${1 - left} too few`,
+  ]);
 }

@@ -4,6 +4,9 @@ import type { Route } from '../http/message/routes.ts';
 import { within } from '../promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../store/store.ts';
 
+/** Operators, probes and Prometheus need few connections. */
+export const ADMIN_CONNECTIONS = 100;
+
 /** What operators can ask for. */
 interface AdminParts {
   /** True when requests can be answered, else why not, for people. Never rejects. */

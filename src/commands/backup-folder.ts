@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { Cannot } from '../cannot.ts';
 import { makeFolder, messageOf } from '../files.ts';
-import { CommandFailed } from './command.ts';
 import { tellOneUnfinished } from './unfinished.ts';
 
 /** Of a copy of SQLite, and of an export of PostgreSQL. Neither counts for the other. */
@@ -32,7 +32,7 @@ export function namesFolder(word: string): boolean {
  * Makes a folder (0700) where it is missing, removes what runs have left there that nobody has written to for a day, and
  * names what is younger. Gives its absolute path.
  *
- * @throws {CommandFailed} 1: it cannot be made or listed.
+ * @throws {Cannot} 1: it cannot be made or listed.
  */
 export function openFolder(word: string, ending: Ending): string {
   const folder = resolve(word);
@@ -48,7 +48,7 @@ export function openFolder(word: string, ending: Ending): string {
     }
     return folder;
   } catch (error) {
-    throw new CommandFailed(messageOf(error), 1, { cause: error });
+    throw new Cannot(1, messageOf(error), { cause: error });
   }
 }
 

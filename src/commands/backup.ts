@@ -1,13 +1,14 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Cannot } from '../cannot.ts';
 import { partialOf } from '../files.ts';
 import type { DatabaseSettings } from '../store/database.ts';
 import { removeDatabase } from '../store/sqlite/file.ts';
 import { BackupFailed, backupSqlite } from '../store/sqlite/operator.ts';
 import { readExport } from '../store/transfer/read.ts';
 import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
-import { CommandFailed, printCannot, readNumber } from './command.ts';
+import { printCannot, readNumber } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { writeExport } from './export.ts';
@@ -66,7 +67,7 @@ export const backup = onDatabase(
       print(said);
       return keep === undefined ? 0 : keepNewest(file, keep, ending, database);
     } catch (error) {
-      if (error instanceof CommandFailed) return printCannot('back up', error.message, 1);
+      if (error instanceof Cannot) return printCannot('back up', error.message, 1);
       if (!(error instanceof BackupFailed)) throw error;
       return printCannot(`back up "${database.address}" to "${file}"`, error.message, 1);
     }
@@ -76,7 +77,7 @@ export const backup = onDatabase(
 /** For a `catch`: where another run has this name, waits until the next second. Any other error is thrown again. */
 function whereTaken(file: string) {
   return async (error: unknown): Promise<undefined> => {
-    const isOfCopy = error instanceof BackupFailed || error instanceof CommandFailed;
+    const isOfCopy = error instanceof BackupFailed || error instanceof Cannot;
     if (!isOfCopy || !existsSync(file)) throw error;
     await sleep(SECOND_MS);
   };

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { Cannot } from '../cannot.ts';
 import { messageOf, NotUsable } from '../files.ts';
 import { meant, nearestTo } from '../nearest.ts';
 import { ConfigFaults, unknownVariables } from '../read-settings.ts';
@@ -30,17 +31,6 @@ type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? 
 /** The words behind a command are not what it takes. The message is a sentence for people. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
-}
-
-/** A command could not do what it is for. The message is why, for people. */
-export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed';
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode: number, options?: ErrorOptions) {
-    super(message, options);
-    this.exitCode = exitCode;
-  }
 }
 
 /**
@@ -128,7 +118,7 @@ export function printFault(action: string, error: unknown): number {
     process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
     return 78;
   }
-  if (error instanceof CommandFailed) return printCannot(action, error.message, error.exitCode);
+  if (error instanceof Cannot) return printCannot(action, error.message, error.exitCode);
   if (error instanceof NotUsable) return printCannot(action, error.message, 78);
   if (error instanceof StoreNotOpened) return printCannot(action, error.message, NOT_OPENED[error.reason]);
   if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown)

@@ -4,10 +4,11 @@ import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ADAPTERS } from '../adapters.ts';
+import { Cannot } from '../cannot.ts';
 import { messageOf, nameComplete, partialOf } from '../files.ts';
 import type { ExportSource } from '../store/transfer/contents.ts';
 import { exportParts } from '../store/transfer/lines.ts';
-import { CommandFailed, printCannot } from './command.ts';
+import { printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { print } from './print.ts';
@@ -120,6 +121,6 @@ function makeNew(file: string): number {
 }
 
 /** EX_IOERR of sysexits.h. */
-function notWritten(error: unknown): CommandFailed {
-  return new CommandFailed(messageOf(error), 74, { cause: error });
+function notWritten(error: unknown): Cannot {
+  return new Cannot(74, messageOf(error), { cause: error });
 }

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { ADAPTERS, nameOf } from '../adapters.ts';
+import { Cannot } from '../cannot.ts';
 import { messageOf } from '../files.ts';
 import type { DatabaseSettings } from '../store/database.ts';
 import type { Contents, ImportTarget } from '../store/transfer/contents.ts';
 import { BackupRefused, readExport } from '../store/transfer/read.ts';
-import { type Command, CommandFailed, printCannot } from './command.ts';
+import { type Command, printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { print } from './print.ts';
@@ -90,7 +91,7 @@ export async function readBackup<T>(file: string, read: () => Promise<T>): Promi
   } catch (error) {
     if (!(error instanceof BackupRefused)) throw error;
     const name = file === '-' ? 'standard input' : `"${file}"`;
-    throw new CommandFailed(`${name}: ${error.message}`, REFUSED[error.reason], { cause: error });
+    throw new Cannot(REFUSED[error.reason], `${name}: ${error.message}`, { cause: error });
   }
 }
 

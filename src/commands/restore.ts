@@ -1,8 +1,9 @@
 import { nameOf } from '../adapters.ts';
+import { Cannot } from '../cannot.ts';
 import { shellWord } from '../quote.ts';
 import type { DatabaseSettings } from '../store/database.ts';
 import { kindOf, Restore, type Restored } from '../store/sqlite/restore.ts';
-import { CommandFailed, printCannot, readNumber, WrongUsage } from './command.ts';
+import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { importFile, readBackup } from './import.ts';
@@ -75,7 +76,7 @@ async function restorePostgres(
 ): Promise<Restored> {
   if ((await readBackup(file, () => kindOf(file))) === 'database') {
     const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
-    throw new CommandFailed(`"${file}": it is a SQLite database: ${call}`, 65);
+    throw new Cannot(65, `"${file}": it is a SQLite database: ${call}`);
   }
   const contents = await importFile('restore', database, file, highestOf);
   return { counts: contents, highestId: contents.highestId };

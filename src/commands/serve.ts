@@ -6,9 +6,9 @@ import type { Output } from '../observe/standard-output.ts';
 import { within } from '../promises.ts';
 import { shellWord } from '../quote.ts';
 import { unknownVariables } from '../read-settings.ts';
-import { openService, type Service, ServiceNotOpened } from '../service.ts';
+import { openService, type Service } from '../service.ts';
 import { SETTINGS, VARIABLES } from '../settings.ts';
-import { defineCommand, printCannot, printFault, printUnknownVariables } from './command.ts';
+import { defineCommand, printFault, printUnknownVariables } from './command.ts';
 import { crashed, signalled, waitForNothing } from './ending.ts';
 import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
 
@@ -91,7 +91,6 @@ export const serve = defineCommand(LINE, async (flags, env) => {
 
 /** Also for a start that a signal has ended already: nobody else says why it failed. */
 function printNotStarted(error: unknown): number {
-  if (error instanceof ServiceNotOpened) return printCannot(LINE.action, error.message, error.exitCode);
   return printFault(LINE.action, error);
 }
 

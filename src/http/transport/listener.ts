@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { Cannot } from '../../cannot.ts';
 import type { Tell } from '../../events.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { within } from '../../promises.ts';
@@ -143,6 +144,33 @@ export function openListener(options: ListenerOptions = {}) {
     await emptied;
     endEpisode('the listener has closed');
   }
+}
+
+/**
+ * Makes a listener listen. The result is its URL.
+ *
+ * @param setting what decides the port, for people.
+ * @throws {Cannot} 69 when another program has the port, or the host has no address; 78 when the process has no right.
+ */
+export async function listenAt(
+  listener: Listener,
+  receive: Receive,
+  { host, port }: Address,
+  setting: string,
+): Promise<string> {
+  const server = await listener.listen(receive, { host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const taken = `another program has that port: choose another one with ${setting}`;
+    const noRight =
+      `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or give it ` +
+      'the right (of systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)';
+    const reason = cause.code === 'EADDRINUSE' ? taken : cause.code === 'EACCES' ? noRight : cause.message;
+    const exitCode = cause.code === 'EACCES' ? 78 : 69;
+    throw new Cannot(exitCode, `cannot listen on ${host} port ${port}: ${reason}`, { cause });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('Cannot name the URL: the server has no port');
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
 /** Closes the listener before it returns. */
