@@ -1,8 +1,6 @@
-import type { Event, Tell } from '../events.ts';
+import type { Event, Mark, Tell } from '../events.ts';
 import type { Call } from '../http/message/routes.ts';
 import type { Environment } from '../settings.ts';
-import type { Metrics } from './metrics.ts';
-import type { Traces } from './traces.ts';
 
 /** A request whose answer is out, or whose client has left. Times are those of `performance.now()`. */
 export interface Ended {
@@ -11,6 +9,22 @@ export interface Ended {
   readonly until: number;
   /** Undefined when the client left before the end of the answer. */
   readonly status: number | undefined;
+}
+
+/** Takes the steps of a request, and its end. */
+interface Recorder {
+  readonly mark: Mark;
+  ended(ended: Ended): void;
+}
+
+/** Takes those of all requests. */
+interface RequestMetrics extends Recorder {
+  begun(method: string): void;
+}
+
+/** Takes those of the requests that are sampled. */
+interface RequestTraces {
+  begin(call: Call, from: number): Recorder | undefined;
 }
 
 /**
@@ -22,8 +36,8 @@ export interface Ended {
 export function openRecords(
   environment: Environment,
   tell: Tell | undefined,
-  metrics?: Pick<Metrics, 'begun' | 'mark' | 'ended'>,
-  traces?: Pick<Traces, 'begin'>,
+  metrics?: RequestMetrics,
+  traces?: RequestTraces,
 ): ((call: Call) => void) | undefined {
   if (tell === undefined && metrics === undefined && traces === undefined) return undefined;
   return (call) => {
