@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { readToken } from './auth/token/read-token.ts';
-import { readJsonObject } from './http/message/body.ts';
+import { readJsonObject } from './http/message/json-body.ts';
 import { parseJson } from './parse-json.ts';
 
 function parsed(text: string): unknown {

@@ -3,8 +3,9 @@ import type { Admit } from './auth/admit.ts';
 import type { Tell } from './events.ts';
 import { type Answer, toProblem, write } from './http/message/answer.ts';
 import type { BodyEnd } from './http/message/body.ts';
+import { Call } from './http/message/call.ts';
 import type { Cors } from './http/message/cors.ts';
-import { Call, matchRoutes, type Route } from './http/message/routes.ts';
+import { type Found, matchRoutes, type Route } from './http/message/routes.ts';
 import type { Listener } from './http/transport/listener.ts';
 import { type Receive, refuse } from './http/transport/server.ts';
 import { traceIdOf } from './problem/problem.ts';
@@ -41,9 +42,10 @@ export function openPipeline(parts: PipelineParts): Receive {
   return (request, response, connection) => {
     const { method = '', url = '' } = request;
     try {
-      const call = new Call(request, response, connection, match(method, url));
+      const found = match(method, url);
+      const call = new Call(request, response, connection, found);
       record?.(call);
-      const answer = attempt(call);
+      const answer = attempt(call, found);
       if (call.body === undefined && !(answer instanceof Promise)) send(call, answer, 'complete');
       else sendLater(call, answer).catch((err: unknown) => abandon(request, err));
     } catch (err) {
@@ -51,9 +53,9 @@ export function openPipeline(parts: PipelineParts): Receive {
     }
   };
 
-  function attempt(call: Call): Answer | Promise<Answer> {
+  function attempt(call: Call, found: Found | undefined): Answer | Promise<Answer> {
     try {
-      const answer = check(call);
+      const answer = check(call, found);
       return answer instanceof Promise ? answer.catch((error: unknown) => failed(error, call)) : answer;
     } catch (error) {
       return failed(error, call);
@@ -61,11 +63,11 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /** The order of checks of the contract, 2 to 5, written once. What throws or rejects on the way is not caught here. */
-  function check(call: Call): Answer | Promise<Answer> {
+  function check(call: Call, found: Found | undefined): Answer | Promise<Answer> {
     const permitted = cors?.preflight(call);
     if (permitted !== undefined) return permitted;
-    if (call.found === undefined) return { status: 404 };
-    const { route, allow } = call.found;
+    if (found === undefined) return { status: 404 };
+    const { route, allow } = found;
     if (route === undefined) return { status: 405, headers: { allow } };
     return andThen(admit?.(call, route.access), (refusal) => {
       if (refusal !== undefined) return refusal;

@@ -1,7 +1,7 @@
 import type { Access, Identity } from '../caller.ts';
 import { actor, type Tell } from '../events.ts';
 import type { Answer } from '../http/message/answer.ts';
-import type { Call } from '../http/message/routes.ts';
+import type { Call } from '../http/message/call.ts';
 import { andThen } from '../promises.ts';
 import { RecentCache } from '../recent-cache.ts';
 import { readIdentity } from './identity.ts';

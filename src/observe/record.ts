@@ -1,5 +1,5 @@
 import type { Event, Mark, Tell } from '../events.ts';
-import type { Call } from '../http/message/routes.ts';
+import type { Call } from '../http/message/call.ts';
 import type { Environment } from '../settings.ts';
 
 /** A request whose answer is out, or whose client has left. Times are those of `performance.now()`. */

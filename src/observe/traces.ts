@@ -31,7 +31,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Step, Tell } from '../events.ts';
-import type { Call } from '../http/message/routes.ts';
+import type { Call } from '../http/message/call.ts';
 import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/problem.ts';
 import { within } from '../promises.ts';
 import { countLostSpans } from './lost-spans.ts';

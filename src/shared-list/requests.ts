@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../http/message/answer.ts';
-import type { Parsed } from '../http/message/body.ts';
-import type { Call } from '../http/message/routes.ts';
+import type { Call } from '../http/message/call.ts';
+import type { Parsed } from '../http/message/json-body.ts';
 import {
   CREATED,
   type CreateKey,

@@ -7,8 +7,9 @@ import {
   JSON_UTF_8,
   json,
 } from '../http/message/answer.ts';
-import { withBody } from '../http/message/body.ts';
-import type { Call, Route } from '../http/message/routes.ts';
+import type { Call } from '../http/message/call.ts';
+import { withBody } from '../http/message/json-body.ts';
+import type { Route } from '../http/message/routes.ts';
 import type { Body } from '../pieces.ts';
 import { andThen } from '../promises.ts';
 import type { ListRepresentation } from '../store/list/version.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { header, json } from '../../conformance/src/http.ts';
 import { send } from '../../conformance/src/target.ts';
 import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
-import { UNSUPPORTED } from '../../src/http/message/body.ts';
+import { UNSUPPORTED } from '../../src/http/message/json-body.ts';
 import type { Route } from '../../src/http/message/routes.ts';
 import { problemBody } from '../../src/problem/problem.ts';
 import * as answers from '../../src/shared-list/answers.ts';

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { Authentication } from '../../src/auth/admit.ts';
 import type { Answer } from '../../src/http/message/answer.ts';
-import { withBody } from '../../src/http/message/body.ts';
+import { withBody } from '../../src/http/message/json-body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
 import { listen } from '../folder.ts';

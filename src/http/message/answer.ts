@@ -1,7 +1,7 @@
 import { type Body, lengthOf, piecesOf } from '../../pieces.ts';
 import { admitsProblem } from '../../problem/media-type.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
-import type { Call } from './routes.ts';
+import type { Call } from './call.ts';
 
 /** What a request gets. A `Problem` is an answer already: `toProblem` gives it a body. */
 export interface Answer extends Problem {

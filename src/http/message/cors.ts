@@ -3,7 +3,7 @@ import type { Tell } from '../../events.ts';
 import { quoteReceived } from '../../quote.ts';
 import type { Settings } from '../../read-settings.ts';
 import type { Answer, Headers } from './answer.ts';
-import type { Call } from './routes.ts';
+import type { Call } from './call.ts';
 
 /** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';
