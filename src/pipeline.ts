@@ -8,7 +8,7 @@ import type { Cors } from './http/message/cors.ts';
 import { type Found, matchRoutes, type Route } from './http/message/routes.ts';
 import type { Listener } from './http/transport/listener.ts';
 import { type Receive, refuse } from './http/transport/server.ts';
-import { traceIdOf } from './problem/problem.ts';
+import { traceIdOf } from './problem/trace-id.ts';
 import { andThen } from './promises.ts';
 
 /** What differs between listeners. */

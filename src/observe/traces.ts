@@ -32,7 +32,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Step, Tell } from '../events.ts';
 import type { Call } from '../http/message/call.ts';
-import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/problem.ts';
+import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../problem/trace-id.ts';
 import { within } from '../promises.ts';
 import { countLostSpans } from './lost-spans.ts';
 import { type Ended, errorType, knownMethod } from './record.ts';

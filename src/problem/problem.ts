@@ -1,5 +1,3 @@
-import { randomFillSync } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { STATUS_CODES } from '../node-http.ts';
 
 /** What an endpoint says of an error. Members left out are filled from the status (RFC 9457 §3.1). */
@@ -48,70 +46,4 @@ export function reasonPhrase(status: number): string | undefined {
 /** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (P4). */
 function titleOf(status: number): string | undefined {
   return status === 500 ? 'An error occurred while processing your request.' : reasonPhrase(status);
-}
-
-/** version "-" trace-id "-" parent-id "-" trace-flags, W3C Trace Context §3.2. Later versions may go on after a "-". */
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-
-const ZERO_TRACE = '0'.repeat(32);
-const ZERO_SPAN = '0'.repeat(16);
-
-const pool = Buffer.alloc(4096);
-let used = pool.length;
-
-/** Random lower-case hex digits of `bytes` bytes, never all zero (W3C Trace Context §3.2.2.3). */
-function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const hex = pool.toString('hex', used, used + bytes);
-  used += bytes;
-  return /[^0]/.test(hex) ? hex : randomHex(bytes);
-}
-
-/** The part of a caller's trace that it told. */
-export interface Parent {
-  readonly traceId: string;
-  readonly parentId: string;
-  readonly sampled: boolean;
-}
-
-/** What a `traceparent` says, or undefined when it is not valid (W3C Trace Context §3.2). */
-export function parseTraceparent(traceparent: string | string[] | undefined): Parent | undefined {
-  if (typeof traceparent !== 'string') return undefined;
-  const match = TRACEPARENT.exec(traceparent);
-  const [, version = 'ff', traceId = ZERO_TRACE, parentId = ZERO_SPAN, flags = '00', rest] = match ?? [];
-  const valid =
-    version !== 'ff' &&
-    traceId !== ZERO_TRACE &&
-    parentId !== ZERO_SPAN &&
-    (version !== '00' || rest === undefined);
-  return valid ? { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 } : undefined;
-}
-
-/**
- * A new `traceId` (contract P5): in the caller's trace when there is one, with only the sampled flag kept, else in a new
- * one; the span is always new, so that no two requests share a `traceId`.
- */
-export function newTraceId(parent: Parent | undefined): string {
-  if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
-  return `00-${parent.traceId}-${randomHex(8)}-0${parent.sampled ? 1 : 0}`;
-}
-
-const TRACE_ID = Symbol('traceId');
-type Traced = IncomingMessage & { [TRACE_ID]?: string };
-
-/**
- * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made when somebody asks: most never
- * do.
- */
-export function traceIdOf(request: Traced): string {
-  request[TRACE_ID] ??= newTraceId(parseTraceparent(request.headers.traceparent));
-  return request[TRACE_ID];
-}
-
-/** Before anybody has asked for it. */
-export function setTraceId(request: Traced, traceId: string): void {
-  request[TRACE_ID] = traceId;
 }

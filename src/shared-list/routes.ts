@@ -58,42 +58,32 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
       method: 'GET',
       path: '/me',
       access: 'authenticated',
-      handle({ identity: { name }, headers }) {
-        // It has no tag: there is nothing that a precondition could be about.
-        return readPreconditions(headers) === undefined
-          ? answers.PRECONDITION_MALFORMED
-          : json({ name }, PRIVATE);
-      },
+      // It has no tag: there is nothing that a precondition could be about.
+      handle: conditional(({ identity: { name } }) => json({ name }, PRIVATE)),
     },
     {
       method: 'GET',
       path: '/todos',
       access: 'authenticated',
-      handle(call) {
-        const preconditions = readPreconditions(call.headers);
-        if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
+      handle: conditional((call, preconditions) => {
         const coding = admitsGzip(call.headers['accept-encoding']) ? 'gzip' : 'identity';
         const list = call.step('list', () => store.list(coding, preconditions));
         return andThen(list, (current) => answerList(preconditions, current));
-      },
+      }),
     },
     {
       method: 'GET',
       path: '/todos/:id',
       access: 'authenticated',
-      handle(call) {
-        const preconditions = readPreconditions(call.headers);
-        if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
+      handle: conditional((call, preconditions) => {
         const found = call.step('find', () => store.find(call.id));
         return andThen(found, (todo) => answerTodo(preconditions, todo));
-      },
+      }),
     },
     withBody(
       { method: 'POST', path: '/todos', access: 'CanWriteTodos' },
       parseCreateTodo,
-      async (call, todo) => {
-        const preconditions = readPreconditions(call.headers);
-        if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
+      conditional(async (call, preconditions, todo) => {
         const key = readCreateKey(call, todo);
         if (key !== undefined && 'status' in key) return key;
         if (preconditions.ifMatch !== undefined || preconditions.ifNoneMatch !== undefined)
@@ -103,38 +93,49 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
           : addOnce(key, (once) => addAudited(call, todo, once)));
         if (typeof created === 'string') return UNCHANGED[created];
         return answerCreated('repeated' in created ? created.repeated : created);
-      },
+      }),
     ),
     withBody(
       { method: 'PUT', path: '/todos/:id', access: 'CanWriteTodos' },
       parseReplaceTodo,
-      async (call, replacement) => {
-        const { headers, id, mark } = call;
-        const preconditions = readPreconditions(headers);
-        if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
+      conditional(async (call, preconditions, replacement) => {
+        const { id, mark } = call;
         const outcome = await call.step('replace', () => store.replace(id, replacement, preconditions, mark));
         if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'replaced') return UNCHANGED[outcome];
         audit('todo-replaced', call, id);
         return { status: 204 };
-      },
+      }),
     ),
     {
       method: 'DELETE',
       path: '/todos/:id',
       access: 'CanWriteTodos',
-      async handle(call) {
-        const { headers, id, mark } = call;
-        const preconditions = readPreconditions(headers);
-        if (preconditions === undefined) return answers.PRECONDITION_MALFORMED;
+      handle: conditional(async (call, preconditions) => {
+        const { id, mark } = call;
         const outcome = await call.step('remove', () => store.remove(id, preconditions, mark));
         if (outcome === 'precondition-failed') return preconditionFailed(preconditions);
         if (outcome !== 'removed') return UNCHANGED[outcome];
         audit('todo-deleted', call, id);
         return { status: 204 };
-      },
+      }),
     },
   ];
+}
+
+/**
+ * A handler that gets the preconditions of its request. Malformed ones are a 400, on every route (contract, Order of
+ * checks 4).
+ */
+function conditional<Parsed extends readonly unknown[]>(
+  handle: (call: Call, preconditions: Preconditions, ...parsed: Parsed) => Answer | Promise<Answer>,
+): (call: Call, ...parsed: Parsed) => Answer | Promise<Answer> {
+  return (call, ...parsed) => {
+    const preconditions = readPreconditions(call.headers);
+    return preconditions === undefined
+      ? answers.PRECONDITION_MALFORMED
+      : handle(call, preconditions, ...parsed);
+  };
 }
 
 /** The answer to a write that changed nothing, by its outcome. */

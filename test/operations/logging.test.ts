@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { EVENTS } from '../../src/events.ts';
-import { newTraceId } from '../../src/problem/problem.ts';
+import { newTraceId } from '../../src/problem/trace-id.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');

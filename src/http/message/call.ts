@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Identity } from '../../caller.ts';
 import type { Mark, Step } from '../../events.ts';
-import { traceIdOf } from '../../problem/problem.ts';
+import { traceIdOf } from '../../problem/trace-id.ts';
 import type { HttpConnection } from '../transport/connection.ts';
 import { announcesBody } from '../transport/framing.ts';
 import { IncomingBody } from './body.ts';

@@ -2,14 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../node-http.ts';
-import {
-  newTraceId,
-  PROBLEM_JSON,
-  type Problem,
-  problemBody,
-  reasonPhrase,
-  traceIdOf,
-} from '../../problem/problem.ts';
+import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
+import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
 import { SETTINGS } from '../../settings.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
