@@ -33,8 +33,8 @@ Development makes its own key.
 
 Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 65 the SQLite file is empty,
 damaged or not of this service, 69 database, port or the packages for traces cannot be used, 75 another process serves
-the same file, 78 faults in the configuration, no right to the port, or a list in another schema, 129, 130 or 143 ended
-at once by a second signal.
+the same file, 78 faults in the configuration, no right to the port, or a list in another schema, 129, 130 or 143
+ended at once by a second signal.
 
 Examples:
   todo-service serve --environment development
