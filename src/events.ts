@@ -1,5 +1,4 @@
 import type { Level } from 'pino';
-import type { Identity } from './caller.ts';
 
 /** A kind of event: its level in the log, and its message for people, with `{field}` where a field stands. */
 interface Kind<Fields> {
@@ -133,17 +132,3 @@ export type Step = { readonly from: number; readonly until: number; readonly err
 
 /** Notes a step as soon as it has ended, which may be after its client has left. Nothing is decided by it. */
 export type Mark = (step: Step) => void;
-
-/** Code points of a subject or a name that a line shows. */
-const MAX_SHOWN = 200;
-
-/** Who did it, for an event that begins with `todo-`. */
-export function actor({ caller, name }: Identity) {
-  return { subject: caller && cut(caller[1]), name: name && cut(name) };
-}
-
-/** A code point has two units at most. */
-function cut(text: string): string {
-  if (text.length <= MAX_SHOWN) return text;
-  return [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');
-}

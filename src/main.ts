@@ -1,7 +1,13 @@
-import { readCommit, readVersion } from './assets.ts';
+// From a word to an answer:
+//   main.ts finds the command; commands/serve.ts reads the configuration and waits for a signal.
+//   server/service.ts opens store, keys and listeners.
+//   http/transport/ takes a request; http/pipeline.ts finds its route and asks auth/admit.ts who calls.
+//   todos/endpoints.ts asks the store; http/answer.ts sends what comes of it.
+
 import type { Command } from './commands/command.ts';
 import { print } from './commands/print.ts';
-import { meant, nearestTo } from './nearest.ts';
+import { readCommit, readVersion } from './lib/assets.ts';
+import { meant, nearestTo } from './lib/nearest.ts';
 
 /** What a command is for, in the list of all; and its code, which is imported only when it is called. */
 type Entry = readonly [name: string, about: string, load: () => Promise<Command>];

@@ -1,6 +1,6 @@
 /** Writes what pages say that the code knows. A test fails when they are no longer the same. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings.ts';
+import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings/table.ts';
 import { picture } from './imports.ts';
 
 const ROOT = new URL('../', import.meta.url);

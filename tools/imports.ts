@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** As `src/pipeline.ts`. */
+  /** As `src/http/pipeline.ts`. */
   readonly file: string;
   /** Whether it leaves nothing in the program: `import type`. */
   readonly isType: boolean;
@@ -17,7 +17,7 @@ export interface Import {
 /** A file directly in `src`, or a folder there; the adapters of the two databases are modules of their own. */
 export function moduleOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
-  return first === 'store' && (second === 'sqlite' || second === 'postgres') ? second : first;
+  return first === 'storage' && (second === 'sqlite' || second === 'postgres') ? second : first;
 }
 
 /** Every import that crosses from one module of `src` to another. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { freeDescriptors } from '../../src/descriptors.ts';
+import { freeDescriptors } from '../../src/server/descriptors.ts';
 import { temporaryFolder } from '../../test/folder.ts';
 import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
 import { steadily } from '../../test/steadily.ts';

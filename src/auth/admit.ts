@@ -1,20 +1,15 @@
-import type { Access, Identity } from '../caller.ts';
-import { actor, type Tell } from '../events.ts';
-import type { Answer } from '../http/message/answer.ts';
-import type { Call } from '../http/message/call.ts';
-import { andThen } from '../promises.ts';
-import { RecentCache } from '../recent-cache.ts';
+import type { Tell } from '../events.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Identity } from '../http/caller.ts';
+import { actor } from '../http/caller.ts';
+import type { Admit } from '../http/pipeline.ts';
+import { andThen } from '../lib/promises.ts';
+import { RecentCache } from '../lib/recent-cache.ts';
 import { readIdentity } from './identity.ts';
 import { type KeySet, shownKeyId } from './keys/keys.ts';
 import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
 import { readToken } from './token/read-token.ts';
 import { CHALLENGE, INSUFFICIENT_SCOPE, invalidToken, type Refusal } from './token/refusal.ts';
-
-/**
- * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403 (contract, Order of
- * checks 3). Undefined when the request may go on.
- */
-export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
 /** The way in for callers with bearer tokens. */
 export function admitWith(authenticate: Authenticate, tell: Tell): Admit {

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../files.ts';
-import { parseJson } from '../parse-json.ts';
+import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../lib/files.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import type { ClaimPath } from './identity.ts';
 import type { TokenType } from './token/read-token.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { asNotUsable, NotUsable } from '../files.ts';
-import { quoteAddress, quoteJson } from '../quote.ts';
-import type { Settings } from '../read-settings.ts';
-import type { Environment, Variable } from '../settings.ts';
+import { asNotUsable, NotUsable } from '../lib/files.ts';
+import { quoteAddress, quoteJson } from '../lib/quote.ts';
+import type { Settings } from '../settings/read.ts';
+import type { Environment, Variable } from '../settings/table.ts';
 import {
   DEVELOPMENT_AUDIENCE,
   DEVELOPMENT_ISSUER,

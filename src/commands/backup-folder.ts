@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Cannot } from '../cannot.ts';
-import { makeFolder, messageOf } from '../files.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { makeFolder, messageOf } from '../lib/files.ts';
 import { tellOneUnfinished } from './unfinished.ts';
 
 /** Of a copy of SQLite, and of an export of PostgreSQL. Neither counts for the other. */

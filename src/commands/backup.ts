@@ -1,17 +1,17 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cannot } from '../cannot.ts';
-import { partialOf } from '../files.ts';
-import type { DatabaseSettings } from '../store/database.ts';
-import { removeDatabase } from '../store/sqlite/file.ts';
-import { BackupFailed, backupSqlite } from '../store/sqlite/operator.ts';
-import { readExport } from '../store/transfer/read.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { partialOf } from '../lib/files.ts';
+import type { DatabaseSettings } from '../storage/settings.ts';
+import { removeDatabase } from '../storage/sqlite/file.ts';
+import { BackupFailed, backupSqlite } from '../storage/sqlite/maintenance.ts';
+import { readExport } from '../storage/transfer/read.ts';
 import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
 import { printCannot, readNumber } from './command.ts';
-import { DATABASE_HELP, onDatabase } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { writeExport } from './export.ts';
+import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
 import { tellUnfinished } from './unfinished.ts';
@@ -105,7 +105,7 @@ async function copySqlite(address: string, file: string, partial: string): Promi
 }
 
 async function exportPostgres(address: string, file: string, partial: string): Promise<string> {
-  const { openExport } = await import('../store/postgres/transfer.ts');
+  const { openExport } = await import('../storage/postgres/transfer.ts');
   await using source = await openExport(address);
   await writeExport(source, file, partial, () => readExport(createReadStream(partial), async () => {}));
   return `${resolve(file)}: ${totals(source.counts, source.highestId)}`;

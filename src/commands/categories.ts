@@ -1,6 +1,6 @@
-import { type Category, categoryNameFault } from '../store/operator.ts';
+import { type Category, categoryNameFault } from '../storage/maintenance.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
-import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
+import { DATABASE_HELP, onDatabase, openMaintenance } from './on-database.ts';
 import { print } from './print.ts';
 
 const LIST_HELP = `Usage: todo-service categories list [flags]
@@ -49,7 +49,7 @@ Examples:
 export const categoriesList = onDatabase(
   { action: 'list the categories', help: LIST_HELP },
   async (database) => {
-    await using operator = await openOperator(database);
+    await using operator = await openMaintenance(database);
     const categories = await operator.listCategories();
     print(categories.map(lineOf).join(''));
     return 0;
@@ -61,7 +61,7 @@ export const categoriesAdd = onDatabase(
   async (database, { NAME: name }) => {
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
-    await using operator = await openOperator(database);
+    await using operator = await openMaintenance(database);
     const added = await operator.addCategory(name);
     if (added === 'name-taken') {
       const reason = 'there is one of this name. See "todo-service categories list".';
@@ -78,7 +78,7 @@ export const categoriesRename = onDatabase(
     const id = readNumber('ID', text);
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
-    await using operator = await openOperator(database);
+    await using operator = await openMaintenance(database);
     const renamed = await operator.renameCategory(id, name);
     if (typeof renamed === 'object') {
       print(lineOf(renamed));

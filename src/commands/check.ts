@@ -1,6 +1,6 @@
-import { nameOf } from '../adapters.ts';
-import type { Inspection } from '../store/operator.ts';
-import { DATABASE_HELP, onDatabase, openOperator } from './database.ts';
+import { nameOf } from '../server/engines.ts';
+import type { Inspection } from '../storage/maintenance.ts';
+import { DATABASE_HELP, onDatabase, openMaintenance } from './on-database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service check [flags]
@@ -19,7 +19,7 @@ Examples:
 `;
 
 export const check = onDatabase({ action: 'check the database', help: HELP }, async (database) => {
-  await using operator = await openOperator(database);
+  await using operator = await openMaintenance(database);
   const inspection = await operator.inspect();
   print(describe(await nameOf(database), inspection));
   return inspection.faults.length === 0 ? 0 : 1;

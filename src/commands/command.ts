@@ -1,10 +1,10 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { Cannot } from '../cannot.ts';
-import { messageOf, NotUsable } from '../files.ts';
-import { meant, nearestTo } from '../nearest.ts';
-import { ConfigFaults, unknownVariables } from '../read-settings.ts';
-import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../store/store.ts';
-import { isId, MAX_ID } from '../store/todo.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { messageOf, NotUsable } from '../lib/files.ts';
+import { meant, nearestTo } from '../lib/nearest.ts';
+import { ConfigFaults, unknownVariables } from '../settings/read.ts';
+import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../todos/store.ts';
+import { isId, MAX_ID } from '../todos/todo.ts';
 import { print } from './print.ts';
 
 /** @param name The words of the command. @param argv What follows them. @returns the exit code. */

@@ -1,8 +1,8 @@
-import { nameOf } from '../adapters.ts';
-import { type Config, readConfig } from '../config.ts';
-import { quoteReceived } from '../quote.ts';
-import { type GivenFlags, givenAs } from '../read-settings.ts';
-import { defaultOf, settingOf, VARIABLES, type Variable } from '../settings.ts';
+import { quoteReceived } from '../lib/quote.ts';
+import { type Config, readConfig } from '../server/config.ts';
+import { nameOf } from '../server/engines.ts';
+import { type GivenFlags, givenAs } from '../settings/read.ts';
+import { defaultOf, settingOf, VARIABLES, type Variable } from '../settings/table.ts';
 import { defineCommand, printUnknownVariables } from './command.ts';
 import { plain, SERVE_FLAGS, serveFlagsHelp } from './flags.ts';
 import { print } from './print.ts';

@@ -1,4 +1,4 @@
-import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../settings.ts';
+import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../settings/table.ts';
 
 /** The flags that stand for variables, as `parseArgs` takes them. */
 export function flagsFor(...variables: readonly Variable[]): Record<string, { readonly type: 'string' }> {

@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readAdminConfig } from '../config.ts';
-import { errorCode } from '../files.ts';
 import type { Address } from '../http/transport/listener.ts';
-import { get } from '../node-http.ts';
+import { errorCode } from '../lib/files.ts';
+import { get } from '../lib/node-http.ts';
+import { readAdminConfig } from '../server/config.ts';
 import { defineCommand } from './command.ts';
 
 const HELP = `Usage: todo-service healthcheck [flags]

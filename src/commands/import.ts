@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { ADAPTERS, nameOf } from '../adapters.ts';
-import { Cannot } from '../cannot.ts';
-import { messageOf } from '../files.ts';
-import type { DatabaseSettings } from '../store/database.ts';
-import type { Contents, ImportTarget } from '../store/transfer/contents.ts';
-import { BackupRefused, readExport } from '../store/transfer/read.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { messageOf } from '../lib/files.ts';
+import { ADAPTERS, nameOf } from '../server/engines.ts';
+import type { DatabaseSettings } from '../storage/settings.ts';
+import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';
+import { BackupRefused, readExport } from '../storage/transfer/read.ts';
 import { type Command, printCannot } from './command.ts';
-import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
 

@@ -1,7 +1,7 @@
-import { ADAPTERS, nameOf } from '../adapters.ts';
-import { readDatabaseConfig } from '../config.ts';
+import { readDatabaseConfig } from '../server/config.ts';
+import { ADAPTERS, nameOf } from '../server/engines.ts';
 import { defineCommand, WrongUsage } from './command.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, tellLogMoved } from './database.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]

@@ -1,5 +1,5 @@
 import { isDocumented, readDocument } from '../openapi/documents.ts';
-import { SETTINGS } from '../settings.ts';
+import { SETTINGS } from '../settings/table.ts';
 import { defineCommand, WrongUsage } from './command.ts';
 import { print } from './print.ts';
 

@@ -1,5 +1,5 @@
-import type { BackupProgress } from '../store/sqlite/operator.ts';
-import type { Counts } from '../store/transfer/contents.ts';
+import type { BackupProgress } from '../storage/sqlite/maintenance.ts';
+import type { Counts } from '../storage/transfer/contents.ts';
 
 /** Between two lines, and before the first. */
 const INTERVAL_MS = 2_000;

@@ -1,12 +1,12 @@
-import { nameOf } from '../adapters.ts';
-import { Cannot } from '../cannot.ts';
-import { shellWord } from '../quote.ts';
-import type { DatabaseSettings } from '../store/database.ts';
-import { kindOf, Restore, type Restored } from '../store/sqlite/restore.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { shellWord } from '../lib/quote.ts';
+import { nameOf } from '../server/engines.ts';
+import type { DatabaseSettings } from '../storage/settings.ts';
+import { kindOf, Restore, type Restored } from '../storage/sqlite/restore.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
-import { DATABASE_HELP, onDatabase, tellLogMoved } from './database.ts';
 import { endByItself, endBySignal } from './ending.ts';
 import { importFile, readBackup } from './import.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
 import { tellUnfinished } from './unfinished.ts';

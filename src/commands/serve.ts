@@ -1,13 +1,13 @@
-import { type Config, readConfig } from '../config.ts';
 import type { Tell } from '../events.ts';
-import { meant } from '../nearest.ts';
-import { openLog, tellBy } from '../observe/log.ts';
-import type { Output } from '../observe/standard-output.ts';
-import { within } from '../promises.ts';
-import { shellWord } from '../quote.ts';
-import { unknownVariables } from '../read-settings.ts';
-import { openService, type Service } from '../service.ts';
-import { SETTINGS, VARIABLES } from '../settings.ts';
+import { meant } from '../lib/nearest.ts';
+import { within } from '../lib/promises.ts';
+import { shellWord } from '../lib/quote.ts';
+import { type Config, readConfig } from '../server/config.ts';
+import { openService, type Service } from '../server/service.ts';
+import { unknownVariables } from '../settings/read.ts';
+import { SETTINGS, VARIABLES } from '../settings/table.ts';
+import { openLog, tellBy } from '../telemetry/log.ts';
+import type { Output } from '../telemetry/standard-output.ts';
 import { defineCommand, printFault, printUnknownVariables } from './command.ts';
 import { crashed, signalled, waitForNothing } from './ending.ts';
 import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
@@ -116,7 +116,7 @@ function announce(config: Config, service: Service, tell: Tell): void {
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
   const { environment, portFrom, profile } = config;
   const { url, adminUrl, database, keys } = service;
-  const { isScalarInstalled, PAGE_PATH } = await import('../openapi/routes.ts');
+  const { isScalarInstalled, PAGE_PATH } = await import('../server/reference-page.ts');
   const lines = [
     `todo-service, profile ${profile.name}, ${environment}`,
     `listening  ${url}`,

@@ -1,4 +1,4 @@
-import { unfinishedOf } from '../files.ts';
+import { unfinishedOf } from '../lib/files.ts';
 
 /** Seconds, and how people call so many. */
 const UNITS = [

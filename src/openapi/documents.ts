@@ -1,4 +1,4 @@
-import { readAsset } from '../assets.ts';
+import { readAsset } from '../lib/assets.ts';
 
 const FILES = {
   'shared-list': new URL('./shared-list.v1.json', import.meta.url),

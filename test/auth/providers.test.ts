@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
-import { readSettings } from '../../src/read-settings.ts';
+import { readSettings } from '../../src/settings/read.ts';
 import { listen, temporaryFolder } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { runProgram } from '../start.ts';

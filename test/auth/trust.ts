@@ -4,7 +4,7 @@ import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
 import { fromSecret, readJwk } from '../../src/auth/keys/verification-key.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
 import type { Tell } from '../../src/events.ts';
-import { tellBy } from '../../src/observe/log.ts';
+import { tellBy } from '../../src/telemetry/log.ts';
 import { AUDIENCE, ISSUER, jwks, SECRET } from './forge.ts';
 
 /** What a service is told that trusts the test issuer. */

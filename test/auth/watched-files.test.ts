@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FileSource, openWatchedKeys } from '../../src/auth/keys/files.ts';
 import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
-import { readSettings } from '../../src/read-settings.ts';
+import { readSettings } from '../../src/settings/read.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { temporaryFolder } from '../folder.ts';
 import { runProgram, startService } from '../start.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { readConfig, readDatabaseConfig } from '../../src/config.ts';
-import { ConfigFaults } from '../../src/read-settings.ts';
+import { readConfig, readDatabaseConfig } from '../../src/server/config.ts';
+import { ConfigFaults } from '../../src/settings/read.ts';
 import { runProgram } from '../start.ts';
 import { canaries } from './canaries.ts';
 

@@ -20,7 +20,7 @@ export const engines = {
     /** Of this program's schema. */
     schemaVersion: SCHEMA_VERSION.sqlite,
     /** The folder of its migrations in a checkout. */
-    migrations: 'src/store/sqlite/migrations',
+    migrations: 'src/storage/sqlite/migrations',
     /** How commands call the database: without a password. */
     nameOf: (database: string) => database,
   },
@@ -30,7 +30,7 @@ export const engines = {
     execute: (database: string, sql: string) => server.execute(database, sql),
     check: (database: string) => server.whileSyncing(() => printed(database, ['check'])),
     schemaVersion: SCHEMA_VERSION.postgres,
-    migrations: 'src/store/postgres/migrations',
+    migrations: 'src/storage/postgres/migrations',
     nameOf: (database: string) => database.replace(`postgres:${PASSWORD}@`, ''),
   },
 };

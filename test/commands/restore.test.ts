@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { Restore } from '../../src/store/sqlite/restore.ts';
-import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
+import { Restore } from '../../src/storage/sqlite/restore.ts';
+import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
 import { exportOf } from '../storage/moving.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { serve } from '../storage/served.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import { ConfigFaults } from '../../src/read-settings.ts';
-import { settingOf, VARIABLES, type Variable } from '../../src/settings.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { ConfigFaults } from '../../src/settings/read.ts';
+import { settingOf, VARIABLES, type Variable } from '../../src/settings/table.ts';
 
 const TEXTS = VARIABLES.filter((variable) => 'text' in settingOf(variable) || 'host' in settingOf(variable));
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { readConfig } from '../../src/config.ts';
 import { LIMITS } from '../../src/http/transport/server.ts';
-import { settingOf, VARIABLES } from '../../src/settings.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { settingOf, VARIABLES } from '../../src/settings/table.ts';
 import { runProgram } from '../start.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -95,7 +95,7 @@ test('docs/sizing.md has the times and connections that the transport allows', (
 
 test('CHANGELOG.md names the versions of the schema that its newest version makes', () => {
   const versions = ['sqlite', 'postgres'].map(
-    (engine) => globSync(`src/store/${engine}/migrations/[0-9]*.sql`).length,
+    (engine) => globSync(`src/storage/${engine}/migrations/[0-9]*.sql`).length,
   );
   const said = /SQLite has schema version (\d+), PostgreSQL\s+version (\d+)/.exec(read('CHANGELOG.md'));
   assert.deepEqual(said?.slice(1).map(Number), versions);

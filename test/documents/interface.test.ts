@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { parseReplaceTodo } from '../../src/shared-list/requests.ts';
+import { parseReplaceTodo } from '../../src/todos/requests.ts';
 
 const page = await readFile(new URL('../../docs/interface.md', import.meta.url), 'utf8');
 

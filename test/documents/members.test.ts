@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CREATED, MEMBERS } from '../../src/store/todo.ts';
+import { CREATED, MEMBERS } from '../../src/todos/todo.ts';
 
 const { CreateTodo, ReplaceTodo, TodoResponse } = JSON.parse(
   readFileSync('src/openapi/shared-list.v1.json', 'utf8'),

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/store/todo.ts';
+import type { Todo } from '../../src/todos/todo.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
 import { freePort, listen, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { noHaproxy, noNginx, startHaproxyOfTwo, startNginxOfTwo } from '../operations/proxies.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { temporaryFolder } from '../folder.ts';
 import { startService } from '../start.ts';
 import { newPath } from '../storage/new-files.ts';

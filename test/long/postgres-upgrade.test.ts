@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
 import { temporaryFolder } from '../folder.ts';
 import { openPatient } from '../storage/postgres-pool.ts';
@@ -64,7 +64,7 @@ test('D12 · the recipe of a switch-over by logical replication gives out no id 
   for (const statement of finish ?? []) await next.execute(to, statement.replace('4711', highest));
 
   await migratePostgres(to);
-  await using operator = await openPostgresOperator(to);
+  await using operator = await openPostgresMaintenance(to);
   assert.deepEqual((await operator.inspect()).faults, []);
   await using moved = await openPatient(to, { migrate: false });
   assert.deepEqual(await listed(moved), before);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { documentRoutes } from '../../src/openapi/routes.ts';
+import { documentRoutes } from '../../src/server/reference-page.ts';
 import { startDemo } from '../operations/demo.ts';
 
 const demo = await startDemo({ routes: documentRoutes('error-demo', () => {}) });

@@ -1,4 +1,4 @@
-import type { Problem } from '../../src/problem/problem.ts';
+import type { Problem } from '../../src/http/problem.ts';
 
 /** The parts of the service's OpenAPI document that the tests read. */
 export interface OpenApiDocument {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertProblem } from '../../conformance/src/problem.ts';
 import { makeTodo, send } from '../../conformance/src/target.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { adminRoutes, databaseAnswers } from '../../src/admin/routes.ts';
+import { adminRoutes, databaseAnswers } from '../../src/server/admin.ts';
 import { listen } from '../folder.ts';
 import { startService } from '../start.ts';
 import { startDemo, targetOf } from './demo.ts';

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { assertProblem } from '../../conformance/src/problem.ts';
 import { signer } from '../../conformance/src/sign.ts';
 import { makeTodo, write } from '../../conformance/src/target.ts';
-import type { Todo } from '../../src/store/todo.ts';
+import type { Todo } from '../../src/todos/todo.ts';
 import { temporaryFolder } from '../folder.ts';
 import { type Running, startService } from '../start.ts';
 import { startDemo } from './demo.ts';

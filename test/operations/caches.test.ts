@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { header } from '../../conformance/src/http.ts';
-import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
-import { documentRoutes } from '../../src/openapi/routes.ts';
-import { sharedListRoutes } from '../../src/shared-list/routes.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { documentRoutes } from '../../src/server/reference-page.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { sharedListRoutes } from '../../src/todos/endpoints.ts';
+import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 import { temporaryFolder } from '../folder.ts';
 import { startList } from './list.ts';
 

@@ -6,9 +6,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import { connectionsFor } from '../../src/descriptors.ts';
 import { openListener } from '../../src/http/transport/listener.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { connectionsFor } from '../../src/server/descriptors.ts';
 import { PROGRAM, untilServing } from '../start.ts';
 import { type Demo, startDemo } from './demo.ts';
 import { type List, startList } from './list.ts';
@@ -155,7 +155,7 @@ test('D16 · with no descriptor for a connection the start ends with 78 and says
 
 test('D16 · freeDescriptors says 0 where no descriptor is left to look with', async () => {
   const script = `import { openSync } from 'node:fs';
-    import { freeDescriptors } from ${JSON.stringify(import.meta.resolve('../../src/descriptors.ts'))};
+    import { freeDescriptors } from ${JSON.stringify(import.meta.resolve('../../src/server/descriptors.ts'))};
     try { for (;;) openSync('/dev/null'); } catch {}
     process.exitCode = 40 + freeDescriptors();`;
   const limited = ['-c', 'ulimit -n 40 && exec "$0" "$@"', process.execPath, '--input-type=module'];

@@ -5,14 +5,14 @@ import { pino } from 'pino';
 import type { Target } from '../../conformance/src/target.ts';
 import type { Authenticate } from '../../src/auth/admit.ts';
 import { admitWith } from '../../src/auth/admit.ts';
-import { errorDemoRoutes } from '../../src/error-demo/routes.ts';
-import type { Answer } from '../../src/http/message/answer.ts';
-import type { Route } from '../../src/http/message/routes.ts';
+import type { Answer } from '../../src/http/answer.ts';
+import { openPipeline } from '../../src/http/pipeline.ts';
+import type { Route } from '../../src/http/route.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../src/http/transport/listener.ts';
 import type { Limits } from '../../src/http/transport/server.ts';
-import { tellBy } from '../../src/observe/log.ts';
-import { openRecords } from '../../src/observe/record.ts';
-import { openPipeline } from '../../src/pipeline.ts';
+import { tellBy } from '../../src/telemetry/log.ts';
+import { openRecords } from '../../src/telemetry/record.ts';
+import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 
 type Clocks = Pick<Limits, 'headersTimeout' | 'requestTimeout'>;
 

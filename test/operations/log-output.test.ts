@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { temporaryFolder } from '../folder.ts';
 
-const LOG = new URL('../../src/observe/log.ts', import.meta.url);
+const LOG = new URL('../../src/telemetry/log.ts', import.meta.url);
 
 /** `script` of util-linux runs a program in a terminal, and shows what that says on its standard output. */
 const NO_TERMINAL =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { EVENTS } from '../../src/events.ts';
-import { newTraceId } from '../../src/problem/trace-id.ts';
+import { newTraceId } from '../../src/http/trace-id.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -58,7 +58,7 @@ test('no line is written but what is told', () => {
   );
   assert.deepEqual(
     writing.map(([path]) => path),
-    ['src/observe/log.ts'],
+    ['src/telemetry/log.ts'],
   );
 });
 

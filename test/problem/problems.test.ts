@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { header, json, type Reply } from '../../conformance/src/http.ts';
 import { assertErrorHeaders, assertProblem, assertTextLine } from '../../conformance/src/problem.ts';
 import { send, type Target } from '../../conformance/src/target.ts';
-import type { Route } from '../../src/http/message/routes.ts';
+import type { Route } from '../../src/http/route.ts';
 import { get, startDemo, targetOf } from '../operations/demo.ts';
 
 const TEAPOT = { status: 418, headers: { 'content-type': 'text/plain' }, body: 'short and stout' };

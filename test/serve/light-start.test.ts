@@ -13,8 +13,8 @@ const SERVICE = `
   import { createRequire } from 'node:module';
   import './src/commands/serve.ts';
   import { openListener } from './src/http/transport/listener.ts';
-  import { openPipeline } from './src/pipeline.ts';
-  import { sharedListRoutes } from './src/shared-list/routes.ts';
+  import { openPipeline } from './src/http/pipeline.ts';
+  import { sharedListRoutes } from './src/todos/endpoints.ts';
   const tell = () => {};
   const listener = openListener();
   const loaded = () => [...Object.keys(createRequire(import.meta.url).cache), ...process.moduleLoadList];
@@ -49,6 +49,12 @@ test('the version and the list of commands load nothing of the service', async (
     const words = ['--import', `data:text/javascript,${encodeURIComponent(listing)}`, 'src/start.js', word];
     const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
     const names = (await text(child.stderr)).split(' ');
-    assert.deepEqual(names.sort(), ['assets.ts', 'commands/print.ts', 'main.ts', 'nearest.ts', 'start.js']);
+    assert.deepEqual(names.sort(), [
+      'commands/print.ts',
+      'lib/assets.ts',
+      'lib/nearest.ts',
+      'main.ts',
+      'start.js',
+    ]);
   }
 });

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/server/config.ts';
 import { closedToOthers, freePort, listen, temporaryFolder } from '../folder.ts';
 import { endOf, preloading, type Running, runProgram, start, startService, untilServing } from '../start.ts';
 import { staysClosedAtSigusr1 } from './sigusr1.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import * as postgres from '../../src/store/postgres/transfer.ts';
-import { openSqliteOperator } from '../../src/store/sqlite/operator.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import * as sqlite from '../../src/store/sqlite/transfer.ts';
-import type { TodoStore } from '../../src/store/store.ts';
-import { createKey } from '../../src/store/todo.ts';
-import type { ExportSource, ImportTarget } from '../../src/store/transfer/contents.ts';
-import { exportParts } from '../../src/store/transfer/lines.ts';
-import { readExport } from '../../src/store/transfer/read.ts';
+import * as postgres from '../../src/storage/postgres/transfer.ts';
+import { openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import * as sqlite from '../../src/storage/sqlite/transfer.ts';
+import type { ExportSource, ImportTarget } from '../../src/storage/transfer/contents.ts';
+import { exportParts } from '../../src/storage/transfer/lines.ts';
+import { readExport } from '../../src/storage/transfer/read.ts';
+import type { TodoStore } from '../../src/todos/store.ts';
+import { createKey } from '../../src/todos/todo.ts';
 import { todo } from '../todo.ts';
 import { openPatient } from './postgres-pool.ts';
 import { randomFrom } from './random.ts';
@@ -22,7 +22,7 @@ async function fill(path: string, seed: number): Promise<readonly string[]> {
   const random = randomFrom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
   await using store = await openSqliteStore(path);
-  await using operator = openSqliteOperator(path);
+  await using operator = openSqliteMaintenance(path);
   for (let count = below(4); count > 0; count -= 1) await operator.addCategory(`Category ${count}\u{1F331}`);
   const categories = (await operator.listCategories()).length;
   const title = () =>

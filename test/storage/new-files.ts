@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
+import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { temporaryFolder } from '../folder.ts';
 
 const folder = await temporaryFolder();

@@ -3,14 +3,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
-import { addressOf } from '../../src/store/postgres/address.ts';
-import { Cluster } from '../../src/store/postgres/cluster.ts';
-import { Database } from '../../src/store/postgres/database.ts';
-import { PostgresList } from '../../src/store/postgres/list.ts';
-import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { sizeOf, TAKE_LOCK } from '../../src/store/postgres/schema.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { OutcomeUnknown } from '../../src/store/store.ts';
+import { addressOf } from '../../src/storage/postgres/address.ts';
+import { Cluster } from '../../src/storage/postgres/cluster.ts';
+import { PostgresList } from '../../src/storage/postgres/list.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { sizeOf, TAKE_LOCK } from '../../src/storage/postgres/schema.ts';
+import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
+import { openPostgresStore } from '../../src/storage/postgres/store.ts';
+import { OutcomeUnknown } from '../../src/todos/store.ts';
 import { standStill } from '../process-figures.ts';
 import { openPatient, openPool, PATIENT } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
@@ -95,7 +95,7 @@ test('a role whose idle sessions are ended keeps those of the service', async ()
 });
 
 /** Sends a statement to a session that the server has ended, because it was idle for too long, and that is not heard yet. */
-async function meetingTheEnd<T>(pool: Database, send: () => Promise<T>): Promise<T> {
+async function meetingTheEnd<T>(pool: StatementPool, send: () => Promise<T>): Promise<T> {
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   await pool.read({ text: "SET idle_session_timeout = '50ms'" });
   // Nothing is heard while this waits.
@@ -129,7 +129,9 @@ test('a read that meets the end of an idle session (57P05) is repeated, alone an
 
 test('an idle connection that ended is told of, also when somebody wants it who is faster than its end', async () => {
   const told: Event[] = [];
-  await using pool = new Database(new Cluster(addressOf(server.url)), PATIENT, (event) => told.push(event));
+  await using pool = new StatementPool(new Cluster(addressOf(server.url)), PATIENT, (event) =>
+    told.push(event),
+  );
   await meetingTheEnd(pool, async () => {
     // The last words of the server are heard between these two, and that the connection is closed after them.
     await setImmediate();
@@ -508,7 +510,7 @@ test('the size of the tables is asked for once a minute, and unknown again when 
 });
 
 test('check says that a server does not sync', async () => {
-  await using operator = await openPostgresOperator(await server.makeMigrated());
+  await using operator = await openPostgresMaintenance(await server.makeMigrated());
   const { facts, faults } = await operator.inspect();
   assert.equal(facts.fsync, 'off');
   assert.deepEqual(faults, ['"fsync" must be "on", received "off": a power cut may lose answered writes']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piecesOf } from '../../src/pieces.ts';
+import { piecesOf } from '../../src/lib/pieces.ts';
 import { describeTodoStore } from './contract.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PostgresServer } from './postgres-server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import type { TodoStore } from '../../src/store/store.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import type { TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';
 import { openPatient, patientBut } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
@@ -121,7 +121,7 @@ test('D19 · a new connection that writes is refused while a crash empties a tab
 test('D19 · a category is neither added nor renamed where a crash empties a table, and check says which', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
-  await using operator = await openPostgresOperator(url);
+  await using operator = await openPostgresMaintenance(url);
   const refused = { name: 'StoreUnavailable', message: UNLOGGED };
   await assert.rejects(operator.addCategory('Garden'), refused);
   await assert.rejects(operator.renameCategory(1, 'Garden'), refused);

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Client, QueryConfig, QueryResultRow } from 'pg';
-import { addressOf } from '../../src/store/postgres/address.ts';
-import { Cluster } from '../../src/store/postgres/cluster.ts';
-import type { Ask } from '../../src/store/postgres/connection.ts';
-import { Database } from '../../src/store/postgres/database.ts';
-import { PostgresList } from '../../src/store/postgres/list.ts';
-import { migratePostgres } from '../../src/store/postgres/operator.ts';
-import { todoJson } from '../../src/store/todo.ts';
+import { addressOf } from '../../src/storage/postgres/address.ts';
+import { Cluster } from '../../src/storage/postgres/cluster.ts';
+import type { Ask } from '../../src/storage/postgres/connection.ts';
+import { PostgresList } from '../../src/storage/postgres/list.ts';
+import { migratePostgres } from '../../src/storage/postgres/maintenance.ts';
+import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
+import { todoJson } from '../../src/todos/todo.ts';
 import { cases } from '../cases.ts';
 import { openPatient, PATIENT } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
@@ -20,7 +20,7 @@ const server = await PostgresServer.startForAll('max_prepared_transactions=1');
 
 const HOUR_MS = 3_600_000;
 
-class WatchedPool extends Database {
+class WatchedPool extends StatementPool {
   /** How often the whole list was read. */
   wholeReads = 0;
   /** Asks what changed since a transaction that is to come, as when the server was taken back to before it. */

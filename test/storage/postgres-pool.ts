@@ -1,9 +1,9 @@
-import { addressOf } from '../../src/store/postgres/address.ts';
-import { Cluster } from '../../src/store/postgres/cluster.ts';
-import type { Limits } from '../../src/store/postgres/connection-pool.ts';
-import { Database } from '../../src/store/postgres/database.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import type { TodoStore } from '../../src/store/store.ts';
+import { addressOf } from '../../src/storage/postgres/address.ts';
+import { Cluster } from '../../src/storage/postgres/cluster.ts';
+import type { Limits } from '../../src/storage/postgres/connection-pool.ts';
+import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
+import { openPostgresStore } from '../../src/storage/postgres/store.ts';
+import type { TodoStore } from '../../src/todos/store.ts';
 
 /** Longer than any test takes, in milliseconds. */
 const FOR_EVER = 600_000;
@@ -37,6 +37,6 @@ export function patientBut(limit: keyof Limits) {
 }
 
 /** A pool that is as `PATIENT` says, except where a test wants it otherwise. */
-export function openPool(url: string, { prepare, ...limits }: Wanted = {}): Database {
-  return new Database(new Cluster(addressOf(url), prepare), { ...PATIENT, ...limits }, () => {});
+export function openPool(url: string, { prepare, ...limits }: Wanted = {}): StatementPool {
+  return new StatementPool(new Cluster(addressOf(url), prepare), { ...PATIENT, ...limits }, () => {});
 }

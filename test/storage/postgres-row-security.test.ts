@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { openExport, openImport } from '../../src/store/postgres/transfer.ts';
-import { StoreBroken, type TodoStore } from '../../src/store/store.ts';
+import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
+import { StoreBroken, type TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer } from './poolers.ts';
 import { openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
@@ -172,7 +172,7 @@ describe('under a service whose list is warm', { concurrency: true }, () => {
     await assert.rejects(store.check(), refused);
     assert.deepEqual(told, [refused.message]);
     await assert.rejects(openPatient(own, { migrate: false }), { name: 'StoreNotOpened' });
-    await using operator = await openPostgresOperator(own);
+    await using operator = await openPostgresMaintenance(own);
     assert.deepEqual((await operator.inspect()).faults, [refused.message]);
   });
 });
@@ -238,8 +238,8 @@ for (const [table] of needed) {
     await assert.rejects(openExport(own), refused);
     await assert.rejects(openImport(own), refused);
     // Without the version of the schema nothing more is looked at.
-    if (table === 'todo_schema') return assert.rejects(openPostgresOperator(own), refused);
-    await using operator = await openPostgresOperator(own);
+    if (table === 'todo_schema') return assert.rejects(openPostgresMaintenance(own), refused);
+    await using operator = await openPostgresMaintenance(own);
     assert.deepEqual((await operator.inspect()).faults, [says]);
     if (table !== 'categories') return;
     await assert.rejects(operator.listCategories(), {
@@ -256,7 +256,7 @@ test('D11 · a category of a table that hides rows is neither added nor renamed,
     `GRANT INSERT, UPDATE ON categories TO ${role}; CREATE POLICY whole ON categories USING (true)`,
   );
   await server.execute(url, hide('categories'));
-  await using operator = await openPostgresOperator(own);
+  await using operator = await openPostgresMaintenance(own);
   const refused = {
     name: 'StoreUnavailable',
     message: new RegExp(`: ${literally(faultOf(role, 'categories'))}$`),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import type { TodoStore } from '../../src/store/store.ts';
+import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import type { TodoStore } from '../../src/todos/store.ts';
 import { openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -473,13 +473,13 @@ test('D12 · who may not look at the sequences is told what to grant', async () 
     `its role lacks rights: GRANT SELECT ON SEQUENCE todos_id_seq TO ${role}; GRANT SELECT ON SEQUENCE categories_id_seq TO ${role}$`,
   );
   await assert.rejects(openPatient(own), { message });
-  await using operator = await openPostgresOperator(own);
+  await using operator = await openPostgresMaintenance(own);
   await assert.rejects(operator.inspect(), { name: 'StoreUnavailable', message });
 });
 
 test('D12 · a category whose id is taken is not added, and the operator is told what helps', async () => {
   const url = await filled("INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (3, 'Garden')");
-  await using operator = await openPostgresOperator(url);
+  await using operator = await openPostgresMaintenance(url);
   await assert.rejects(operator.addCategory('Kitchen'), {
     message: /"categories_pkey": run "todo-service migrate"$/,
   });

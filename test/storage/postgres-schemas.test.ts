@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
-import { openExport, openImport } from '../../src/store/postgres/transfer.ts';
+import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
 import { openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -211,7 +211,7 @@ for (const [what, sql, path, schemas, remedy] of [
       () => openPatient(lost),
       () => openPatient(lost, { migrate: false }),
       () => migratePostgres(lost),
-      () => openPostgresOperator(lost),
+      () => openPostgresMaintenance(lost),
       () => openExport(lost),
       () => openImport(lost),
     ])
@@ -260,7 +260,7 @@ test('D20 · first starts together beside another list are no list elsewhere to 
 test('D20 · a list of an older version in the second schema of the path is upgraded there', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   const first = await readFile(
-    new URL('../../src/store/postgres/migrations/0001-todos.sql', import.meta.url),
+    new URL('../../src/storage/postgres/migrations/0001-todos.sql', import.meta.url),
     'utf8',
   );
   await server.execute(
@@ -282,7 +282,7 @@ test('check names the twin rows that a restore of the data alone leaves, and its
     url,
     "INSERT INTO todo_schema VALUES (4, 4), (3, 3); INSERT INTO todo_purged VALUES ('0'), ('0')",
   );
-  await using operator = await openPostgresOperator(url);
+  await using operator = await openPostgresMaintenance(url);
   const { facts, faults } = await operator.inspect();
   assert.equal(facts['schema version'], 4);
   assert.deepEqual(

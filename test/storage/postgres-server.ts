@@ -21,8 +21,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
-import { errorCode } from '../../src/files.ts';
-import { migratePostgres, openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import { errorCode } from '../../src/lib/files.ts';
+import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { freePort } from '../folder.ts';
 
@@ -266,7 +266,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** What `check` finds wrong with a database, one line each. */
   async faults(url: string): Promise<readonly string[]> {
-    await using operator = await openPostgresOperator(url);
+    await using operator = await openPostgresMaintenance(url);
     return (await operator.inspect()).faults;
   }
 

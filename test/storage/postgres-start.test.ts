@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Operator } from '../../src/store/operator.ts';
-import { openPostgresOperator } from '../../src/store/postgres/operator.ts';
+import type { Maintenance } from '../../src/storage/maintenance.ts';
+import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
@@ -129,17 +129,17 @@ const SLOW_WRITES = `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
   CREATE TRIGGER wait BEFORE INSERT OR UPDATE ON categories FOR EACH ROW EXECUTE FUNCTION wait()`;
 
 for (const [what, use] of [
-  ['add the same name', (operator: Operator) => operator.addCategory('Garden')],
+  ['add the same name', (operator: Maintenance) => operator.addCategory('Garden')],
   [
     'give two categories the same name',
-    (operator: Operator, id: number) => operator.renameCategory(id, 'Garden'),
+    (operator: Maintenance, id: number) => operator.renameCategory(id, 'Garden'),
   ],
 ] as const) {
   test(`of two operators who ${what} at the same moment, one succeeds`, async () => {
     const url = await server.makeMigrated();
     await server.execute(url, SLOW_WRITES);
-    await using one = await openPostgresOperator(url);
-    await using other = await openPostgresOperator(url);
+    await using one = await openPostgresMaintenance(url);
+    await using other = await openPostgresMaintenance(url);
     const outcomes = await Promise.all([use(one, 1), use(other, 2)]);
     assert.equal(outcomes.filter((outcome) => outcome === 'name-taken').length, 1);
     const names = (await one.listCategories()).map(({ name }) => name);

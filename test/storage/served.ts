@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../conformance/src/sign.ts';
-import type { Todo } from '../../src/store/todo.ts';
+import type { Todo } from '../../src/todos/todo.ts';
 import { type Running, type ServeOptions, startService } from '../start.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { describeTodoStore } from './contract.ts';
 import { execute, newPath } from './new-files.ts';
 

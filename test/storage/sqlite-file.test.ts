@@ -19,12 +19,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Event, Tell } from '../../src/events.ts';
-import { knownFile, lookAt } from '../../src/store/sqlite/file.ts';
-import { DatabaseHealth } from '../../src/store/sqlite/health.ts';
-import { backupSqlite, migrateSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
-import { Restore } from '../../src/store/sqlite/restore.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { openExport, openImport } from '../../src/store/sqlite/transfer.ts';
+import { knownFile, lookAt } from '../../src/storage/sqlite/file.ts';
+import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
+import { backupSqlite, migrateSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
+import { Restore } from '../../src/storage/sqlite/restore.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { openExport, openImport } from '../../src/storage/sqlite/transfer.ts';
 import { todo } from '../todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serve, serveFile } from './served.ts';
@@ -129,7 +129,7 @@ test('a database whose folder got a longer name, and one that is to be restored 
   mkdirSync(dirname(path), { recursive: true });
   copyFileSync(await newDatabase(), path);
   const length = /the path of "todos\.db" must have at most 504 bytes for SQLite, received 510$/;
-  await assert.rejects(async () => openSqliteOperator(path), length);
+  await assert.rejects(async () => openSqliteMaintenance(path), length);
   await assert.rejects(openExport(path), length);
   const options = {
     highestOf: (id: number) => id,
@@ -181,7 +181,7 @@ test('D15 · a file that is empty is refused in one line: it is an interrupted c
   );
   await assert.rejects(openSqliteStore(path), refused);
   await assert.rejects(migrateSqlite(path), refused);
-  assert.throws(() => openSqliteOperator(path), refused);
+  assert.throws(() => openSqliteMaintenance(path), refused);
   assert.equal(statSync(path).size, 0);
 });
 
@@ -194,7 +194,7 @@ test('a file with two names is refused: by the other name, SQLite would not see 
     'it has 2 names (hard links), and SQLite keeps another log for each: remove all but one',
   );
   await assert.rejects(openSqliteStore(path), refused);
-  assert.throws(() => openSqliteOperator(path), refused);
+  assert.throws(() => openSqliteMaintenance(path), refused);
   unlinkSync(other);
   await using store = await openSqliteStore(path);
   assert.deepEqual(await listed(store), []);
@@ -520,7 +520,7 @@ test('a backup tells how far it is', async () => {
 });
 
 test('an inspection reads the durability settings back', async () => {
-  await using operator = openSqliteOperator(await newDatabase());
+  await using operator = openSqliteMaintenance(await newDatabase());
   const { facts, faults } = await operator.inspect();
   const { journal_mode, synchronous, foreign_keys } = facts;
   assert.deepEqual([journal_mode, synchronous, foreign_keys, faults], ['wal', 'full', 'on', []]);
@@ -529,7 +529,7 @@ test('an inspection reads the durability settings back', async () => {
 test('an operator does not change the schema of a database', () => {
   const path = newPath();
   execute(path, 'PRAGMA application_id = 0x746f646f');
-  assert.throws(() => openSqliteOperator(path), {
+  assert.throws(() => openSqliteMaintenance(path), {
     name: 'StoreNotOpened',
     message: `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite}, received 0: run "todo-service migrate" first`,
   });
@@ -539,14 +539,14 @@ test('an operator does not change the schema of a database', () => {
 
 /** In a process of its own: the name is relative, and threads have no other working folder than their process. */
 const OPEN_BY_NAME = `
-  import { openSqliteStore } from '${new URL('../../src/store/sqlite/store.ts', import.meta.url)}';
-  import { backupSqlite, openSqliteOperator } from '${new URL('../../src/store/sqlite/operator.ts', import.meta.url)}';
+  import { openSqliteStore } from '${new URL('../../src/storage/sqlite/store.ts', import.meta.url)}';
+  import { backupSqlite, openSqliteMaintenance } from '${new URL('../../src/storage/sqlite/maintenance.ts', import.meta.url)}';
   const name = 'file:todos.db?mode=memory';
   {
     await using store = await openSqliteStore(name);
     await store.add({ title: 'a', categoryId: 1 });
   }
-  await using operator = openSqliteOperator(name);
+  await using operator = openSqliteMaintenance(name);
   const { todos } = (await operator.inspect()).facts;
   const copy = await backupSqlite(name, 'file:copy.db');
   console.log(JSON.stringify([todos, copy.todos]));`;

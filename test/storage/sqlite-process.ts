@@ -1,7 +1,7 @@
 // A process that opens the SQLite file of its first argument, waits at most the milliseconds of its second
 // for another owner, says on one line of JSON what came of it, and serves until its standard input ends.
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { StoreNotOpened } from '../../src/store/store.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { StoreNotOpened } from '../../src/todos/store.ts';
 
 const [path = '', patienceMs = '0'] = process.argv.slice(2);
 try {

@@ -4,8 +4,8 @@ import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync, writeFil
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { existing } from '../../src/store/sqlite/file.ts';
-import { migrateSqlite } from '../../src/store/sqlite/operator.ts';
+import { existing } from '../../src/storage/sqlite/file.ts';
+import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
 import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
 import { runProgram } from '../start.ts';
 import { newPath } from './new-files.ts';

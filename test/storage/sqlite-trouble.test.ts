@@ -20,9 +20,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Step } from '../../src/events.ts';
-import { lackOf } from '../../src/store/sqlite/needs.ts';
-import { backupSqlite, openSqliteOperator } from '../../src/store/sqlite/operator.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { backupSqlite, openSqliteMaintenance } from '../../src/storage/sqlite/maintenance.ts';
+import { lackOf } from '../../src/storage/sqlite/needs.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { mountDisk, noMounts } from '../folder.ts';
 import { todo } from '../todo.ts';
 import { compileDisk, noDisk } from './disk.ts';
@@ -282,7 +282,7 @@ for (const [lose, mend, sentence, wanted] of LOSSES) {
       const reply = await served.ask(method, target, body, method === 'POST' ? WITH_KEY : {});
       assert.deepEqual([request, reply.status, reply.headers.get('retry-after')], [request, status, null]);
     }
-    await using operator = openSqliteOperator(path);
+    await using operator = openSqliteMaintenance(path);
     assert.deepEqual((await operator.inspect()).faults, [sentence]);
     execute(path, mend);
     // Nobody asks meanwhile.

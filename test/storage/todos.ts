@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Tell } from '../../src/events.ts';
-import { piecesOf } from '../../src/pieces.ts';
-import type { ListRepresentation } from '../../src/store/list/version.ts';
-import type { Once, TodoStore } from '../../src/store/store.ts';
+import { piecesOf } from '../../src/lib/pieces.ts';
+import type { ListRepresentation, Once, TodoStore } from '../../src/todos/store.ts';
 import type {
   CategoryId,
   NewTodo,
@@ -11,7 +10,7 @@ import type {
   Title,
   Todo,
   TodoRepresentation,
-} from '../../src/store/todo.ts';
+} from '../../src/todos/todo.ts';
 
 /** What an operator reads: the version of the schema that this program makes. The next migration raises it. */
 export const SCHEMA_VERSION = { sqlite: 3, postgres: 4 };

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
-import { flagOf, settingOf, VARIABLES } from '../../src/settings.ts';
+import { flagOf, settingOf, VARIABLES } from '../../src/settings/table.ts';
 import { commandsOf, writeCompletions } from '../../tools/completions.ts';
 import { temporaryFolder } from '../folder.ts';
 import { PROGRAM, preloading, runProgram } from '../start.ts';

@@ -1,5 +1,5 @@
 import { plain } from '../../src/commands/flags.ts';
-import { defaultOf, settingOf, VARIABLES, valuesOf } from '../../src/settings.ts';
+import { defaultOf, settingOf, VARIABLES, valuesOf } from '../../src/settings/table.ts';
 import { outputOf } from '../command.ts';
 
 const FILES = `/etc/todo-service/environment

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CARRIED_SCRIPT, readScalarScript } from '../../src/openapi/routes.ts';
+import { CARRIED_SCRIPT, readScalarScript } from '../../src/server/reference-page.ts';
 import { giveUp, run } from '../command.ts';
 import { writeCompletions } from '../completions.ts';
 import { write } from '../files.ts';

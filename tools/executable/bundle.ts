@@ -91,7 +91,7 @@ function packagesOf(loaded: Iterable<string>): readonly string[] {
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort();
 }
 
-/** Gives each module of the source the address that `src/assets.ts` knows, and keeps what it names. */
+/** Gives each module of the source the address that `src/lib/assets.ts` knows, and keeps what it names. */
 function namingAssets(root: string, named: Set<string>): Plugin {
   return {
     name: 'naming-assets',

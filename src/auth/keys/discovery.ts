@@ -1,4 +1,4 @@
-import { asNotUsable, NotUsable } from '../../files.ts';
+import { asNotUsable, NotUsable } from '../../lib/files.ts';
 import { fetchDocument, type Way } from './document.ts';
 
 /** Characters of somebody else's issuer in a message. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { errorCode, NotUsable } from '../../files.ts';
-import { parseJson } from '../../parse-json.ts';
-import { quoteReceived } from '../../quote.ts';
+import { errorCode, NotUsable } from '../../lib/files.ts';
+import { parseJson } from '../../lib/parse-json.ts';
+import { quoteReceived } from '../../lib/quote.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
 import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
 

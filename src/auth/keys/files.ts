@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Tell } from '../../events.ts';
-import { asNotUsable, fingerprintOf, NotUsable, readSmallFile } from '../../files.ts';
-import { parseJson } from '../../parse-json.ts';
+import { asNotUsable, fingerprintOf, NotUsable, readSmallFile } from '../../lib/files.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import { isDevelopmentSecret } from '../development.ts';
 import {
   currentKeys,

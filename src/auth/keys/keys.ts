@@ -1,6 +1,6 @@
 import type { Tell } from '../../events.ts';
-import { NotUsable } from '../../files.ts';
-import { isJsonObject } from '../../parse-json.ts';
+import { NotUsable } from '../../lib/files.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../server/config.ts';
 import { type HttpProxy, leadsTo } from './proxy.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, type Socket } from 'node:net';
-import type { Settings } from '../../read-settings.ts';
+import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
 
 /** The proxy of a company, through which its machines reach an issuer (contract D23). */

@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto';
-import { isJsonObject } from '../../parse-json.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
 import { type Algorithm, RSA_ALGORITHMS, readAlgorithm, type Verify, verifyWith } from './algorithms.ts';
 
 /** A key that was found fit to verify with, and the algorithms it admits (contract A6): RFC 8725 §3.1. */

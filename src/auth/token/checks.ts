@@ -1,4 +1,4 @@
-import { andThen } from '../../promises.ts';
+import { andThen } from '../../lib/promises.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { candidateKeys, type KeySet, type Keys, selectedKeys } from '../keys/keys.ts';
 import { hasRequiredClaim } from '../required-claims.ts';

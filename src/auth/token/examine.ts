@@ -1,4 +1,4 @@
-import { escapeHidden, quoteJson } from '../../quote.ts';
+import { escapeHidden, quoteJson } from '../../lib/quote.ts';
 import { canWriteTodos } from '../admit.ts';
 import { DEVELOPMENT_ISSUER } from '../development.ts';
 import { claimAt, providerRoles, readIdentity } from '../identity.ts';

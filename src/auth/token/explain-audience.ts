@@ -1,4 +1,4 @@
-import { quoteJson } from '../../quote.ts';
+import { quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import type { Trust } from './checks.ts';
 import type { Examination } from './examine.ts';

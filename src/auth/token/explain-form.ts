@@ -1,4 +1,4 @@
-import { quoteJson } from '../../quote.ts';
+import { quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../parse-json.ts';
-import { quoteJson } from '../../quote.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
+import { quoteJson } from '../../lib/quote.ts';
 import {
   type ClaimPath,
   type Claims,

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonObject, parseJson } from '../../parse-json.ts';
+import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../parse-json.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
 import type { ClaimPath, Claims } from '../identity.ts';
 
 /** Words for roles, the likeliest first. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { Cannot } from '../../cannot.ts';
 import type { Tell } from '../../events.ts';
-import type { Problem } from '../../problem/problem.ts';
-import { within } from '../../promises.ts';
+import { Cannot } from '../../lib/cannot.ts';
+import { within } from '../../lib/promises.ts';
+import type { Problem } from '../problem.ts';
 import {
   createHttpServer,
   type HttpServer,

@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createServer } from '../../node-http.ts';
-import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../../problem/problem.ts';
-import { newTraceId, traceIdOf } from '../../problem/trace-id.ts';
-import { SETTINGS } from '../../settings.ts';
+import { createServer } from '../../lib/node-http.ts';
+import { SETTINGS } from '../../settings/table.ts';
+import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../problem.ts';
+import { newTraceId, traceIdOf } from '../trace-id.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 import { ESCAPES_FAULT, faultOf, NOT_HTTP } from './validation.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from '../../problem/problem.ts';
+import type { Problem } from '../problem.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
 
 /** uri-host [ ":" port ], RFC 9110 §7.2, never empty: an IP literal, or a registered name or IPv4 address. */

@@ -21,7 +21,7 @@ import { after, before, describe, test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { VARIABLES } from '../../../src/settings.ts';
+import { VARIABLES } from '../../../src/settings/table.ts';
 import { page } from '../../commands/recipes.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
 import { project } from '../npm.ts';

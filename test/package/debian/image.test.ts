@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { shellWord } from '../../../src/quote.ts';
+import { shellWord } from '../../../src/lib/quote.ts';
 import { commitOf } from '../../../tools/origin.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
 import { project } from '../npm.ts';

@@ -1,0 +1,138 @@
+import { type Body, lengthOf, piecesOf } from '../lib/pieces.ts';
+import type { Call } from './call.ts';
+import { admitsProblem } from './media-type.ts';
+import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from './problem.ts';
+
+/** What a request gets. A `Problem` is an answer already: `toProblem` gives it a body. */
+export interface Answer extends Problem {
+  /** Names in lower case. */
+  readonly headers?: Headers;
+  readonly body?: Body;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** The media type of every success that has a body (contract D4). */
+export const JSON_UTF_8 = 'application/json; charset=utf-8';
+
+/** What caches may do with a success: `private` is for one caller alone, `no-cache` is asked for before each use (contract P8). */
+export type CacheControl = 'private, no-cache' | 'no-cache' | 'no-store';
+
+/** A success with a JSON body. `Accept` never changes it (contract N5). */
+export function json(value: object, cacheControl: CacheControl): Answer {
+  const headers = { 'cache-control': cacheControl, 'content-type': JSON_UTF_8 };
+  return { status: 200, headers, body: JSON.stringify(value) };
+}
+
+/** A coding with its weight, RFC 9110 §12.5.3. */
+const CODING = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
+
+/**
+ * Whether `Accept-Encoding` admits gzip (RFC 9110 §12.5.3): named, or covered by `*`, with a weight above 0.
+ * What cannot be parsed is passed over; a missing header asks for nothing.
+ */
+export function admitsGzip(acceptEncoding: string | string[] | undefined): boolean {
+  if (acceptEncoding === undefined) return false;
+  const weights = new Map<string, number>();
+  for (const member of String(acceptEncoding).split(',')) {
+    const [, coding, weight = '1'] = CODING.exec(member.trim()) ?? [];
+    if (coding !== undefined) weights.set(coding.toLowerCase(), Number(weight));
+  }
+  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/**
+ * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
+ * type or a content length that is there already is never rewritten (specification, Errors, rule 2).
+ */
+export function toProblem(answer: Answer, call: Call): Answer {
+  const { status, body } = answer;
+  if (status < 400 || status > 599) return answer;
+  const headers: Record<string, string> = { ...answer.headers };
+  headers.vary ??= 'Accept';
+  headers['cache-control'] ??= 'no-store';
+  if (body !== undefined || 'content-type' in headers || 'content-length' in headers) {
+    return { ...answer, headers };
+  }
+  if (admitsProblem(call.headers.accept)) {
+    headers['content-type'] = PROBLEM_JSON;
+    return { status, headers, body: problemBody(answer, call.traceId) };
+  }
+  if (status === 500) {
+    headers['content-length'] = '0';
+    return { status, headers };
+  }
+  headers['content-type'] = 'text/plain';
+  const phrase = reasonPhrase(status);
+  return { status, headers, body: `Status Code: ${status}${phrase === undefined ? '' : `; ${phrase}`}` };
+}
+
+/**
+ * Bytes of a long body that the socket gets at a time. Whether a client reads is seen when the kernel has taken them
+ * (contract D10).
+ */
+const WINDOW_BYTES = 1024 * 1024;
+
+/**
+ * Writes the answer of the pipeline; what the transport refuses, it answers itself. Every answer has what contract
+ * D8 asks for.
+ *
+ * @param last Whether the connection closes after it.
+ */
+export function write(call: Call, answer: Answer, last: boolean): void {
+  const { response, method } = call;
+  const { status, headers = {}, body } = answer;
+  const head: string[] = [];
+  for (const name in headers) head.push(name, headers[name] ?? '');
+  head.push('x-content-type-options', 'nosniff');
+  if (last) head.push('connection', 'close');
+  const length = body === undefined ? 0 : lengthOf(body);
+  // RFC 9110 §8.6.
+  const hasLength = body !== undefined || (status !== 204 && status !== 304 && method !== 'HEAD');
+  if (hasLength && !('content-length' in headers)) head.push('content-length', String(length));
+  response.writeHead(status, reasonPhrase(status) ?? '', head);
+  if (body === undefined || method === 'HEAD') end(call, last, undefined);
+  else if (typeof body === 'string' || (Buffer.isBuffer(body) && length <= WINDOW_BYTES))
+    end(call, last, body);
+  else writeWindows(call, windowsOf(body), last);
+}
+
+function end({ response, connection }: Call, last: boolean, rest: string | Buffer | undefined): void {
+  if (last || !response.shouldKeepAlive) connection.endLast(response, rest);
+  else response.end(rest);
+}
+
+/** Hands over a window whenever the one before it has been taken. The last, which is smaller, is not waited for. */
+function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
+  const { response } = call;
+  const { done, value: window } = windows.next();
+  if (done) {
+    end(call, last, undefined);
+    return;
+  }
+  response.cork();
+  let taken = true;
+  for (const piece of window) taken = response.write(piece);
+  response.uncork();
+  const goOn = () => writeWindows(call, windows, last);
+  if (taken || lengthOf(window) < WINDOW_BYTES) goOn();
+  else response.once('drain', goOn);
+}
+
+/** A long body in groups of pieces; nothing is copied. */
+function* windowsOf(body: Exclude<Body, string>): Generator<readonly Uint8Array[]> {
+  let window: Uint8Array[] = [];
+  let size = 0;
+  for (const whole of piecesOf(body)) {
+    for (let from = 0; from < whole.length; from += WINDOW_BYTES) {
+      const piece = whole.subarray(from, from + WINDOW_BYTES);
+      window.push(piece);
+      size += piece.length;
+      if (size < WINDOW_BYTES) continue;
+      yield window;
+      window = [];
+      size = 0;
+    }
+  }
+  if (window.length > 0) yield window;
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http';
+import type { Tell } from '../events.ts';
+import { quoteReceived } from '../lib/quote.ts';
+import type { Settings } from '../settings/read.ts';
+import type { Answer, Headers } from './answer.ts';
+import type { Call } from './call.ts';
+
+/** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
+const METHODS = 'DELETE, GET, HEAD, POST, PUT';
+
+/**
+ * `*` is every header but `Authorization`, as long as no credentials are allowed (https://fetch.spec.whatwg.org/). Firefox
+ * remembers a preflight for the headers with a name alone.
+ */
+const REQUEST_HEADERS = '*, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key';
+
+/** Seconds that a browser may remember a preflight. Chromium's own limit is two hours. */
+const PREFLIGHT_SECONDS = '7200';
+
+/** Milliseconds between two lines of the log about preflights that were refused. */
+const LINE_INTERVAL_MS = 60_000;
+
+/** Characters of an origin that a line shows. */
+const MAX_SHOWN = 100;
+
+export type Cors = ReturnType<typeof openCors>;
+
+/**
+ * Lets browser applications of some origins in (the CORS protocol of https://fetch.spec.whatwg.org/).
+ *
+ * @param origins exact, such as `https://app.example`; no other origin learns anything, and no credentials are allowed.
+ */
+export function openCors(origins: readonly string[], tell: Tell) {
+  const allowed = new Set(origins);
+  /** Since the last line. */
+  let untold: { readonly origin: string; others: number } | undefined;
+  let pause: NodeJS.Timeout | undefined;
+
+  function refuse(origin: string): void {
+    if (untold === undefined) untold = { origin: origin.slice(0, MAX_SHOWN), others: 0 };
+    else untold.others += 1;
+    if (pause === undefined) report();
+  }
+
+  function report(): void {
+    pause = undefined;
+    if (untold === undefined) return;
+    tell({ event: 'preflight-refused', ...untold });
+    untold = undefined;
+    pause = setTimeout(report, LINE_INTERVAL_MS).unref();
+  }
+
+  /** The same headers of an answer, which tell a browser whether its application may read it. */
+  function readable(headers: Headers | undefined, origin: string | undefined): Headers {
+    const { vary } = headers ?? {};
+    const more: Record<string, string> = { ...headers };
+    more.vary = vary === undefined ? 'Origin' : `${vary}, Origin`;
+    if (origin !== undefined && allowed.has(origin)) {
+      more['access-control-allow-origin'] = origin;
+      more['access-control-expose-headers'] = '*';
+    }
+    return more;
+  }
+
+  return {
+    apply(answer: Answer, { headers: { origin } }: Call): Answer {
+      return allowed.size === 0 ? answer : { ...answer, headers: readable(answer.headers, origin) };
+    },
+    /** The same for what is refused before a route is looked for. */
+    applyToRefusal(headers: Headers, { headers: { origin } }: IncomingMessage): Headers {
+      return allowed.size === 0 ? headers : readable(headers, origin);
+    },
+    /** Whether a request is a preflight of an allowed origin. */
+    permits(request: IncomingMessage): boolean {
+      const origin = originOfPreflight(request);
+      return origin !== undefined && allowed.has(origin);
+    },
+    /** The answer to a preflight of an allowed origin; undefined when it is no such thing. */
+    preflight({ request }: Call): Answer | undefined {
+      const origin = originOfPreflight(request);
+      if (origin === undefined) return undefined;
+      if (!allowed.has(origin)) {
+        refuse(origin);
+        return undefined;
+      }
+      return {
+        status: 204,
+        headers: {
+          'access-control-allow-methods': METHODS,
+          'access-control-allow-headers': REQUEST_HEADERS,
+          'access-control-max-age': PREFLIGHT_SECONDS,
+        },
+      };
+    },
+  };
+}
+
+/** Who sends a preflight; undefined for any other request. */
+function originOfPreflight({ method, url, headers }: IncomingMessage): string | undefined {
+  if (method !== 'OPTIONS' || url === '*') return undefined;
+  return headers['access-control-request-method'] === undefined ? undefined : headers.origin;
+}
+
+/** Origins as browsers send them (RFC 6454 §6.2): scheme, host in lower case, port unless it is the default. */
+export function readOrigins(settings: Settings): readonly string[] {
+  const value = settings.read('TODO_CORS_ORIGINS') ?? '';
+  const origins = value.split(',').map((origin) => origin.trim());
+  const given = origins.filter((origin) => origin !== '');
+  for (const origin of given) {
+    const url = URL.parse(origin);
+    if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
+    // A password may have commas, too.
+    const received = quoteReceived(value.includes('@') ? value : origin);
+    const wanted = 'must list origins like "https://app.example", comma-separated';
+    settings.refuse('TODO_CORS_ORIGINS', wanted, received);
+  }
+  return given;
+}

@@ -1,0 +1,99 @@
+import { faultIn, isJsonObject, type JsonFault, parseJson } from '../lib/parse-json.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import { jsonTypeFault } from './media-type.ts';
+import type { Route } from './route.ts';
+
+/** Deepest nesting of arrays and objects in a request body (contract B5). */
+const MAX_DEPTH = 64;
+
+/** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
+export type Parsed<T> =
+  | { readonly value: T }
+  | { readonly errors: Readonly<Record<string, readonly string[]>> };
+
+/**
+ * The 415s (contract B2), each with what would be taken: the type (RFC 9110 §15.5.16), or that nothing may be encoded.
+ */
+export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'coding', Answer>> = {
+  missing: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The request has no Content-Type: send application/json.',
+  },
+  type: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The Content-Type must be application/json or application/<something>+json.',
+  },
+  charset: {
+    status: 415,
+    headers: { accept: 'application/json' },
+    detail: 'The charset of the Content-Type must be UTF-8.',
+  },
+  coding: {
+    status: 415,
+    headers: { 'accept-encoding': 'identity' },
+    detail: 'The body must not be encoded: send it without Content-Encoding.',
+  },
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A route whose handler gets what its parser made of the body (contract, Order of checks 4). Media type → 415, size →
+ * 413, trailers → 431, not UTF-8 or not a JSON object → 400, a broken rule → 400 with `errors`.
+ */
+export function withBody<Value>(
+  route: Pick<Route, 'method' | 'path' | 'access'>,
+  parse: (body: object) => Parsed<Value>,
+  handle: (call: Call, value: Value) => Answer | Promise<Answer>,
+): Route {
+  async function readAndHandle(call: Call): Promise<Answer> {
+    const bytes = (await call.body?.bytes()) ?? Buffer.alloc(0);
+    if (typeof bytes === 'number') return { status: bytes };
+    const text = decode(bytes);
+    if (text === undefined) return { status: 400, detail: 'The body is not valid UTF-8.' };
+    const read = readJsonObject(text);
+    if ('fault' in read) {
+      const { line, column, problem } = read.fault;
+      const detail = `The body is not acceptable JSON. Line ${line}, column ${column}: ${problem}`;
+      return { status: 400, detail };
+    }
+    const parsed = parse(read.object);
+    if ('value' in parsed) return handle(call, parsed.value);
+    return { status: 400, title: 'One or more validation errors occurred.', errors: parsed.errors };
+  }
+  return {
+    ...route,
+    readsBody: true,
+    handle(call) {
+      const { 'content-type': type, 'content-encoding': coding } = call.headers;
+      const fault = jsonTypeFault(type) ?? (isEncoded(coding) ? 'coding' : undefined);
+      return fault === undefined ? readAndHandle(call) : UNSUPPORTED[fault];
+    },
+  };
+}
+
+/** By any coding but `identity`, which is none (RFC 9110 §8.4, §12.5.3). */
+function isEncoded(coding: string | undefined): boolean {
+  return coding !== undefined && coding.toLowerCase() !== 'identity';
+}
+
+/** The object that a body must be (contract B4), or why and where the text is none. */
+export function readJsonObject(text: string): { readonly object: object } | { readonly fault: JsonFault } {
+  const parsed = parseJson(text, { maxDepth: MAX_DEPTH });
+  if ('fault' in parsed) return parsed;
+  const { value } = parsed;
+  if (isJsonObject(value)) return { object: value };
+  return { fault: faultIn(text, text.search(/[^ \t\n\r]/), 'An object is expected.') };
+}
+
+/** The text of a body, a leading byte order mark skipped; undefined when it is not UTF-8 (contract B3). */
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { STATUS_CODES } from '../lib/node-http.ts';
+
+/** What an endpoint says of an error. Members left out are filled from the status (RFC 9457 §3.1). */
+export interface Problem {
+  /** 400 to 599. */
+  readonly status: number;
+  /** Identical for the same kind of error; default: the catalogue's. */
+  readonly title?: string;
+  /** Specific to this occurrence. Never the message of an exception. */
+  readonly detail?: string;
+  /** Validation failures: member name → sentences for people (contract B12). */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The media type, exactly and without charset (contract P1). */
+export const PROBLEM_JSON = 'application/problem+json';
+
+/** A Problem Details body, members in the order of contract P2. */
+export function problemBody(problem: Problem, traceId: string): string {
+  const { status, title = titleOf(status), detail, errors } = problem;
+  return JSON.stringify({ type: typeOf(status), title, status, detail, errors, traceId });
+}
+
+/** The status codes that sections 15.5.1 and 15.6.1 of RFC 9110 and those behind them define, one each; 15.5.19 none. */
+const CLIENT_ERRORS = [...Array.from({ length: 18 }, (_, index) => 400 + index), Number.NaN, 421, 422, 426];
+const SERVER_ERRORS = [500, 501, 502, 503, 504, 505];
+
+/** Where Node.js still has the phrase of an RFC that RFC 9110 obsoleted. */
+const RENAMED: ReadonlyMap<number, string> = new Map([
+  [413, 'Content Too Large'],
+  [422, 'Unprocessable Content'],
+]);
+
+/** `type` of a status code (contract P3), or undefined for one that RFC 9110 does not define. */
+function typeOf(status: number): string | undefined {
+  const [chapter, codes] = status < 500 ? ['15.5', CLIENT_ERRORS] : ['15.6', SERVER_ERRORS];
+  const section = codes.indexOf(status) + 1;
+  return section === 0 ? undefined : `https://tools.ietf.org/html/rfc9110#section-${chapter}.${section}`;
+}
+
+/** The reason phrase of a status code, or undefined for an unknown one. */
+export function reasonPhrase(status: number): string | undefined {
+  return RENAMED.get(status) ?? STATUS_CODES[status];
+}
+
+/** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (P4). */
+function titleOf(status: number): string | undefined {
+  return status === 500 ? 'An error occurred while processing your request.' : reasonPhrase(status);
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { readToken } from '../auth/token/read-token.ts';
+import { readJsonObject } from '../http/json-body.ts';
+import { parseJson } from './parse-json.ts';
+
+function parsed(text: string): unknown {
+  const result = parseJson(text);
+  assert.ok('value' in result, text);
+  return result.value;
+}
+
+const ACCEPTED = [
+  '{}',
+  ' [1,2.5e-3,-0] ',
+  '"\\u00e9\\n"',
+  '"\u007f\u0085"',
+  'null',
+  '{"a":{"b":[true,false]}}',
+  '"é😀"',
+  '"\\ud83d\\ude00 \\ud83d"',
+  '"\\"\\\\\\/\\b\\f\\n\\r\\t"',
+  '[1e999,-1e999,1e-999,9007199254740993]',
+  '{"__proto__":{"a":1},"a":2,"__proto__":3}',
+  '{"b":1,"1":2,"b":3,"0":4}',
+];
+
+for (const text of ACCEPTED) {
+  test(`B4 · ${JSON.stringify(text)} is JSON`, () => assert.deepEqual(parsed(text), JSON.parse(text)));
+}
+
+const REFUSED: readonly (readonly [string, number, number, string])[] = [
+  ['', 1, 1, 'The body is empty.'],
+  [' \n ', 2, 2, 'The body is empty.'],
+  ['{', 1, 2, 'The text ends too early.'],
+  ['[1', 1, 3, 'The text ends too early.'],
+  ['{} {}', 1, 4, 'Nothing may follow the value.'],
+  ['{"a":1,}', 1, 8, 'A member name in double quotes is expected.'],
+  ['{a:1}', 1, 2, 'A member name in double quotes or "}" is expected.'],
+  ['{"a" 1}', 1, 6, 'A colon is expected.'],
+  ['{"a":}', 1, 6, 'A value is expected.'],
+  ['[1,]', 1, 4, 'A value is expected.'],
+  ['[,]', 1, 2, 'A value or "]" is expected.'],
+  ['[}', 1, 2, 'A value or "]" is expected.'],
+  ['{]', 1, 2, 'A member name in double quotes or "}" is expected.'],
+  ['[1 2]', 1, 4, 'A comma or a closing bracket is expected.'],
+  ['[1}', 1, 3, 'A comma or a closing bracket is expected.'],
+  ['{\n  "é😀": tru\n}', 2, 9, 'A value is expected.'],
+  ['"a\nb"', 1, 1, 'This string is not valid.'],
+  ['"\\x"', 1, 1, 'This string is not valid.'],
+  ['"\\u00g0"', 1, 1, 'This string is not valid.'],
+  ['"\\', 1, 1, 'This string is not valid.'],
+  ['{"\\u12":1}', 1, 2, 'This string is not valid.'],
+  ['01', 1, 1, 'A value is expected.'],
+  ['1.', 1, 1, 'A value is expected.'],
+  ['+1', 1, 1, 'A value is expected.'],
+  ['NaN', 1, 1, 'A value is expected.'],
+  ['// c', 1, 1, 'A value is expected.'],
+  ["{'a':1}", 1, 2, 'A member name in double quotes or "}" is expected.'],
+  ['\\u007b"title":"a"}', 1, 1, 'A value is expected.'],
+  ['{"title"\\u003a"a"}', 1, 9, 'A colon is expected.'],
+  ['{"title":"a",\\u0020"done":true}', 1, 14, 'A member name in double quotes is expected.'],
+  ['{"done":\\u0074rue}', 1, 9, 'A value is expected.'],
+  ['{"done":tr\\u0075e}', 1, 9, 'A value is expected.'],
+  ['[\\u0031]', 1, 2, 'A value or "]" is expected.'],
+  ['\\u005b'.repeat(5000), 1, 1, 'A value is expected.'],
+  ['\ufeff{}', 1, 1, 'A value is expected.'],
+];
+
+for (const [text, line, column, problem] of REFUSED) {
+  test(`B4 · ${JSON.stringify(text).slice(0, 60)} fails at line ${line}, column ${column}`, () => {
+    assert.deepEqual(parseJson(text), { fault: { problem, line, column } });
+    assert.throws(() => JSON.parse(text), SyntaxError);
+  });
+}
+
+test('B4, B5 · where a body is no object, or nests more than 64 levels deep, is said', () => {
+  const noObject = { problem: 'An object is expected.', line: 2, column: 3 };
+  assert.deepEqual(readJsonObject('\n  [1]'), { fault: noObject });
+  const tooDeep = { problem: 'Arrays and objects may nest 64 levels deep.', line: 1, column: 69 };
+  assert.deepEqual(readJsonObject(`{"a":${'['.repeat(64)}`), { fault: tooDeep });
+});
+
+test('nesting has no end by default', () => {
+  let value = parsed(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
+  let depth = 0;
+  for (; Array.isArray(value); depth += 1) value = value[0];
+  assert.equal(depth, 200_000);
+});
+
+const DUPLICATES: readonly (readonly [string, boolean])[] = [
+  ['{"a":1,"b":2}', false],
+  ['{"a":1,"a":1}', true],
+  ['{"a":1,"A":1}', false],
+  ['{"a":1,"\\u0061":2}', true],
+  ['{"a":{"b":1},"b":2}', false],
+  ['{"a":{"b":1,"b":2}}', true],
+  ['{"a":{"b":1},"a":2}', true],
+  ['[{"a":1},{"a":2}]', false],
+  ['[{"a":1},{"a":2,"a":3}]', true],
+  ['{"a":["a","a"],"b":"a"}', false],
+  ['{"a":[1,2],"a":3}', true],
+  ['{"a":"{\\"a\\":1,","b":"\\\\"}', false],
+  ['{"a":"\\\\","a":"\\""}', true],
+  ['{"a":"\\":"}', false],
+  ['{"__proto__":1,"__proto__":2}', true],
+  ['{"__proto__":1,"constructor":2,"toString":3}', false],
+  ['{ "a" : 1 , "a" : 2 }', true],
+];
+
+for (const [text, duplicate] of DUPLICATES) {
+  test(`${text} has ${duplicate ? 'two members' : 'no two members'} of one name`, () => {
+    const parsed = parseJson(text, { uniqueNames: true });
+    if (duplicate) assert.ok('fault' in parsed && /twice/.test(parsed.fault.problem));
+    else assert.deepEqual(parsed, { value: JSON.parse(text) });
+  });
+}
+
+/** A value and one of its many spellings. */
+interface Written {
+  readonly text: string;
+  readonly value: unknown;
+  /** An object in it has two members of one name. */
+  readonly duplicate: boolean;
+}
+
+/** Names that V8 takes for each other: one is the beginning of how another is written, backslash included. */
+const NAMES = ['', 'a', 'role', 'ro', 'ro\\u006', 'ro\\', 'r\\u006f', 'title', 'ti\\u0', 'ti\\'].concat(
+  ['\\', '"', '\\"', '\n', '\u0000', '__proto__', '__pro\\u00', 'constructor', 'toString'],
+  ['0', '1', 'é', '😀', '\ud800', 'a/b', 'a\\/', 'a\\'],
+);
+
+/** How a character may be spelled in a string, RFC 8259 §7. */
+function spellings(character: string): string[] {
+  const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+  const short = JSON.stringify(character).slice(1, -1);
+  return [short, short, `\\u${hex}`, `\\u${hex.toUpperCase()}`, ...(character === '/' ? ['\\/'] : [])];
+}
+
+const anyString = (text: fc.Arbitrary<string>): fc.Arbitrary<Written & { readonly value: string }> =>
+  text.chain((value) =>
+    fc
+      .tuple(...value.split('').map((character) => fc.constantFrom(...spellings(character))))
+      .map((written) => ({ text: `"${written.join('')}"`, value, duplicate: false })),
+  );
+
+const anyName = anyString(fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'binary', maxLength: 5 })));
+const anyNumber = fc
+  .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  .chain((value) =>
+    fc
+      .constantFrom(JSON.stringify(value), Object.is(value, -0) ? '-0.0e1' : value.toExponential())
+      .map((text) => ({ text, value: Number(text), duplicate: false })),
+  );
+const anyBlank = fc.constantFrom('', '', '', ' ', '\n', '\t \r');
+
+const { object: anyObject } = fc.letrec<{ object: Written; value: Written }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    anyNumber,
+    fc.constantFrom<Written>(
+      ...[true, false, null].map((value) => ({ text: String(value), value, duplicate: false })),
+    ),
+    anyString(fc.string({ unit: 'binary', maxLength: 20 })),
+    tie('object'),
+    fc.tuple(fc.array(tie('value'), { maxLength: 4 }), anyBlank).map(([items, blank]) => ({
+      text: `[${blank}${items.map(({ text }) => text).join(`${blank},`)}]`,
+      value: items.map(({ value }) => value),
+      duplicate: items.some(({ duplicate }) => duplicate),
+    })),
+  ),
+  object: fc
+    .tuple(fc.array(fc.tuple(anyName, tie('value')), { maxLength: 5 }), anyBlank)
+    .map(([members, blank]) => ({
+      text: `{${blank}${members.map(([name, { text }]) => `${name.text}${blank}:${text}${blank}`).join(',')}}`,
+      value: Object.fromEntries(members.map(([name, { value }]) => [name.value, value])),
+      duplicate:
+        new Set(members.map(([name]) => name.value)).size < members.length ||
+        members.some(([, { duplicate }]) => duplicate),
+    })),
+}));
+
+/** Whatever came before: these texts are parsed by one process, which has given all of them to V8 too. */
+const POISON = fc.sample(anyObject, { numRuns: 200, seed: 21 });
+
+test('B4, B7 · a body has the value that was written, whatever was read before', () => {
+  for (const { text } of POISON) JSON.parse(text);
+  fc.assert(
+    fc.property(anyObject, ({ text, value }) => {
+      assert.deepEqual(readJsonObject(text), { object: value });
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('A5 · claims are what was written, whatever was read before, or refused for a name that stands twice', () => {
+  for (const { text } of POISON) JSON.parse(text);
+  const header = Buffer.from('{"alg":"HS256"}').toString('base64url');
+  fc.assert(
+    fc.property(anyObject, ({ text, value, duplicate }) => {
+      const read = readToken(`${header}.${Buffer.from(text).toString('base64url')}.c2lnbmF0dXJl`);
+      if (duplicate) assert.equal('code' in read && read.code, 'claims-form');
+      else assert.deepEqual('claims' in read && read.claims, value);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a value is the one that JSON.parse gives in a V8 that has parsed nothing else', async () => {
+  const source = `const { parentPort, workerData } = require('node:worker_threads');
+    parentPort.postMessage(JSON.stringify(JSON.parse(workerData)));`;
+  const each = fc.sample(anyObject, { numRuns: 40 }).map(async ({ text }) => {
+    const [expected] = await once(new Worker(source, { eval: true, workerData: text }), 'message');
+    assert.equal(JSON.stringify(parsed(text)), expected, text);
+  });
+  await Promise.all(each);
+});
+
+/** Texts with a character removed, added, or spelled as an escape where none may stand. */
+const damaged = fc
+  .tuple(
+    fc.oneof(
+      anyObject.map(({ text }) => text),
+      fc.json({ maxDepth: 5 }),
+    ),
+    fc.nat(),
+    fc.constantFrom('', 'escape', ',', '"', '}', ']', '0', '-', '.', 'e', '\\', ' ', '\u0000'),
+  )
+  .map(([json, position, insert]) => {
+    const at = position % (json.length + 1);
+    const hex = json.charCodeAt(at).toString(16).padStart(4, '0');
+    const inserted = insert === 'escape' ? `\\u${hex}` : insert;
+    return json.slice(0, at) + inserted + json.slice(at + (insert === '' || insert === 'escape' ? 1 : 0));
+  });
+
+test('B4 · exactly what JSON.parse accepts is accepted, of generated and damaged texts', () => {
+  fc.assert(
+    fc.property(damaged, (text) => {
+      let parses = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        parses = false;
+      }
+      assert.equal('value' in parseJson(text), parses, JSON.stringify(text));
+    }),
+    { numRuns: 5000 },
+  );
+});

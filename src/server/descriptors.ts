@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs';
+import { errorCode } from '../lib/files.ts';
+import { ConfigFaults } from '../settings/read.ts';
+import { ADMIN_CONNECTIONS } from './admin.ts';
+import type { Config } from './config.ts';
+
+/** Where the system shows a process what it has open. */
+const OPEN = '/dev/fd';
+
+/** As far as this program reads it. */
+interface Report {
+  readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
+}
+
+/** How many files and sockets this process may still open; infinitely many where nobody tells. Node.js has raised the limit. */
+export function freeDescriptors(): number {
+  // It would ask for the names of all peers.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits }: Report = process.report.getReport();
+  const limit = userLimits?.open_files?.soft;
+  if (typeof limit !== 'number') return Number.POSITIVE_INFINITY;
+  try {
+    return limit - readdirSync(OPEN).length;
+  } catch (error) {
+    return errorCode(error) === 'EMFILE' ? 0 : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Files that are opened for a moment, and what nobody has counted. */
+const SPARE_DESCRIPTORS = 64;
+
+/**
+ * How many connections this process can take, once it listens: as many as are wanted, or fewer (contract D16).
+ *
+ * @throws {ConfigFaults} when none is left.
+ */
+export function connectionsFor({ maxConnections, admin, profile }: Config, free = freeDescriptors()): number {
+  const ofDatabase =
+    profile.name === 'shared-list' && profile.database.engine === 'postgresql'
+      ? profile.database.connections
+      : 0;
+  const kept = (admin === undefined ? 0 : ADMIN_CONNECTIONS) + ofDatabase + SPARE_DESCRIPTORS;
+  const left = free - kept;
+  if (left >= 1) return Math.min(maxConnections, left);
+  throw new ConfigFaults([
+    `the limit of open files ("ulimit -n", LimitNOFILE) must leave one for a connection, received ${1 - left} too few`,
+  ]);
+}

@@ -1,0 +1,30 @@
+import type { DatabaseSettings } from '../storage/settings.ts';
+
+/**
+ * What each engine can do. A part is imported when it is used: a process has one engine, and a command needs few parts.
+ * Each function that is found here takes the address of a database first.
+ */
+export const ADAPTERS = {
+  sqlite: {
+    openStore: async () => (await import('../storage/sqlite/store.ts')).openSqliteStore,
+    openMaintenance: async () => (await import('../storage/sqlite/maintenance.ts')).openSqliteMaintenance,
+    migrate: async () => (await import('../storage/sqlite/maintenance.ts')).migrateSqlite,
+    transfer: () => import('../storage/sqlite/transfer.ts'),
+    schema: () => import('../storage/sqlite/schema.ts'),
+    nameOf: async (path: string) => `sqlite:${path}`,
+  },
+  postgresql: {
+    openStore: async () => (await import('../storage/postgres/store.ts')).openPostgresStore,
+    openMaintenance: async () => (await import('../storage/postgres/maintenance.ts')).openPostgresMaintenance,
+    migrate: async () => (await import('../storage/postgres/maintenance.ts')).migratePostgres,
+    transfer: () => import('../storage/postgres/transfer.ts'),
+    schema: () => import('../storage/postgres/schema.ts'),
+    nameOf: async (address: string) =>
+      (await import('../storage/postgres/address.ts')).addressOf(address).name,
+  },
+};
+
+/** For people, without user and password. */
+export function nameOf({ engine, address }: DatabaseSettings): Promise<string> {
+  return ADAPTERS[engine].nameOf(address);
+}

@@ -1,0 +1,145 @@
+import { createRequire } from 'node:module';
+import type { Tell } from '../events.ts';
+import { type Answer, JSON_UTF_8 } from '../http/answer.ts';
+import type { Route } from '../http/route.ts';
+import { isCarried, readCarried } from '../lib/assets.ts';
+import { type Documented, readDocument } from '../openapi/documents.ts';
+
+/** Specification, Versioning 1. */
+const DOCUMENT_PATH = '/openapi/v1.json';
+
+/**
+ * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the page
+ * there is a line in the log, and no page.
+ */
+export function documentRoutes(profile: Documented, tell: Tell): readonly Route[] {
+  const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
+  if (!isScalarInstalled()) {
+    tell({ event: 'no-reference-page' });
+    return [document];
+  }
+  let script: Promise<Buffer> | undefined;
+  return [
+    document,
+    serve(PAGE_PATH, () => {
+      const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
+      const page = referencePage(info.title);
+      return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
+    }),
+    serve(ICON_PATH, () => file('image/svg+xml', ICON)),
+    serve(SCRIPT_PATH, async () => {
+      script ??= readScalarScript();
+      return file('text/javascript; charset=utf-8', await script);
+    }),
+  ];
+}
+
+function serve(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, access: 'open', handle };
+}
+
+function file(type: string, body: string | Buffer, headers: Answer['headers'] = {}): Answer {
+  return { status: 200, headers: { ...headers, 'cache-control': 'no-cache', 'content-type': type }, body };
+}
+
+/** Where the page's parts are, all served by this service. */
+export const PAGE_PATH = '/scalar';
+const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
+const ICON_PATH = `${PAGE_PATH}/icon.svg`;
+
+/** What would talk to somebody else, or offer to, is off. The policy below bars what a setting overlooks. */
+const CONFIGURATION = {
+  withDefaultFonts: false,
+  proxyUrl: '',
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  persistAuth: false,
+  defaultOpenAllTags: true,
+  orderSchemaPropertiesBy: 'preserve',
+  authentication: { preferredSecurityScheme: 'bearer' },
+};
+
+/** Styles are inline because the script makes them; scripts never are. */
+const PAGE_POLICY = [
+  "default-src 'self'",
+  "connect-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function referencePage(title: string): string {
+  const configuration = JSON.stringify({ url: DOCUMENT_PATH, ...CONFIGURATION });
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="${ICON_PATH}">
+  </head>
+  <body>
+    <script id="api-reference" data-configuration="${configuration.replaceAll('"', '&quot;')}" src="${SCRIPT_PATH}"></script>
+  </body>
+</html>
+`;
+}
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
+
+/** What the plugin of Scalar's package tells a server to serve. */
+interface ServedRoute {
+  readonly url: string;
+  handler(request: undefined, reply: { header(): unknown; send(script: string): void }): void;
+}
+
+const require = createRequire(import.meta.url);
+
+const PACKAGE = '@scalar/fastify-api-reference';
+
+/** The script in the single executable. */
+export const CARRIED_SCRIPT = 'scalar.js';
+
+/** Whether the script is there: its package is an optional peer, and the executable carries it. */
+export function isScalarInstalled(): boolean {
+  if (isCarried(CARRIED_SCRIPT)) return true;
+  try {
+    require.resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Scalar's script, 4 MB. Its package gives it out only through a plugin for a server, so the plugin gets one that
+ * does nothing but note what it is to serve.
+ */
+export async function readScalarScript(): Promise<Buffer> {
+  if (isCarried(CARRIED_SCRIPT)) return readCarried(CARRIED_SCRIPT);
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const plugin: (server: object, options: object, done: () => void) => unknown = scalar;
+  const routes: ServedRoute[] = [];
+  plugin(
+    { route: (route: ServedRoute) => routes.push(route) },
+    { routePrefix: '/', configuration: { url: '/' } },
+    () => {},
+  );
+  let script = '';
+  const reply = {
+    header: () => reply,
+    send(text: string) {
+      script = text;
+    },
+  };
+  routes.find(({ url }) => url === '/js/scalar.js')?.handler(undefined, reply);
+  if (script === '') throw new Error('Cannot show the reference page: its package gives no script');
+  return Buffer.from(script);
+}

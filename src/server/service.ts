@@ -1,0 +1,188 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Tell } from '../events.ts';
+import { openCors } from '../http/cors.ts';
+import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
+import { type Address, type Listener, listenAt, openListener } from '../http/transport/listener.ts';
+import { readCommit, readVersion } from '../lib/assets.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { openRecords } from '../telemetry/record.ts';
+import type { Build } from '../telemetry/runtime-metrics.ts';
+import { openTraces } from '../telemetry/settings.ts';
+import type { Traces } from '../telemetry/traces.ts';
+import { answerStoreFault, sharedListRoutes } from '../todos/endpoints.ts';
+import { errorDemoRoutes } from '../todos/error-demo.ts';
+import { ADMIN_CONNECTIONS, adminRoutes, type Condition, databaseAnswers, watchReadiness } from './admin.ts';
+import type { Config } from './config.ts';
+import { connectionsFor } from './descriptors.ts';
+import { ADAPTERS, nameOf } from './engines.ts';
+
+export type Service = Awaited<ReturnType<typeof openService>>;
+
+/** What a service is told by, and what it counts the dropped lines of. */
+interface Told {
+  readonly tell: Tell;
+  readonly output: { readonly dropped: number };
+}
+
+/**
+ * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
+ * other way round at the end. Disposing the service answers what was received, then closes store and keys, after at most
+ * the delay and the deadline of the configuration and what the store needs to close.
+ *
+ * @param told counts the lines that the log dropped.
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {StoreNotOpened} when the database cannot be
+ * used, {Cannot} when a port or traces cannot, {NotUsable} when a key file cannot.
+ */
+export async function openService(config: Config, told: Told) {
+  await using parts = new AsyncDisposableStack();
+  const { tell } = told;
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
+  const listening: Listener[] = [];
+  const traces =
+    config.tracing && parts.use(await openTraces(config.tracing, readVersion(), engineOf(config), tell));
+  const admin =
+    config.admin &&
+    (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts));
+  if (traces !== undefined) admin?.metrics.watchTraces(traces);
+  const profile = await openProfile(config.profile, admin?.metrics, tell, parts);
+  conditions.push(...profile.conditions);
+  const url = await openPublic(config, profile, listening, { metrics: admin?.metrics, traces }, tell, parts);
+  phase = 'serving';
+  parts.defer(() => {
+    phase = 'stopping';
+    return pause(config.shutdownDelaySeconds * 1_000);
+  });
+  const owned = parts.move();
+  return {
+    /** For example `http://127.0.0.1:5080`. */
+    url,
+    /** The admin listener's, when there is one. */
+    adminUrl: admin?.url,
+    /** Where the todos are, without a password; undefined when they are in memory. */
+    database: profile.database,
+    /** Where the keys are, never secret; undefined when nobody is asked for a token. */
+    keys: profile.keys,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Opens the listener for operators, and the metrics that it shows. Imports what only such a service needs. */
+async function openAdmin(
+  config: Config,
+  address: Address,
+  listening: Listener[],
+  ready: () => Promise<true | string>,
+  { tell, output }: Told,
+  parts: AsyncDisposableStack,
+) {
+  const { openMetrics } = await import('../telemetry/metrics.ts');
+  const metrics = parts.use(openMetrics(await buildOf(config), listening, output, ready));
+  const listener = openListener({ name: 'admin', tell, limits: { maxConnections: ADMIN_CONNECTIONS } });
+  listening.push(listener);
+  parts.defer(() => listener.drain(0));
+  const routes = adminRoutes({ ready, metrics: metrics.read, version: versionOf(config) });
+  const receive = openPipeline({ routes, tell, listener });
+  return { metrics, url: await listenAt(listener, receive, address, 'TODO_ADMIN_PORT') };
+}
+
+/** Opens the listener for callers, with fewer connections than wanted where descriptors are few. The result is its URL. */
+async function openPublic(
+  config: Config,
+  { routes, admit, answerFault }: OpenProfile,
+  listening: Listener[],
+  { metrics, traces }: { readonly metrics: Metrics | undefined; readonly traces: Traces | undefined },
+  tell: Tell,
+  parts: AsyncDisposableStack,
+): Promise<string> {
+  const { environment, maxConnections, profile } = config;
+  const cors = openCors(config.corsOrigins, tell);
+  const limits = { maxConnections, keepAliveTimeout: config.keepAliveSeconds * 1_000 };
+  const listener = openListener({ tell, limits, pages: cors });
+  listening.push(listener);
+  const documented =
+    environment === 'development'
+      ? (await import('./reference-page.ts')).documentRoutes(profile.name, tell)
+      : [];
+  const tellRequests = ['trace', 'debug'].includes(config.logLevel) ? tell : undefined;
+  const receive = openPipeline({
+    routes: [...routes, ...documented],
+    admit,
+    answerFault,
+    tell,
+    listener,
+    cors,
+    record: openRecords(environment, tellRequests, metrics, traces),
+  });
+  const beaten = config.portFrom === undefined ? '' : `, which beat ${config.portFrom}`;
+  const url = await listenAt(listener, receive, config, `--port or TODO_PORT${beaten}`);
+  parts.defer(() => listener.drain(config.shutdownSeconds * 1_000));
+  const taken = connectionsFor(config);
+  if (taken < maxConnections) {
+    listener.reduceTo(taken);
+    tell({ event: 'connections-reduced', wanted: maxConnections, taken });
+  }
+  return url;
+}
+
+/** What is running, for operators. */
+function versionOf({ profile, environment }: Config) {
+  return {
+    name: 'todo-service',
+    version: readVersion(),
+    commit: readCommit(),
+    node: process.version,
+    profile: profile.name,
+    environment,
+  };
+}
+
+/** The engine of the database, by OpenTelemetry's conventions; undefined where todos are in memory. */
+function engineOf({ profile }: Config): 'sqlite' | 'postgresql' | undefined {
+  return profile.name === 'shared-list' ? profile.database.engine : undefined;
+}
+
+/** The same, with the database, for the metrics. */
+async function buildOf(config: Config): Promise<Build> {
+  const running = versionOf(config);
+  const system = engineOf(config);
+  if (system === undefined) return running;
+  const { MIGRATIONS } = await ADAPTERS[system].schema();
+  return { ...running, database: { system, schemaVersion: MIGRATIONS.version } };
+}
+
+/** What a profile adds to a service. */
+interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFault'> {
+  readonly database?: string;
+  readonly keys?: string;
+  /** What must hold before requests can be answered. */
+  readonly conditions: readonly Condition[];
+}
+
+/** Opens store and keys, which end with `parts`. Imports what the error demo does not need. */
+async function openProfile(
+  config: Config['profile'],
+  metrics: Metrics | undefined,
+  tell: Tell,
+  parts: AsyncDisposableStack,
+): Promise<OpenProfile> {
+  if (config.name === 'error-demo') return { routes: errorDemoRoutes(tell), conditions: [] };
+  const { admitWith, authenticateWith } = await import('../auth/admit.ts');
+  const { openKeys } = await import('../auth/keys/source.ts');
+  const { database } = config;
+  const openStore = await ADAPTERS[database.engine].openStore();
+  const store = parts.use(await openStore(database.address, { ...database, tell }));
+  metrics?.watchStore(store);
+  const keys = parts.use(await openKeys(config.auth, tell));
+  metrics?.watchKeys(keys);
+  const authenticate = authenticateWith({ ...config.auth, keys, now: Date.now });
+  const keysAreThere = () => keys.current() !== undefined || `no keys yet from ${keys.describe()}`;
+  return {
+    routes: sharedListRoutes(store, tell),
+    admit: admitWith(authenticate, tell),
+    answerFault: answerStoreFault(tell),
+    database: await nameOf(database),
+    keys: keys.describe(),
+    conditions: [keysAreThere, databaseAnswers(() => store.check())],
+  };
+}

@@ -1,0 +1,207 @@
+import { nearestTo } from '../lib/nearest.ts';
+import { quoteReceived } from '../lib/quote.ts';
+import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './table.ts';
+
+/** A configuration has faults: a line each, with what was received and what is wanted. */
+export class ConfigFaults extends Error {
+  override readonly name = 'ConfigFaults';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** What was given on the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
+export type GivenFlags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+export type Settings = ReturnType<typeof readSettings>;
+
+/**
+ * Reads the settings of one command, and notes every fault, so that three wrong settings cost one start. Flags without
+ * a value are faults.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
+  const faults: string[] = [];
+  /** What `read` has refused: nothing else is said of it. */
+  const unread = new Set<Variable>();
+  const inForce = new Map<Variable, string | number | undefined>();
+  // Most likely an unset variable of the shell, which must not fall back to a default.
+  for (const [flag, value] of Object.entries(flags)) {
+    if (value === '') faults.push(`--${flag} must have a value, received ""`);
+  }
+
+  const given = (variable: Variable) => givenAs(variable, env, flags);
+
+  /** The value as it was given; undefined when it is not set. */
+  function text(variable: Variable): string | undefined {
+    return given(variable)?.text;
+  }
+
+  /**
+   * Notes that a variable, or the flag that was given in its place, must be another; nothing where `read` has refused it.
+   *
+   * @param received what it is, as it may be shown; else it is shown without what may be a credential.
+   */
+  function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
+    if (unread.has(variable)) return;
+    faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
+  }
+
+  /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
+  function read<V extends Variable>(variable: V, environment: Environment = 'production'): Value<V> {
+    const setting = settingOf(variable);
+    const received = text(variable);
+    const otherwise = (environment === 'development' ? setting.development : undefined) ?? setting.default;
+    const parsed = received === undefined ? { value: otherwise } : parse(variable, received);
+    if ('wanted' in parsed) {
+      refuse(variable, parsed.wanted, parsed.received);
+      unread.add(variable);
+    }
+    // What stands for a fault is never served with.
+    const value = 'value' in parsed ? parsed.value : (otherwise ?? 0);
+    inForce.set(variable, value);
+    // The row of the table, of which the type is made, has decided what it is.
+    return value as Value<V>;
+  }
+
+  /** Notes any other fault, as a line for people. Never any part of a secret. Nothing where `read` has refused one of these. */
+  function fault(line: string, ...of: readonly Variable[]): void {
+    if (!of.some((variable) => unread.has(variable))) faults.push(line);
+  }
+
+  /**
+   * What was read, when nothing was noted; without a fault nothing is missing.
+   *
+   * @throws {ConfigFaults}
+   */
+  function whenSound<T>(read: T | undefined): T {
+    if (faults.length > 0 || read === undefined) throw new ConfigFaults(faults);
+    return read;
+  }
+
+  return {
+    read,
+    given,
+    refuse,
+    fault,
+    whenSound,
+    /** What a variable of others holds, one of libpq for example; undefined for one that is empty. */
+    other: (name: string) => env[name] || undefined,
+    /** What was noted so far, in order. */
+    faults: faults as readonly string[],
+    /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
+    inForce: inForce as ReadonlyMap<Variable, string | number | undefined>,
+  };
+}
+
+/**
+ * What decides a setting, by the name that people know: a flag before the variable before one of others; undefined where
+ * its default counts. An empty variable counts as not set.
+ */
+export function givenAs(
+  variable: Variable,
+  env: NodeJS.ProcessEnv,
+  flags: GivenFlags,
+): { readonly name: string; readonly text: string } | undefined {
+  const flag = flagOf(variable) ?? '';
+  const text = flags[flag];
+  if (typeof text === 'string') return { name: `--${flag}`, text };
+  const { anyCase, otherVariable } = settingOf(variable);
+  const byName = (name: string) => ({ name, text: env[name] ?? '' });
+  const ours = [
+    ...(anyCase ? [{ ...byName(variable.toLowerCase()), name: variable }] : []),
+    byName(variable),
+  ];
+  const others = otherVariable === undefined ? [] : [byName(otherVariable)];
+  return [...ours, ...others].find((candidate) => candidate.text !== '');
+}
+
+function quoted(text: string | undefined): string {
+  if (text === undefined) return 'nothing';
+  const ofKubernetes = ', which Kubernetes sets for a Service unless the Pod has "enableServiceLinks: false"';
+  return `${quoteReceived(text)}${SERVICE_ADDRESS.test(text) ? ofKubernetes : ''}`;
+}
+
+/** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */
+const HOST = /^[\w.:%-]{1,253}$/;
+
+/** What a setting is, or what is wanted in its place, and what to show of it; both where a text has what nobody meant. */
+type Parsed =
+  | { readonly value: string | number }
+  | { readonly wanted: string; readonly received?: string; readonly value?: string };
+
+/** What a text is by its row of the table. */
+function parse(variable: Variable, text: string): Parsed {
+  const setting = settingOf(variable);
+  if ('oneOf' in setting) {
+    if (setting.oneOf.includes(text)) return { value: text };
+    return { wanted: `must be one of ${setting.oneOf.map((one) => `"${one}"`).join(', ')}` };
+  }
+  if ('from' in setting) {
+    const { from, to, unit } = setting;
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= from && number <= to) return { value: number };
+    return {
+      wanted: `must be a whole number ${unit === undefined ? '' : `of ${unit} `}from ${from} to ${to}`,
+    };
+  }
+  const stray = strayIn(text, 'noComment' in setting);
+  if (stray !== undefined) return { ...stray, value: text };
+  if ('host' in setting && !HOST.test(text))
+    return { wanted: 'must be the name or address of a host, like "localhost", "0.0.0.0" or "::1"' };
+  return { value: text };
+}
+
+/**
+ * What secrets with a final line break, env-files with quotes and comments behind a value bring into a text (contract
+ * D18). Nothing else of the text is shown: it may be a secret in the place of a file.
+ */
+function strayIn(text: string, noComment: boolean): { wanted: string; received: string } | undefined {
+  const [first = '', last = ''] = [text[0], text.at(-1)];
+  if (isStray(first))
+    return { wanted: `must not begin with ${nameOf(first)}`, received: `"${visible(first)}…"` };
+  if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: `"…${visible(last)}"` };
+  if (text.length > 1 && first === last && /["']/.test(first))
+    return { wanted: 'must not stand in quotes', received: JSON.stringify(`${first}…${last}`) };
+  if (noComment && /[\s\u0085\u200b]#/.test(text)) {
+    const wanted = 'must not have white space before a "#": a comment has a line of its own';
+    return { wanted, received: '"… #…"' };
+  }
+  return undefined;
+}
+
+/** Of a name that was copied from a page, also the space that has no width. */
+const WHITE_SPACE = /[\s\u0085\u200b]/;
+
+function isStray(character: string): boolean {
+  return WHITE_SPACE.test(character) || /\p{Cc}/u.test(character);
+}
+
+function nameOf(character: string): string {
+  return WHITE_SPACE.test(character) ? 'white space' : 'a control character';
+}
+
+/** As in JSON, with nothing that does not show. */
+function visible(character: string): string {
+  const quoted = JSON.stringify(character).slice(1, -1);
+  return quoted.replace(/[^ -~]/, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+
+/** Variables of OpenTelemetry that are secret, or about what this service has not: metrics and logs by OTLP, limits, agents. */
+const OF_OPENTELEMETRY =
+  /^OTEL_(?:(?:EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|INSECURE)|LOG_LEVEL|CONFIG_FILE|ENTITIES|SEMCONV_STABILITY_OPT_IN)$|(?:METRICS?|LOGS|LOGRECORD|BLRP|EXPORTER_(?:OTLP_(?:METRICS|LOGS)|PROMETHEUS|ZIPKIN|JAEGER)|ATTRIBUTE|SPAN|EVENT|LINK|RESOURCE_ATTRIBUTES|INSTRUMENTATION|EXPERIMENTAL|INJECTOR|NODE|JAVA|JAVAAGENT|PYTHON|GO|DOTNET|PHP|RUBY)_)/;
+
+/** The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant. */
+export function unknownVariables(env: NodeJS.ProcessEnv) {
+  const known: readonly string[] = VARIABLES;
+  return Object.entries(env)
+    .filter(([name]) => /^(?:TODO|OTEL)_/.test(name) && !known.includes(name) && !OF_OPENTELEMETRY.test(name))
+    .filter(([name, value = '']) => !SERVICE_LINK.test(name) && !SERVICE_ADDRESS.test(value))
+    .map(([name]) => ({ name, nearest: nearestTo(name, VARIABLES) }));
+}

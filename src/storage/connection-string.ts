@@ -1,0 +1,205 @@
+import { isIPv6 } from 'node:net';
+import { userInfo } from 'node:os';
+import { NotUsable } from '../lib/files.ts';
+
+/** What this service understands, by its name in libpq, with libpq's variable for it; the rest is refused. */
+const PARAMETERS = {
+  application_name: 'PGAPPNAME',
+  dbname: 'PGDATABASE',
+  host: 'PGHOST',
+  options: 'PGOPTIONS',
+  password: 'PGPASSWORD',
+  port: 'PGPORT',
+  ssl: undefined,
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+  sslmode: 'PGSSLMODE',
+  sslnegotiation: 'PGSSLNEGOTIATION',
+  sslrootcert: 'PGSSLROOTCERT',
+  target_session_attrs: 'PGTARGETSESSIONATTRS',
+  user: 'PGUSER',
+} as const;
+
+type Name = keyof typeof PARAMETERS;
+
+/** Values by their names in libpq. */
+type Values = Readonly<Partial<Record<Name, string>>>;
+
+/**
+ * Named when they are refused: parameters of libpq, then of other clients (Prisma, SQLAlchemy, JDBC, pgx). Any other name is
+ * not: it may be a part of a password.
+ */
+const NOT_SUPPORTED = `channel_binding client_encoding connect_timeout fallback_application_name gssdelegation
+  gssencmode gsslib hostaddr keepalives keepalives_count keepalives_idle keepalives_interval krbsrvname
+  load_balance_hosts max_protocol_version min_protocol_version passfile replication require_auth requirepeer service
+  servicefile sslcertmode sslcompression sslcrl sslcrldir sslkeylogfile ssl_max_protocol_version
+  ssl_min_protocol_version sslpassword sslsni statement_timeout tcp_user_timeout uselibpqcompat
+  connection_limit currentSchema max_overflow pgbouncer pool_max_conns pool_pre_ping pool_size pool_timeout
+  prepared_statement_cache_size prepared_statements schema search_path server_settings socket_timeout sslaccept sslidentity
+  statement_cache_size`.split(/\s+/);
+
+/** Variables of libpq that choose a server or make a connection safer, and that this service does not understand. */
+const UNSUPPORTED_VARIABLES = [
+  'PGSERVICE',
+  'PGHOSTADDR',
+  'PGLOADBALANCEHOSTS',
+  'PGCHANNELBINDING',
+  'PGREQUIREAUTH',
+  'PGREQUIREPEER',
+  'PGSSLCRL',
+  'PGSSLCRLDIR',
+  'PGSSLMINPROTOCOLVERSION',
+  'PGSSLMAXPROTOCOLVERSION',
+];
+
+/**
+ * Scheme, user and password, hosts with ports, database, parameters. What they are is looked at one by one. An "@" or a "#"
+ * outside its place is invalid, because what stands before it or behind it may be a part of a password.
+ */
+const SYNTAX =
+  /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]*)(?:\/([^@?#]*))?(?:\?([^@#]*))?$/s;
+const HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*))?$/;
+
+const UNREADABLE = 'the connection string cannot be read';
+
+/** libpq's names for a server that this service can work with: whichever is meant, it has to take writes. */
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
+
+const TLS_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'] as const;
+
+const NEGOTIATIONS = ['postgres', 'direct'] as const;
+
+/** What a connection string means together with libpq's variables. */
+export type Connection = ReturnType<typeof readConnectionString>;
+
+/**
+ * Reads a connection string as libpq does: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ * Contacts nobody and reads no file. The driver's own reader knows one host and no `target_session_attrs`, takes any word
+ * for `sslmode`, and quotes the string.
+ *
+ * @param variable What a variable of the environment holds; undefined for one that is empty.
+ * @throws {NotUsable} The message quotes nothing of the string but a name that is known.
+ */
+export function readConnectionString(text: string, variable: (name: string) => string | undefined) {
+  const inString = valuesIn(text);
+  const unsupported = UNSUPPORTED_VARIABLES.find((name) => variable(name) !== undefined);
+  if (unsupported !== undefined) throw new NotUsable(`the variable ${unsupported} is not supported`);
+  const get = (name: Name) => inString[name] ?? variable(PARAMETERS[name] ?? '');
+
+  /** Of a parameter, or of its variable where that has decided. */
+  function oneOf<T extends string>(name: Name, allowed: readonly T[], received: string, why = ''): T {
+    const found = allowed.find((one) => one === received);
+    if (found !== undefined) return found;
+    const named = inString[name] === undefined ? PARAMETERS[name] : `"${name}"`;
+    const [last, ...before] = allowed.map((one) => `"${one}"`).reverse();
+    throw new NotUsable(`${named} must be ${[...before.reverse()].join(', ')} or ${last}${why}`);
+  }
+
+  oneOf(
+    'target_session_attrs',
+    SESSION_ATTRIBUTES,
+    get('target_session_attrs') ?? 'any',
+    ': the service needs a server that takes writes',
+  );
+  const { ssl, sslrootcert, sslcert, sslkey } = inString;
+  if (ssl !== undefined && ssl !== 'true') throw new NotUsable('"ssl" must be "true": use "sslmode"');
+  const asked = ssl ?? sslrootcert ?? sslcert ?? sslkey;
+  const mode = asked === undefined ? (get('sslmode') ?? 'disable') : (inString.sslmode ?? 'verify-full');
+  oneOf('sslmode', TLS_MODES, mode);
+  const user = get('user') || userOfProcess();
+  return {
+    /** At least one, in the order in which they are tried. `host` is a name, an address, or the folder of a Unix socket. */
+    hosts: hostsOf(get('host') ?? 'localhost', get('port') ?? '5432'),
+    user,
+    database: get('dbname') || user,
+    password: get('password'),
+    /** Whether the string itself has one. */
+    hasPassword: inString.password !== undefined,
+    applicationName: get('application_name') ?? 'todo-service',
+    options: get('options'),
+    /** Undefined: no TLS. Any mode that asks for it verifies the certificate and its name, but `no-verify`. */
+    tls:
+      mode === 'disable'
+        ? undefined
+        : {
+            verify: mode !== 'no-verify',
+            /** Paths of files in PEM. */
+            root: get('sslrootcert'),
+            certificate: get('sslcert'),
+            key: get('sslkey'),
+          },
+    negotiation: oneOf('sslnegotiation', NEGOTIATIONS, get('sslnegotiation') ?? 'postgres'),
+  };
+}
+
+function valuesIn(text: string): Values {
+  const parts = SYNTAX.exec(text);
+  if (parts === null)
+    throw new NotUsable(`${UNREADABLE}: in it write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23`);
+  const [, user, password, hostList = '', dbname, query = ''] = parts;
+  const listed = hostList === '' ? [] : hostList.split(',').map((host) => HOST.exec(host));
+  if (listed.includes(null)) throw new NotUsable(UNREADABLE);
+  const values: { -readonly [Each in Name]?: string } = {};
+  if (user) values.user = decoded(user);
+  if (password) values.password = decoded(password);
+  if (dbname) values.dbname = decoded(dbname);
+  if (listed.length > 0) values.host = listed.map((host) => decoded(host?.[1] ?? host?.[2] ?? '')).join();
+  values.port = listed.map((host) => host?.[3] ?? '').join();
+  if (/^,*$/.test(values.port)) delete values.port;
+  for (const pair of query === '' ? [] : query.replace(/&$/, '').split('&')) {
+    const at = pair.indexOf('=');
+    const name = decoded(pair.slice(0, Math.max(at, 0)));
+    if (!isKnown(name)) throw new NotUsable(faultOf(name));
+    values[name] = decoded(pair.slice(at + 1));
+  }
+  return values;
+}
+
+function isKnown(name: string): name is Name {
+  return Object.hasOwn(PARAMETERS, name);
+}
+
+/** Why there is no parameter of this name. One that is known in another spelling is named as it is known. */
+function faultOf(name: string): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  const known = [...Object.keys(PARAMETERS), ...NOT_SUPPORTED].find((each) => plain(each) === plain(name));
+  if (known === undefined) return 'the connection string has a parameter that is not known';
+  if (isKnown(known)) return `"${known}" in the connection string has another spelling`;
+  return `"${known}" in the connection string is not supported`;
+}
+
+/** A NUL would end a value in the protocol. */
+function decoded(part: string): string {
+  try {
+    const text = decodeURIComponent(part);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // The message may quote what could not be decoded.
+  }
+  throw new NotUsable(UNREADABLE);
+}
+
+/** A container may run as a number that has no name. */
+function userOfProcess(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw new NotUsable('it must name a user, because the user of this process has no name');
+  }
+}
+
+function hostsOf(hostList: string, portList: string) {
+  const names = hostList.split(',');
+  const ports = portList.split(',');
+  if (ports.length !== 1 && ports.length !== names.length)
+    throw new NotUsable('it must have one port for all hosts, or one for each');
+  return names.map((name, index) => {
+    const host = name === '' ? 'localhost' : name;
+    if (!/^(?:[\w.-]+|\/[^\0]*)$/.test(host) && !isIPv6(host))
+      throw new NotUsable('the name of a host cannot be read');
+    const port = ports[ports.length === 1 ? 0 : index] || '5432';
+    if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
+      throw new NotUsable('a port must be a number from 1 to 65535');
+    return { host, port: Number(port) };
+  });
+}

@@ -1,0 +1,66 @@
+import { listAssets, readAsset } from '../lib/assets.ts';
+
+/** What a database says of its schema. */
+export interface SchemaVersion {
+  /** 0 when there is none. */
+  readonly version: number;
+  /** The oldest program that may work with it, by the version that the program makes. Not one from 1 on: no older one. */
+  readonly oldestProgram: number;
+}
+
+/**
+ * The numbered plain `.sql` files of a folder. `0001-todos.sql` brings an empty database to version 1, and so
+ * on without gaps: the file name is the order.
+ */
+export class Migrations {
+  readonly #folder: URL;
+  #read: readonly string[] | undefined;
+
+  constructor(folder: URL) {
+    this.#folder = folder;
+  }
+
+  /** Read when it is needed, and once: not by a thread, which migrates nothing. */
+  get #files(): readonly string[] {
+    this.#read ??= listAssets(this.#folder).map((name) => readAsset(new URL(name, this.#folder)));
+    return this.#read;
+  }
+
+  /** The version that this program works with. */
+  get version(): number {
+    return this.#files.length;
+  }
+
+  /** The SQL that leads from a version to this program's, in order. */
+  from(version: number): readonly string[] {
+    return this.#files.slice(version);
+  }
+
+  /**
+   * The oldest program, by its version, that may work with a schema of this program's. A file names it in a line like
+   * `-- Oldest program: 4`; without that line it is a program that knows the file.
+   */
+  get oldestProgram(): number {
+    const named = this.#files.map((sql) => /^-- Oldest program: (\d+)$/m.exec(sql)?.[1]);
+    return Math.max(...named.map((version, index) => Number(version ?? index + 1)));
+  }
+
+  /** What is wrong with a database that this program is too old for, for people, or undefined. */
+  faultOf({ version, oldestProgram }: SchemaVersion): string | undefined {
+    const oldest = oldestProgram >= 1 ? oldestProgram : version;
+    if (version <= this.version || oldest <= this.version) return undefined;
+    return (
+      `its schema must be version ${this.version} or older, received ${version}, for programs from ${oldest} on: ` +
+      'start the newer todo-service that made it, or export with that one and import with this one'
+    );
+  }
+
+  /** The same of an export, which is to have everything, by the version of the schema. */
+  exportFaultOf(version: number): string | undefined {
+    if (version <= this.version) return undefined;
+    return (
+      `its schema is version ${version}, of which this program knows ${this.version}, so the rest would be missing: ` +
+      'export with the newer todo-service'
+    );
+  }
+}

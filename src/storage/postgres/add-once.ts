@@ -1,0 +1,97 @@
+import type { CreateOutcome, Once } from '../../todos/store.ts';
+import { initialState, type NewTodo, represent, valuesOf } from '../../todos/todo.ts';
+import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './error.ts';
+import { COLUMNS, parametersFrom } from './row.ts';
+import type { StatementPool } from './statement-pool.ts';
+
+/** A key is good for 24 hours by the clock of the server (contract I2). */
+const OVER = "at <= now() - interval '24 hours'";
+
+/**
+ * Takes key, body, how long to wait for another create with the key, and `valuesOf` a todo. One statement is one
+ * transaction: todo and key are made, or neither.
+ *
+ * A key that was used is locked, so that the answer waits for the standbys that the first one may not have waited for.
+ * The limit for locks holds from before the todo until its key is made: it is for nothing else.
+ */
+const ADD_ONCE = `WITH used AS (
+    SELECT todo_id, body, ${OVER} AS over FROM idempotency_keys WHERE key = $1 FOR KEY SHARE
+  ), bounded AS MATERIALIZED (
+    SELECT set_config('lock_timeout', $3, true)
+  ), added AS (
+    INSERT INTO todos (${COLUMNS}) SELECT ${parametersFrom(4)} FROM bounded WHERE NOT EXISTS (SELECT FROM used)
+    RETURNING id
+  ), kept AS (
+    INSERT INTO idempotency_keys (key, body, todo_id) SELECT $1, $2, id FROM added RETURNING todo_id
+  )
+  SELECT todo_id AS id, 'added' AS outcome, set_config('lock_timeout', '0', true) FROM kept
+  UNION ALL
+  SELECT todo_id, CASE WHEN over THEN 'over' WHEN body = $2 THEN 'repeated' ELSE 'reused' END, NULL FROM used`;
+
+const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
+
+/**
+ * Takes where the last one ended, and says where this one does. While a long transaction runs, for example of a backup,
+ * what was deleted stays in the index: nobody reads over all of that again.
+ */
+const SWEEP = `WITH old AS MATERIALIZED (
+    SELECT key FROM idempotency_keys WHERE at >= $1::timestamptz AND ${OVER} ORDER BY at LIMIT 16 FOR UPDATE SKIP LOCKED
+  ), swept AS (
+    DELETE FROM idempotency_keys WHERE key = ANY (ARRAY (SELECT key FROM old)) RETURNING at
+  )
+  SELECT coalesce(max(at), $1::timestamptz)::text AS until FROM swept`;
+
+interface Row {
+  readonly id: number;
+  readonly outcome: 'added' | 'repeated' | 'reused' | 'over';
+}
+
+/**
+ * Adds todos for keys, whichever instances have the same in hand. After each, a few keys go whose time is over, and
+ * nobody waits for that.
+ */
+export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
+  let sweptUntil = '-infinity';
+  let sweeping = false;
+
+  /** One that fails is tried again with a later key. */
+  async function sweep(): Promise<void> {
+    if (sweeping) return;
+    sweeping = true;
+    const query = { name: 'sweep', text: SWEEP, values: [sweptUntil] };
+    const [swept] = await database.write<{ until: string }>(query).catch(() => []);
+    sweptUntil = swept?.until ?? sweptUntil;
+    sweeping = false;
+  }
+
+  async function addOnce(todo: NewTodo, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
+    const until = performance.now() + patienceMs;
+    for (;;) {
+      // No limit is written as 0.
+      const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
+      const values = [key, body, left, ...valuesOf(initialState(todo))];
+      try {
+        const [row] = await database.write<Row>({ name: 'add-once', text: ADD_ONCE, values });
+        if (row === undefined) throw new Error('The statement that adds a todo once returned no row');
+        if (row.outcome === 'reused') return 'key-reused';
+        const todoOfKey = represent({ id: row.id, ...initialState(todo) });
+        if (row.outcome === 'added') return todoOfKey;
+        if (row.outcome === 'repeated') return { repeated: todoOfKey };
+        await database.write({ name: 'free', text: FREE, values: [key] });
+      } catch (error) {
+        if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+        if (isLockTimeout(error)) return 'in-progress';
+        // Another create with the key was faster. What it was is looked at next.
+        if (!isKeyTaken(error)) throw error;
+      }
+      // Of a key that is hidden there would be no end.
+      await database.checkNoneHidden('idempotency_keys');
+    }
+  }
+
+  return async (todo, once) => {
+    const outcome = await addOnce(todo, once);
+    void sweep();
+    return outcome;
+  };
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { ClientConfig } from 'pg';
+import { asNotUsable, messageOf } from '../../lib/files.ts';
+import { StoreNotOpened } from '../../todos/store.ts';
+import { type Connection, readConnectionString } from '../connection-string.ts';
+import { readPasswordFile } from '../settings.ts';
+
+/** One server of a list, of which one at a time takes writes. */
+export type Host = Connection['hosts'][number];
+
+/** Where a database is, and how to reach it. */
+export interface Address {
+  /** For people: `postgres://host:5432/todos`, without user and password. */
+  readonly name: string;
+  /** At least one, in the order in which they are tried. */
+  readonly hosts: readonly Host[];
+  /** What is the same for each host. */
+  readonly config: Config;
+}
+
+interface Config extends ClientConfig {
+  /** A function is asked for each connection. */
+  readonly password: string | (() => Promise<string>);
+  readonly user: string;
+  readonly database: string;
+  readonly ssl: false | ConnectionOptions;
+  readonly sslnegotiation: 'postgres' | 'direct';
+}
+
+/**
+ * Where a connection string leads; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
+ * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
+ *
+ * @throws {StoreNotOpened} when it cannot be used, or names a file that cannot be read. The message never quotes user,
+ * password or another value of the string, except the path of that file.
+ */
+export function addressOf(connectionString: string, env = process.env): Address {
+  const { hosts, user, database, password, applicationName, options, tls, negotiation } = connectionOf(
+    connectionString,
+    env,
+  );
+  const config = {
+    user,
+    database,
+    ssl: tlsOf(tls),
+    sslnegotiation: negotiation,
+    application_name: applicationName,
+    password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? password ?? noPassword,
+    options,
+  };
+  return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
+}
+
+/** The configuration has found it sound; another caller may not have asked. */
+function connectionOf(connectionString: string, env: NodeJS.ProcessEnv): Connection {
+  try {
+    return readConnectionString(connectionString, (name) => env[name] || undefined);
+  } catch (error) {
+    throw invalid(asNotUsable(error).message);
+  }
+}
+
+function invalid(why: string): StoreNotOpened {
+  return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
+}
+
+/** Reads a file at each call, and throws with why it cannot be. */
+function passwordFrom(path: string | undefined): (() => Promise<string>) | undefined {
+  if (!path) return undefined;
+  return () =>
+    readPasswordFile(path).catch((error) => {
+      throw new Error(
+        `the file of TODO_DATABASE_PASSWORD_FILE cannot be used: ${asNotUsable(error).message}`,
+      );
+    });
+}
+
+/** Called when the server asks. Without it the driver would look into `~/.pgpass`. */
+async function noPassword(): Promise<never> {
+  throw new Error('it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one');
+}
+
+/** `host:5432`, for people. */
+export function nameOf({ host, port }: Host): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+function tlsOf(tls: Connection['tls']): false | ConnectionOptions {
+  if (tls === undefined) return false;
+  return {
+    rejectUnauthorized: tls.verify,
+    ...fileAt('ca', tls.root),
+    ...fileAt('cert', tls.certificate),
+    ...fileAt('key', tls.key),
+  };
+}
+
+function fileAt(option: 'ca' | 'cert' | 'key', path: string | undefined): ConnectionOptions {
+  // "system" is libpq's word for the authorities of the machine.
+  if (!path || path === 'system') return {};
+  try {
+    return { [option]: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw invalid(messageOf(error));
+  }
+}

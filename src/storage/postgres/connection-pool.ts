@@ -1,0 +1,213 @@
+import type { Tell } from '../../events.ts';
+import { messageOf } from '../../lib/files.ts';
+import { timeLimit } from '../../lib/promises.ts';
+import type { PoolCounts, StoreUnavailable } from '../../todos/store.ts';
+import type { Host } from './address.ts';
+import type { Cluster, ConnectionRequirements } from './cluster.ts';
+import type { ServerConnection } from './connection.ts';
+import { noConnection } from './error.ts';
+
+/** How many connections there may be, what for, and how long they are waited for, in milliseconds. */
+export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
+  /** The most connections that a server has from this pool, those that it has not let go of yet among them. */
+  readonly connections: number;
+  /** For a connection: one that is free, or a new one. */
+  readonly connectionMs: number;
+  /** Until the server gives up a statement; then it is certain that nothing was changed. */
+  readonly statementMs: number;
+  /** For an answer; in a transaction, for the next part of it. */
+  readonly answerMs: number;
+  /** The most that a connection serves: a name may lead to another server by then. Each has 80 to 100 % of it. */
+  readonly lifetimeMs: number;
+  /** After which a connection that nobody needs is closed. */
+  readonly idleMs: number;
+}
+
+/** Milliseconds to connect, log in and inspect, unless somebody waits longer for it. Who waits may give up before. */
+const OPEN_MS = 3_000;
+
+/** Milliseconds between two rounds that close idle connections whose time is over. */
+const SWEEP_MS = 1_000;
+
+/** Milliseconds between two tries to connect, one at a time, while no server will do. */
+const RETRY_MS = 100;
+
+/** Milliseconds for the server to let go of the connections, at the end. */
+const END_MS = 2_000;
+
+export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
+
+/** A bounded pool of connections to the server that takes writes, with a bounded wait for one. */
+export class ConnectionPool implements AsyncDisposable {
+  protected readonly cluster: Cluster;
+  protected readonly limits: Limits;
+  readonly #tell: Tell;
+  /** In use or idle, and when its life is over. */
+  readonly #connections = new Map<ServerConnection, number>();
+  /** The one that was used last is used first. */
+  #idle: ServerConnection[] = [];
+  /** In the order in which they came. */
+  readonly #waiting = new Set<OnConnection>();
+  /** Those that a server has not let go of: also before they are open, and after they were left. */
+  readonly #held = new Set<ServerConnection>();
+  readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  #opening = 0;
+  /** Why the last try to open a connection failed; until one succeeds, there is one try at a time. */
+  #failure: StoreUnavailable | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #ending = false;
+
+  constructor(cluster: Cluster, limits: Limits, tell: Tell) {
+    this.cluster = cluster;
+    this.limits = limits;
+    this.#tell = tell;
+  }
+
+  counts(): PoolCounts {
+    const idle = this.#idle.length;
+    return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
+  }
+
+  /** Every connection that is open now serves no longer. */
+  retire(): void {
+    this.cluster.retire();
+  }
+
+  /** Waits for what is under way, and for the server to let go. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending = true;
+    clearInterval(this.#sweeper);
+    clearTimeout(this.#pause);
+    this.#rejectAll(noConnection('it is closed'));
+    for (const connection of this.#idle) this.drop(connection);
+    const timer = setTimeout(() => {
+      for (const connection of this.#held) connection.destroy();
+    }, END_MS);
+    while (this.#held.size > 0) await Promise.all(this.#held.values().map(({ left }) => left));
+    clearTimeout(timer);
+  }
+
+  /** Calls back with a connection, or with the reason why there is none in time. */
+  protected take(onConnection: OnConnection): void {
+    const idle = this.#idle.at(-1);
+    if (idle === undefined) {
+      this.#wait(onConnection);
+    } else if (this.#isUsable(idle)) {
+      this.#idle.pop();
+      onConnection(undefined, idle);
+    } else {
+      this.#discard(idle);
+      this.take(onConnection);
+    }
+  }
+
+  #wait(onConnection: OnConnection): void {
+    const { connectionMs } = this.limits;
+    const waiting: OnConnection = (failure, connection) => {
+      limit.clear();
+      this.#waiting.delete(waiting);
+      onConnection(failure, connection);
+    };
+    const limit = timeLimit(connectionMs, () => {
+      waiting(this.#failure ?? noConnection(`none was free in ${connectionMs} ms`));
+    });
+    this.#waiting.add(waiting);
+    this.#grow();
+  }
+
+  /** Takes a connection back, for whoever waits for one. */
+  protected put(connection: ServerConnection): void {
+    const [next] = this.#waiting;
+    if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
+    else if (next === undefined) this.#idle.push(connection);
+    else next(undefined, connection);
+  }
+
+  #isUsable(connection: ServerConnection): boolean {
+    return (
+      connection.lost === undefined &&
+      !this.cluster.isRetired(connection) &&
+      performance.now() < (this.#connections.get(connection) ?? 0) &&
+      !this.#ending
+    );
+  }
+
+  /** It serves no longer; its place is free when the server has let go of it. */
+  protected drop(connection: ServerConnection): void {
+    this.#connections.delete(connection);
+    this.#idle = this.#idle.filter((idle) => idle !== connection);
+    void connection.leave();
+    this.#grow();
+  }
+
+  /** Opens connections for those that wait, as far as there is room. */
+  #grow(): void {
+    const { connections } = this.limits;
+    while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
+      const probing = this.#failure !== undefined && this.#opening > 0;
+      if (this.#ending || this.#pause !== undefined || probing) return;
+      if (!this.cluster.address.hosts.some((host) => this.#hasRoom(host))) return;
+      void this.#open();
+    }
+  }
+
+  async #open(): Promise<void> {
+    this.#opening += 1;
+    const { statementMs, connectionMs, writes = false } = this.limits;
+    const requirements = { statementMs, strict: true, writes, withinMs: Math.max(OPEN_MS, connectionMs) };
+    try {
+      const connection = await this.cluster.open(requirements, (opening) => this.#hold(opening));
+      this.#opening -= 1;
+      this.#failure = undefined;
+      const life = this.limits.lifetimeMs * (0.8 + 0.2 * Math.random());
+      this.#connections.set(connection, performance.now() + life);
+      void connection.closed.then(() => this.#lost(connection));
+      this.put(connection);
+    } catch (error) {
+      this.#opening -= 1;
+      this.#failure = noConnection(messageOf(error), error);
+      this.#pause ??= setTimeout(() => {
+        this.#pause = undefined;
+        this.#grow();
+      }, RETRY_MS);
+      if (this.#connections.size + this.#opening === 0) this.#rejectAll(this.#failure);
+    }
+  }
+
+  #rejectAll(reason: StoreUnavailable): void {
+    for (const waiting of [...this.#waiting]) waiting(reason);
+  }
+
+  #hasRoom(host: Host): boolean {
+    const held = this.#held.values().filter((connection) => connection.host === host);
+    return held.toArray().length < this.limits.connections;
+  }
+
+  #hold(connection: ServerConnection): void {
+    if (!this.#hasRoom(connection.host)) throw new Error('it has not let go of earlier connections');
+    this.#held.add(connection);
+    void connection.left.then(() => {
+      this.#held.delete(connection);
+      this.#grow();
+    });
+  }
+
+  /** A connection has ended by itself. Who uses it hears of it from its statement; a new one is opened when it is needed. */
+  #lost(connection: ServerConnection): void {
+    if (!this.#idle.includes(connection)) return;
+    this.#discard(connection, connection.lost?.message ?? 'the connection ended');
+  }
+
+  /** Drops one that is idle. Why it was lost may be heard before its end. */
+  #discard(idle: ServerConnection, reason = idle.lost?.message): void {
+    this.drop(idle);
+    if (reason !== undefined) this.#tell({ event: 'connection-lost', reason });
+  }
+
+  #sweep(): void {
+    const longAgo = performance.now() - this.limits.idleMs;
+    for (const idle of this.#idle) {
+      if (idle.readyAt < longAgo || !this.#isUsable(idle)) this.#discard(idle);
+    }
+  }
+}

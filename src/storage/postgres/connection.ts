@@ -1,0 +1,251 @@
+import { type Client, DatabaseError, type QueryConfig, type QueryResultRow } from 'pg';
+import { timeLimit } from '../../lib/promises.ts';
+import { OutcomeUnknown } from '../../todos/store.ts';
+import type { Address, Host } from './address.ts';
+import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
+import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
+
+/** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
+const FAREWELL_MS = 1_000;
+
+/** Milliseconds that it has from the first request to cancel which it has read: a connection may stand still (contract D9). */
+const LAST_MS = 5_000;
+
+/** pgpool-II sends a statement that begins with it to the primary (contract D14). */
+const NO_LOAD_BALANCE = '/*NO LOAD BALANCE*/';
+
+/** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
+const REPLICATION_WAIT = 'SyncRepWaitForLSN';
+
+/** The change is made, and a failover may lose it. */
+const NOT_REPLICATED = 'the wait for a synchronous standby was cancelled';
+
+/** Milliseconds that a statement of an operator, or of the start, may take: a migration, with the wait for another instance's. */
+export const PATIENT_MS = 60_000;
+
+/** SQL; with a name, a statement that is prepared once on each connection. */
+export type Statement = string | QueryConfig;
+
+/** The rows of a statement. */
+export type Ask = <Row extends QueryResultRow>(statement: Statement) => Promise<readonly Row[]>;
+
+/** How long an answer is waited for. */
+export interface AnswerLimit {
+  /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
+  readonly withinMs: number;
+  readonly parts?: boolean;
+}
+
+type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
+
+/** A connection to one server. It works on one statement at a time. */
+export class ServerConnection {
+  readonly host: Host;
+  /** Something between answers for several servers' processes: what is made for a session may be lost. */
+  pooled = false;
+  /** The server knows `transaction_timeout`, as PostgreSQL does since 17. */
+  endsTransactions = false;
+  /** The server keeps a statement with a name, and its plan. */
+  prepares = false;
+  readonly openedAt = performance.now();
+  /** When the server said last that it is ready for a statement. */
+  readyAt = this.openedAt;
+  readonly #client: Client;
+  /** The process that serves it, once the server has named it. */
+  #process: ServerProcess | undefined;
+  /** A statement was sent, and the server has not said that it is ready for another. */
+  #working = false;
+  /** Of its transaction, as the server said it last; "I" is none. */
+  #status = 'I';
+  /** Hears what follows an error of the server: that it is ready for another statement, or the end. */
+  #afterError: ((ready: boolean) => void) | undefined;
+  #replicated = true;
+  #lost: Error | undefined;
+  #ended = false;
+  #changed = (): void => {};
+  readonly #left = Promise.withResolvers<void>();
+  /** Resolves when there is no connection any more. */
+  readonly closed: Promise<void>;
+  /** Resolves after `leave`, when the server has let go of the connection, cannot be reached, or has had its time. */
+  readonly left = this.#left.promise;
+
+  constructor(client: Client, host: Host, config: Address['config']) {
+    this.#client = client;
+    this.host = host;
+    const { connection } = client;
+    connection.once('backendKeyData', (key: ProcessKey) => {
+      this.#process = processOf(key, connection.stream, host, config);
+    });
+    // Before the driver's own listener, which may send the next statement at once.
+    connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
+      this.readyAt = performance.now();
+      this.#status = status;
+      this.#rest(true);
+    });
+    client.on('notice', ({ routine }) => {
+      if (routine === REPLICATION_WAIT) this.#replicated = false;
+    });
+    // Without a listener, a connection that is lost between two statements would end the process.
+    client.on('error', (error) => {
+      this.#lost ??= error;
+    });
+    this.closed = new Promise((resolve) => {
+      connection.once('end', () => {
+        this.#ended = true;
+        if (this.#afterError === undefined) this.#changed();
+        else this.#rest(false);
+        resolve();
+      });
+    });
+  }
+
+  /** The number of the process that answered the login; a pooler has a number of its own. */
+  get processId(): number | undefined {
+    return this.#process?.processID;
+  }
+
+  /** Why it can be used no more, or undefined. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  /** Whether a transaction is open. */
+  get inTransaction(): boolean {
+    return this.#status !== 'I';
+  }
+
+  /**
+   * Sends a statement. After an error that is not of the server nobody knows what the server does, and nothing is left
+   * but to `leave`.
+   */
+  ask<Row extends QueryResultRow>(
+    statement: Statement,
+    { withinMs, parts = false }: AnswerLimit,
+    onRows: OnRows<Row>,
+  ): void {
+    const query = typeof statement === 'string' ? { text: statement } : statement;
+    const { stream } = this.#client.connection;
+    let heard = false;
+    const settle = (error: unknown, rows: readonly Row[] = []): void => {
+      if (heard) return;
+      heard = true;
+      limit.clear();
+      if (parts) stream.off('data', limit.refresh);
+      onRows(error, rows);
+    };
+    const lose = (why: string, cause?: unknown): void => {
+      this.#lost ??= new Error(why, { cause });
+      settle(this.#lost);
+    };
+    const limit = timeLimit(withinMs, () => lose(`no answer in ${withinMs} ms`));
+    if (parts) stream.on('data', limit.refresh);
+    this.#working = true;
+    this.#replicated = true;
+    const text = NO_LOAD_BALANCE + query.text;
+    const name = this.prepares ? query.name : undefined;
+    this.#client.query<Row>({ ...query, text, name }, (error, result) => {
+      // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
+      if (error instanceof DatabaseError) {
+        this.#afterError = (ready) =>
+          ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
+      } else if (error) lose(error.message, error);
+      // For several statements in one text, the driver gives a list of results.
+      else settle(this.#replicated ? undefined : new OutcomeUnknown(NOT_REPLICATED), result.rows ?? []);
+    });
+  }
+
+  /**
+   * The statements that begin a transaction with limits of its own, whatever those of the role are; behind a pooler too.
+   * None of them takes the transaction's snapshot.
+   *
+   * @param statementMs For each statement, its wait for a lock included, and between two.
+   */
+  beginOf(statementMs: number, mode: string): string {
+    return [
+      `BEGIN ${mode}`,
+      `SET LOCAL statement_timeout = ${statementMs}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
+      'SET LOCAL lock_timeout = 0',
+      // What row security would filter is an error.
+      'SET LOCAL row_security = off',
+      // To an older server it is an error. Only 0 changes a limit that runs already.
+      ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
+    ].join('; ');
+  }
+
+  /** As `ask`, for what is not asked often. */
+  run<Row extends QueryResultRow>(
+    statement: Statement,
+    limit: AnswerLimit = { withinMs: PATIENT_MS },
+  ): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      this.ask<Row>(statement, limit, (error, rows) => (error ? reject(error) : resolve(rows)));
+    });
+  }
+
+  /**
+   * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees
+   * what others have committed before it.
+   */
+  async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    const ask: Ask = (statement) => this.run(statement);
+    await ask(this.beginOf(PATIENT_MS, 'ISOLATION LEVEL READ COMMITTED'));
+    try {
+      const made = await work(ask);
+      await ask('COMMIT');
+      return made;
+    } catch (error) {
+      await ask('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /**
+   * Ends the connection: politely, or with a request to cancel what the server works on. A server that is slow to let
+   * go is asked again and again. Called once; resolves as `left` does.
+   */
+  async leave(): Promise<void> {
+    const isOver = () => this.#ended && !this.#working;
+    let last: NodeJS.Timeout | undefined;
+    for (let farewell = false; !isOver(); ) {
+      if (this.#working || farewell) {
+        const outcome = this.#process === undefined ? 'unreachable' : await cancel(this.#process);
+        if (outcome === 'unreachable' || (this.#ended && outcome === 'delivered')) break;
+        if (outcome === 'delivered') last ??= setTimeout(() => this.destroy(), LAST_MS).unref();
+      }
+      if (!this.#working && !farewell) {
+        farewell = true;
+        void this.#client.end();
+      }
+      if (!isOver()) await this.#change();
+    }
+    clearTimeout(last);
+    this.destroy();
+  }
+
+  /** Ends the connection on this side, whatever the server does. */
+  destroy(): void {
+    this.#ended = true;
+    this.#working = false;
+    this.#client.connection.stream.destroy();
+    this.#left.resolve();
+    this.#changed();
+  }
+
+  /** Resolves when something has happened, and after a while. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changed = resolve;
+      setTimeout(resolve, FAREWELL_MS).unref();
+    });
+  }
+
+  /** The server works on nothing any more. */
+  #rest(ready: boolean): void {
+    this.#working = false;
+    const hear = this.#afterError;
+    this.#afterError = undefined;
+    hear?.(ready);
+    this.#changed();
+  }
+}

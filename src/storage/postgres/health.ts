@@ -1,0 +1,90 @@
+import type { Tell } from '../../events.ts';
+import { StoreBroken } from '../../todos/store.ts';
+import { singleFlight } from '../list/single-flight.ts';
+import type { Ask } from './connection.ts';
+import { hasCode, isIdTaken, SCHEMA_ERRORS } from './error.ts';
+import { faultOf, findLacks } from './lacks.ts';
+import { IN_ROWS, TO_SERVE } from './needs.ts';
+import type { StatementPool } from './statement-pool.ts';
+
+/** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
+const CHECK_INTERVAL_MS = 5_000;
+
+/** How often is asked what the server refuses for the sake of a schema that misses nothing. */
+const TRIES = 3;
+
+const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
+
+/**
+ * Whether tables, columns, functions, rights and sequences are there (contract D11, D12). While something is missing,
+ * it is checked again and again; statements that do not need it go on.
+ */
+export class SchemaHealth implements Disposable {
+  readonly #database: StatementPool;
+  readonly #tell: Tell;
+  #fault: string | undefined;
+  /** A column has another type, or a table is another one. Nothing fails by it that is sure to be right. */
+  #wrong = false;
+  #knownAt = performance.now();
+  #refreshing: NodeJS.Timeout | undefined;
+
+  /** The schema is whole now. Whether it still is, is told once whenever that changes. */
+  constructor(database: StatementPool, tell: Tell) {
+    this.#database = database;
+    this.#tell = tell;
+  }
+
+  /** Rejects as `ask` does, with `StoreBroken` where the fault is that of the schema. */
+  async watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
+    if (this.#wrong) throw new StoreBroken(this.#fault);
+    try {
+      return await ask();
+    } catch (error) {
+      if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
+      if (!hasCode(error, SCHEMA_ERRORS) || tries === TRIES) throw error;
+      // What was missing may be there again.
+      return this.watch(ask, tries + 1);
+    }
+  }
+
+  /** Rejects with `StoreBroken` while something is missing. */
+  async check(): Promise<void> {
+    if (performance.now() - this.#knownAt >= CHECK_INTERVAL_MS) await this.#refresh();
+    if (this.#fault !== undefined) throw new StoreBroken(this.#fault);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#refreshing);
+  }
+
+  /** An error of this kind that stays is a bug when nothing of the schema is missing. */
+  async #isOfSchema(error: unknown): Promise<boolean> {
+    if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
+    else if (!hasCode(error, SCHEMA_ERRORS)) return false;
+    // While something is missing, the clock refreshes what is known of it.
+    else if (this.#fault === undefined) await this.#refresh().catch(() => {});
+    return this.#fault !== undefined;
+  }
+
+  readonly #refresh = singleFlight(async () => {
+    const ask: Ask = (statement) => this.#database.read(statement);
+    const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
+    this.#wrong = lacks.wrong.length > 0;
+    // It may be where the search path of a new session leads.
+    if (lacks.missing.length > 0) this.#database.retire();
+    this.#know(faultOf(lacks));
+  });
+
+  #know(fault: string | undefined): void {
+    const before = this.#fault;
+    this.#fault = fault;
+    this.#knownAt = performance.now();
+    if ((before === undefined) === (fault === undefined)) return;
+    clearInterval(this.#refreshing);
+    if (fault !== undefined) {
+      // The end is told even if nobody asks. A check that fails is followed by the next.
+      this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
+    }
+    this.#tell(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });
+  }
+}

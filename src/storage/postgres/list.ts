@@ -1,0 +1,184 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Todo } from '../../todos/todo.ts';
+import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
+import { singleFlight } from '../list/single-flight.ts';
+import { ListChunks, type ListVersion } from '../list/version.ts';
+import type { Ask } from './connection.ts';
+import { SELECTED } from './row.ts';
+import type { StatementPool } from './statement-pool.ts';
+
+/**
+ * What an instance knows of the moment in which it read the list. While `life` is the same, what a snapshot does not
+ * see is what changed since: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ */
+interface Moment {
+  readonly snapshot: string;
+  readonly life: string;
+  /** The triggers that write changes down work. */
+  readonly tracked: boolean;
+}
+
+/** Changes of more todos are read as the whole list. */
+const MOST_CHANGES = 10_000;
+
+/** How many todos of the whole list come with one statement: a few milliseconds of work. */
+const PART_SIZE = 2_048;
+
+/** They write changes down. */
+export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
+
+// Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
+// tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
+const MOMENT = `pg_current_snapshot()::text AS snapshot,
+  concat_ws(' ', pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter),
+    (SELECT oid FROM pg_database WHERE datname = current_database()),
+    pg_relation_filenode('todos'), pg_relation_filenode('todo_tombstones'),
+    (SELECT string_agg(concat_ws(' ', oid, xmin, ctid), ' ' ORDER BY oid) FROM pg_trigger
+      WHERE tgrelid = 'todos'::regclass AND NOT tgisinternal)) AS life,
+  (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
+    AND tgname IN (${TRIGGERS})) AS tracked`;
+
+/** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
+const READ_CHANGES = `WITH moment AS MATERIALIZED (
+    SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot)
+      AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) AS complete
+    FROM todo_purged
+  )
+  SELECT moment.*, unseen.id AS unseen, ${SELECTED},
+    row_security_active('todos') OR row_security_active('todo_tombstones') AS hidden
+  FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
+    LEFT JOIN todos ON todos.id = unseen.id`;
+
+/** A row of `READ_CHANGES`, with the id of a todo that changed and what it is now; or the only one, when none did. */
+type ChangeRow = Moment & {
+  /** No tombstone that the snapshot does not see was purged, and the server was not taken back behind the snapshot. */
+  readonly complete: boolean;
+  /** Row security hides changes, where a pooler has dropped the setting that makes that an error: the whole list is one. */
+  readonly hidden: boolean;
+} & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
+
+/**
+ * Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. On its own,
+ * pgpool-II would send it to standbys too, where no transaction was begun.
+ */
+const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
+
+const READ_MOMENT = `SELECT ${MOMENT}`;
+
+/** The todos after an id, as many as one statement brings. */
+export const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
+
+/** Forgets tombstones that no list needs any more. */
+export const PURGE = 'SELECT todo_purge()';
+
+/** Milliseconds after which a list that nobody asked for is read anew. Tombstones stay for a day. */
+const LONGEST_KEPT_MS = 3_600_000;
+
+const PURGE_INTERVAL_MS = 3_600_000;
+
+/** How many chunks are changed before other requests have their turn: a few milliseconds. */
+const CHUNKS_A_TURN = 16;
+
+/**
+ * The list. Each call reads what changed since the last one, whoever changed it: another instance, or `psql`. What
+ * else the server does costs nothing.
+ */
+export class PostgresList implements Disposable {
+  readonly #quick: StatementPool;
+  readonly #patient: StatementPool;
+  readonly #now: () => number;
+  readonly #purging: NodeJS.Timeout;
+  readonly #chunks = new ListChunks();
+  /** The moment whose list the chunks are, when they are one that can be kept, and when it was, in milliseconds since 1970. */
+  #kept: (Moment & { readonly at: number }) | undefined;
+
+  /**
+   * @param patient Its statements may take longer than is right for one todo.
+   * @param now Milliseconds since 1970.
+   */
+  constructor(quick: StatementPool, patient: StatementPool, now: () => number = Date.now) {
+    this.#quick = quick;
+    this.#patient = patient;
+    this.#now = now;
+    // One that fails is tried again in an hour.
+    const purge = () => quick.write({ name: 'purge', text: PURGE }).catch(() => {});
+    this.#purging = setInterval(purge, PURGE_INTERVAL_MS).unref();
+  }
+
+  get bytes(): number {
+    return this.#chunks.bytes;
+  }
+
+  /** Never older than the call. */
+  readonly current = singleFlight(async (): Promise<ListVersion> => {
+    const at = this.#now();
+    const kept = this.#kept;
+    const young = kept !== undefined && at - kept.at < LONGEST_KEPT_MS;
+    const moment = (young ? await this.#readChanges(kept) : undefined) ?? (await this.#readAll());
+    this.#kept = moment.tracked ? { ...moment, at } : undefined;
+    return this.#chunks.version();
+  });
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#purging);
+  }
+
+  /** Undefined when the whole list must be read. */
+  async #readChanges({ snapshot, life }: Moment): Promise<Moment | undefined> {
+    const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
+    const rows = await this.#quick.read<ChangeRow>(query);
+    const [now] = rows;
+    if (now === undefined || now.life !== life || !now.complete || now.hidden) return undefined;
+    if (rows.length > MOST_CHANGES) return undefined;
+    const changed = rows.filter((row) => row.unseen !== null);
+    let done = 0;
+    for (const [number, rowsOfChunk] of Map.groupBy(changed, ({ unseen }) => chunkOf(unseen))) {
+      const chunk = this.#chunks.get(number);
+      const todos = new Map(chunk === undefined ? [] : todosOf(chunk).map((todo) => [todo.id, todo]));
+      for (const row of rowsOfChunk) {
+        if (row.id === null) todos.delete(row.unseen);
+        else todos.set(row.id, row);
+      }
+      this.#chunks.set(number, makeChunk([...todos.values()].sort((one, other) => one.id - other.id)));
+      done += 1;
+      if (done % CHUNKS_A_TURN === 0) await turn();
+    }
+    return now;
+  }
+
+  /** As it is at one moment, in parts: the server is never silent for long, and little is on its way at a time. */
+  async #readAll(): Promise<Moment> {
+    this.#kept = undefined;
+    return this.#patient.transaction(KEEP_TABLE, async (ask) => {
+      const [moment] = await ask<Moment>(READ_MOMENT);
+      if (moment === undefined) throw new Error('The server did not say what moment it is');
+      await this.#readParts(ask);
+      return moment;
+    });
+  }
+
+  async #readParts(ask: Ask): Promise<void> {
+    const part = (after: number) => ask<Todo>({ name: 'part', text: READ_PART, values: [after] });
+    const seen = new Set<number>();
+    let todos: Todo[] = [];
+    const keep = (): void => {
+      const [first] = todos;
+      if (first === undefined) return;
+      seen.add(chunkOf(first.id));
+      this.#chunks.set(chunkOf(first.id), makeChunk(todos));
+      todos = [];
+    };
+    let after = 0;
+    for (let size = PART_SIZE; size === PART_SIZE; ) {
+      const rows = await part(after);
+      for (const row of rows) {
+        if (chunkOf(row.id) !== chunkOf(after)) keep();
+        todos.push(row);
+        after = row.id;
+      }
+      size = rows.length;
+    }
+    keep();
+    this.#chunks.keepOnly(seen);
+  }
+}

@@ -1,0 +1,138 @@
+import { DatabaseError } from 'pg';
+import type { Tell } from '../../events.ts';
+import { messageOf } from '../../lib/files.ts';
+import { StoreNotOpened, StoreUnavailable } from '../../todos/store.ts';
+import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
+import { addressOf } from './address.ts';
+import { connect } from './checked-connection.ts';
+import { Cluster } from './cluster.ts';
+import { checkLogged } from './durability.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, isIdTaken, NoServer, toStoreError } from './error.ts';
+import { findAllLacks, rightsFault } from './lacks.ts';
+import { TO_CHECK, toUseCategories } from './needs.ts';
+import { checkSchema, migrate, renewChanges, TAKE_LOCK } from './schema.ts';
+import { tableFaults } from './table-faults.ts';
+
+export const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
+const ADD_CATEGORY = `INSERT INTO categories (name)
+  SELECT $1 WHERE NOT EXISTS (SELECT FROM categories WHERE name = $1) RETURNING id, name`;
+const RENAME_CATEGORY = `UPDATE categories SET name = $2
+  WHERE id = $1 AND NOT EXISTS (SELECT FROM categories WHERE name = $2 AND id <> $1) RETURNING id, name`;
+const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engine,
+  (SELECT max(version) FROM todo_schema) AS "schema version", current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS full_page_writes,
+  current_setting('synchronous_commit') AS synchronous_commit,
+  (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos`;
+
+/**
+ * Connects to a database that instances may be using.
+ *
+ * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
+ */
+export async function openPostgresMaintenance(connectionString: string): Promise<Maintenance> {
+  const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
+  const listCategories = () => {
+    const listed = connection.transaction((ask) => ask<Category>(LIST_CATEGORIES));
+    return withRemedy('SELECT', asStoreError('read', listed));
+  };
+
+  async function write(right: 'INSERT' | 'UPDATE', text: string, values: unknown[]) {
+    await checkLogged(connection).catch((error: Error) => {
+      throw new StoreUnavailable(error.message, { cause: error });
+    });
+    const written = connection.transaction(async (ask) => {
+      // Two who give the same name at the same moment would not see each other without the lock.
+      await ask(TAKE_LOCK);
+      return ask<Category>({ text, values });
+    });
+    const [category] = await withRemedy(right, asStoreError('write', written));
+    return category;
+  }
+
+  /** What helps is said with the error. */
+  async function withRemedy<T>(right: 'SELECT' | 'INSERT' | 'UPDATE', answer: Promise<T>): Promise<T> {
+    return answer.catch(async (error: Error) => {
+      const fault = isIdTaken(error.cause)
+        ? 'run "todo-service migrate"'
+        : hasCode(error.cause, INSUFFICIENT_PRIVILEGE) &&
+          (await rightsFault(connection, toUseCategories(right)));
+      throw fault ? new StoreUnavailable(`${error.message}: ${fault}`, { cause: error }) : error;
+    });
+  }
+
+  return {
+    listCategories,
+
+    addCategory: async (name) => (await write('INSERT', ADD_CATEGORY, [name])) ?? 'name-taken',
+
+    async renameCategory(id, name) {
+      const renamed = await write('UPDATE', RENAME_CATEGORY, [id, name]);
+      if (renamed !== undefined) return renamed;
+      return (await listCategories()).some((one) => one.id === id) ? 'name-taken' : 'category-missing';
+    },
+
+    async inspect() {
+      const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
+      if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
+      // What is missing or hidden cannot be counted, nor what has another type compared.
+      const broken = [...lacks.missing, ...lacks.wrong, ...lacks.hidden];
+      if (broken.length > 0) return { facts: {}, faults: broken };
+      const inspected = connection.transaction(async (ask) => ({
+        facts: (await ask<Inspection['facts']>(FACTS))[0] ?? {},
+        faults: await tableFaults(connection),
+      }));
+      const { facts, faults } = await asStoreError('read', inspected);
+      const off = ['fsync', 'full_page_writes'].filter((name) => facts[name] === 'off');
+      return {
+        facts,
+        faults: [
+          ...off.map(
+            (name) => `"${name}" must be "on", received "off": a power cut may lose answered writes`,
+          ),
+          ...faults,
+          ...lacks.behind.map(({ fault }) => fault),
+        ],
+      };
+    },
+
+    [Symbol.asyncDispose]: () => connection.leave(),
+  };
+}
+
+/**
+ * Brings the schema of a database up to this program's version; one that is there already is left alone. After a
+ * restore it makes lists fast again.
+ *
+ * @param anotherList Whether it may be made beside that of another schema.
+ * @throws {StoreNotOpened} when that cannot be done: `mistrusted` where no server has a certificate that is trusted.
+ */
+export async function migratePostgres(
+  connectionString: string,
+  tell?: Tell,
+  anotherList = false,
+): Promise<Migrated> {
+  let migrated: Migrated = { from: 0, to: 0 };
+  const connection = await connect(new Cluster(addressOf(connectionString)), async (opened) => {
+    migrated = await migrate(opened, tell, anotherList);
+    await renewChanges(opened);
+  }).catch(asMistrusted);
+  await connection.leave();
+  return migrated;
+}
+
+/** For a `catch`: what repeats a migration is to end at once. A service is started again instead, as if it were away. */
+function asMistrusted(error: unknown): never {
+  if (!(error instanceof StoreNotOpened && error.cause instanceof NoServer && error.cause.mistrusted))
+    throw error;
+  throw new StoreNotOpened('mistrusted', error.message, { cause: error.cause });
+}
+
+/** An error of the server, a missing right for one, is a line for the operator. */
+export async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof DatabaseError) throw new StoreUnavailable(messageOf(error), { cause: error });
+    throw toStoreError(error, kind);
+  }
+}

@@ -1,0 +1,94 @@
+import { MEMBERS } from '../../todos/todo.ts';
+
+/** Something of the schema that must be there, and the right to use it. */
+export interface Need {
+  /**
+   * A sequence is the one that gives out the ids of a table. Rows are those that row security does not hide. A path is the
+   * search path of a function, by which it finds a table in the schema of `todos`.
+   */
+  readonly kind: 'table' | 'rows' | 'column' | 'sequence' | 'trigger' | 'function' | 'path';
+  /** Of the table or the function. */
+  readonly name: string;
+  /** The right, where one is needed; of a column or a trigger, its name; of a path, the name of the table. */
+  readonly part?: string;
+  /** Of a column. */
+  readonly type?: string;
+  /** The function whose owner needs the right, else the role that asks does. */
+  readonly by?: string;
+}
+
+/** The tables, in SQL. */
+export const OWN_TABLES =
+  "ARRAY['categories', 'idempotency_keys', 'todo_purged', 'todo_schema', 'todo_tombstones', 'todos']";
+
+const TO_WRITE: readonly (string | undefined)[] = ['INSERT', 'UPDATE', 'DELETE'];
+const READ = ['SELECT'];
+const WRITE = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
+/** The kinds of members are types of PostgreSQL. */
+const TODO = Object.fromEntries(MEMBERS.map(({ column, kind }) => [column, kind]));
+const CATEGORY = { id: 'integer', name: 'text' };
+const KEY = { key: 'text', body: 'text', todo_id: 'integer', at: 'timestamptz' };
+
+/** What an instance that serves needs. */
+export const TO_SERVE: readonly Need[] = [
+  ...ofTable('todos', { id: 'integer', ...TODO, changed: 'xid8' }, WRITE),
+  ...ofTable('categories', CATEGORY, READ),
+  ...ofTable('todo_schema', { version: 'integer', oldest_program: 'integer' }, READ),
+  ...ofTable('todo_tombstones', { id: 'integer', changed: 'xid8', at: 'timestamptz' }, READ),
+  ...ofTable('todo_purged', { changed: 'xid8' }, READ),
+  ...ofTable('idempotency_keys', KEY, WRITE),
+  { kind: 'sequence', name: 'todos', part: 'SELECT' },
+  { kind: 'sequence', name: 'categories', part: 'SELECT' },
+  { kind: 'function', name: 'todo_changed()' },
+  { kind: 'trigger', name: 'todos', part: 'todo_changed' },
+  { kind: 'function', name: 'todo_removed()' },
+  { kind: 'function', name: 'todo_unseen(pg_snapshot,integer)', part: 'EXECUTE' },
+  { kind: 'function', name: 'todo_purge()', part: 'EXECUTE' },
+  { kind: 'path', name: 'todo_removed()', part: 'todo_tombstones' },
+  { kind: 'table', name: 'todo_tombstones', part: 'INSERT', by: 'todo_removed()' },
+  { kind: 'table', name: 'todo_tombstones', part: 'DELETE', by: 'todo_purge()' },
+  { kind: 'table', name: 'todo_purged', part: 'UPDATE', by: 'todo_purge()' },
+  { kind: 'rows', name: 'todo_tombstones', by: 'todo_removed()' },
+  { kind: 'rows', name: 'todo_tombstones', by: 'todo_purge()' },
+  { kind: 'rows', name: 'todo_purged', by: 'todo_purge()' },
+];
+
+/** The same without what only writes need. */
+export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
+
+/** What whoever reads a list needs to see of it. */
+export const TO_SEE = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);
+
+/** What tells the version of the schema. */
+export const TO_READ_VERSION = TO_CHECK.filter(({ name }) => name === 'todo_schema');
+
+export const toUseCategories = (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
+  ofTable('categories', CATEGORY, [...new Set(['SELECT', right])]);
+
+/** The highest id of each table that a row has; an index knows it. */
+export const IN_ROWS = {
+  todos: 'SELECT max(id) FROM todos',
+  categories: 'SELECT max(id) FROM categories',
+};
+
+/** The highest that anything knows of. It reads all tombstones and keys. */
+export const EVER = {
+  ...IN_ROWS,
+  todos: `SELECT greatest((${IN_ROWS.todos}), (SELECT max(id) FROM todo_tombstones),
+    (SELECT max(todo_id) FROM idempotency_keys))`,
+};
+
+/** @param columns Their types, by name. */
+function ofTable(
+  name: string,
+  columns: Readonly<Record<string, string>>,
+  rights: readonly string[],
+): readonly Need[] {
+  return [
+    { kind: 'table', name },
+    { kind: 'rows', name },
+    ...rights.map((part) => ({ kind: 'table', name, part }) as const),
+    ...Object.entries(columns).map(([part, type]) => ({ kind: 'column', name, part, type }) as const),
+  ];
+}

@@ -1,0 +1,249 @@
+import type { Tell } from '../../events.ts';
+import { messageOf } from '../../lib/files.ts';
+import type { StoreSizes } from '../../todos/store.ts';
+import type { Migrated } from '../maintenance.ts';
+import { Migrations, type SchemaVersion } from '../migrations.ts';
+import type { ServerConnection } from './connection.ts';
+import { checkLogged } from './durability.ts';
+import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
+import { faultOf, findAllLacks, findLacks, grants, rightsFault } from './lacks.ts';
+import { EVER, OWN_TABLES, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
+import type { StatementPool } from './statement-pool.ts';
+import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
+
+export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
+
+/** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
+export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
+
+const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
+
+/** Whether the search path finds a list; and if another schema has one, that for people, with what leads there. */
+const FIND_LIST = `SELECT to_regclass('todo_schema') IS NOT NULL AS found, (
+    SELECT format('its search path (%s) finds no list, and the schema %s has one: %sALTER ROLE %I SET search_path = %s; '
+        'or "todo-service migrate --another-list" makes a second one',
+      current_setting('search_path'), string_agg(quote_ident(nspname), ', ' ORDER BY nspname),
+      string_agg(CASE WHEN NOT has_schema_privilege(pg_namespace.oid, 'USAGE')
+        THEN format('GRANT USAGE ON SCHEMA %I TO %I; ', nspname, current_user) END, ''),
+      current_user, min(quote_ident(nspname)))
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relname = 'todo_schema' AND relkind IN ('r', 'p') AND relpersistence <> 't'
+      AND nspname <> ALL (current_schemas(false))
+    HAVING count(*) > 0
+  ) AS elsewhere`;
+
+/** What a migration makes goes to where the list is, be that the first schema of the search path or not. */
+const STAY_THERE = `SELECT set_config('search_path',
+    concat_ws(', ', relnamespace::regnamespace, nullif(current_setting('search_path'), '')), true)
+  FROM pg_class WHERE oid = to_regclass('todo_schema')`;
+
+/** For a schema that was renamed. */
+const LEAD_HOME = `DO $$ BEGIN
+  EXECUTE format('ALTER FUNCTION todo_removed() SET search_path = %s, pg_temp',
+    (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = to_regclass('todos')));
+END $$`;
+
+/** A schema of before does not say which program may use it. */
+const READ_VERSION = `SELECT version,
+  coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema
+  ORDER BY version DESC`;
+const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES ($1, $2)';
+const FIRST_CATEGORIES = `INSERT INTO categories (name)
+  SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
+
+/** Every todo counts as changed now. No row is rewritten: see the migration that made the column. */
+const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
+  ALTER TABLE todos ADD COLUMN changed xid8 NOT NULL DEFAULT pg_current_xact_id();
+  ALTER TABLE todos ALTER COLUMN changed DROP DEFAULT;
+  CREATE INDEX todos_changed ON todos (changed);
+  DELETE FROM todo_tombstones;
+  UPDATE todo_purged SET changed = pg_current_xact_id()`;
+
+const SIZE = `SELECT sum(pg_total_relation_size(own))::float8 AS bytes FROM unnest(${OWN_TABLES}::regclass[]) AS own`;
+
+/** Milliseconds for which a size is good enough. */
+const SIZE_INTERVAL_MS = 60_000;
+
+const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
+const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
+
+/**
+ * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
+ * where there is none (contract D7). One transaction under one lock: of several instances that start
+ * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
+ * Sequences that are behind are put above every id that is known (contract D12), and a function that does not find its
+ * table is led to it.
+ *
+ * @param anotherList Whether it may be made beside that of another schema (contract D20).
+ * @throws Error for people, when something is wrong with the schema; where it is too new, nothing was changed.
+ */
+export async function migrate(
+  connection: ServerConnection,
+  tell: Tell = () => {},
+  anotherList = false,
+): Promise<Migrated> {
+  const before = await schemaVersion(connection, anotherList);
+  throwFault(await rightsFault(connection, TO_SEE));
+  const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
+  const found = isMade ? before : await makeSchema(connection, before.version, anotherList);
+  const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
+  if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+  throwFault(MIGRATIONS.faultOf(found));
+  await mend(connection);
+  return versions;
+}
+
+/** Checks for an instance that starts all that it needs, and that a crash of the server empties none of its tables. */
+export async function prepareToServe(
+  connection: ServerConnection,
+  mayMigrate: boolean,
+  tell: Tell,
+): Promise<void> {
+  throwFault(await rightsFault(connection));
+  let version: number;
+  if (mayMigrate) {
+    version = (await migrate(connection, tell)).to;
+  } else {
+    version = await checkSchema(connection);
+    throwFault(faultOf(await findAllLacks(connection)));
+  }
+  if (version > MIGRATIONS.version) tell({ event: 'schema-newer', version, own: MIGRATIONS.version });
+  await checkLogged(connection);
+}
+
+/** What was there before. */
+async function makeSchema(
+  connection: ServerConnection,
+  version: number,
+  anotherList: boolean,
+): Promise<SchemaVersion> {
+  try {
+    return await connection.transaction(async (ask) => {
+      await ask(TAKE_LOCK);
+      // A session may remember from before the lock that there is no table; to make it is to look again.
+      if (!(await findsList(connection, anotherList))) await ask(MAKE_VERSION);
+      await ask(STAY_THERE);
+      const schema = await schemaVersion(connection, anotherList);
+      if (schema.version > MIGRATIONS.version) return schema;
+      for (const sql of MIGRATIONS.from(schema.version)) await ask(sql);
+      if (schema.version < MIGRATIONS.version) {
+        await ask('DELETE FROM todo_schema');
+        await ask({ text: WRITE_VERSION, values: [MIGRATIONS.version, MIGRATIONS.oldestProgram] });
+      }
+      await ask(FIRST_CATEGORIES);
+      return schema;
+    });
+  } catch (error) {
+    if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    throw new Error(`${messageOf(error)}. ${await rightsToMigrate(connection, version)}`, { cause: error });
+  }
+}
+
+/**
+ * Leads a function to its table. Puts sequences above all ids that were ever given out, no further than they must, in a
+ * transaction, until whose end nobody creates. Where neither is needed, nothing is locked.
+ */
+async function mend(connection: ServerConnection): Promise<void> {
+  try {
+    await connection.transaction(async (ask) => {
+      let found = await findLacks(ask, TO_SERVE, EVER);
+      if (found.astray) {
+        await ask(TAKE_LOCK);
+        await ask(LEAD_HOME);
+        found = await findLacks(ask, TO_SERVE, EVER);
+      }
+      if (found.behind.length === 0) return throwFault(faultOf(found));
+      await ask('LOCK TABLE categories, todos IN SHARE ROW EXCLUSIVE MODE');
+      const { behind } = await findLacks(ask, TO_SERVE, EVER);
+      for (const { sequence, highest } of behind)
+        await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
+    });
+  } catch (error) {
+    if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    const fault = faultOf(await findAllLacks(connection));
+    // Without one, their owner was faster.
+    if (fault !== undefined) throw new Error(`${fault}, as the owner of the tables`, { cause: error });
+  }
+}
+
+/** As `migrate`, for who may change nothing: an older schema is a fault as well. The result is its version. */
+export async function checkSchema(connection: ServerConnection): Promise<number> {
+  const schema = await schemaVersion(connection);
+  const { version } = schema;
+  throwFault(
+    version < MIGRATIONS.version
+      ? `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`
+      : MIGRATIONS.faultOf(schema),
+  );
+  return version;
+}
+
+/** As `checkSchema`, for who reads everything: a newer schema is a fault too, and so is what row security hides. */
+export async function checkReadableSchema(connection: ServerConnection): Promise<void> {
+  throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
+  throwFault(await rightsFault(connection, TO_SEE));
+}
+
+/**
+ * The bytes of the service's tables with their indexes, as the server said them last; none while that is not known. A call
+ * whose answer is older than a minute asks anew, and does not wait.
+ *
+ * @param now Milliseconds that only grow.
+ */
+export function sizeOf(database: StatementPool, now = () => performance.now()): () => StoreSizes['database'] {
+  let size: StoreSizes['database'] = [];
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const ask = async (): Promise<void> => {
+    size = await database.read<{ bytes: number }>(SIZE).catch(() => []);
+  };
+  return () => {
+    if (now() - askedAt >= SIZE_INTERVAL_MS) {
+      askedAt = now();
+      void ask();
+    }
+    return size;
+  };
+}
+
+/** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
+export async function renewChanges(connection: ServerConnection): Promise<void> {
+  if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
+  await connection.transaction((ask) => ask(RENEW_CHANGES));
+}
+
+async function schemaVersion(connection: ServerConnection, anotherList = false): Promise<SchemaVersion> {
+  const isThere = await findsList(connection, anotherList);
+  if (isThere) throwFault(await rightsFault(connection, TO_READ_VERSION));
+  const [schema] = isThere ? await connection.run<SchemaVersion>(READ_VERSION) : [];
+  return schema ?? { version: 0, oldestProgram: 0 };
+}
+
+/** @throws {ListElsewhere} when there is none, but in another schema, unless there may be another list. */
+async function findsList(connection: ServerConnection, anotherList: boolean): Promise<boolean> {
+  const [list] = await connection.run<{ found: boolean; elsewhere: string | null }>(FIND_LIST);
+  if (list?.found) return true;
+  if (list?.elsewhere && !anotherList) throw new ListElsewhere(list.elsewhere);
+  return false;
+}
+
+/** What to grant to a role that migrates, and how it goes with less. */
+async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
+  const [who] = await connection.run<{ role: string; schema: string }>(WHO);
+  if (who === undefined) throw new Error('The server did not say who asks');
+  const { role, schema } = who;
+  const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
+  return (
+    `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
+    `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, role)}`
+  );
+}
+
+async function find(connection: ServerConnection, text: string): Promise<boolean> {
+  const [row] = await connection.run<{ found: boolean }>(text);
+  return row?.found === true;
+}
+
+/** Says what is wrong by an Error for people; does nothing when nothing is. */
+function throwFault(fault: string | undefined): void {
+  if (fault !== undefined) throw new Error(fault);
+}

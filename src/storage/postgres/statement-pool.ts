@@ -1,0 +1,119 @@
+import type { QueryResultRow } from 'pg';
+import { StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
+import type { Ask, ServerConnection, Statement } from './connection.ts';
+import { ConnectionPool, type OnConnection } from './connection-pool.ts';
+import { NOT_SYNCED, UNLOGGED } from './durability.ts';
+import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
+
+/** How often a statement is sent that the server undoes for the sake of others. */
+const TRIES = 3;
+
+const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby,
+  current_setting('transaction_read_only') = 'on' AS "readOnly", coalesce(${NOT_SYNCED}, ${UNLOGGED}) AS "notDurable"`;
+
+interface State {
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  readonly notDurable: string | null;
+}
+
+/** An error where row security would hide a row of a table. In one text, it is one transaction. */
+const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;
+
+/**
+ * A pool that sends statements, with a bounded wait for the answer. What it is safe to repeat is repeated; errors are
+ * those of the store.
+ */
+export class StatementPool extends ConnectionPool {
+  /** The rows of a statement that changes nothing. */
+  read<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    return this.#run(statement, 'read');
+  }
+
+  /**
+   * The rows of a statement that may change something, committed on its own. An error of the server that is
+   * about the statement, for example about a foreign key, is passed on as it is.
+   */
+  write<Row extends QueryResultRow>(statement: Statement): Promise<readonly Row[]> {
+    return this.#run(statement, 'write');
+  }
+
+  /**
+   * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
+   * that the server undoes for the sake of others is begun again. An answer may take longer than `answerMs`, as long as
+   * parts of it come.
+   *
+   * @param first A statement that takes no snapshot. It is in the text that begins the transaction.
+   */
+  async transaction<T>(first: string, work: (ask: Ask) => Promise<T>, tries = 1): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<ServerConnection>();
+    this.take((failure, taken) => (taken === undefined ? reject(failure) : resolve(taken)));
+    const connection = await promise;
+    const { statementMs, answerMs } = this.limits;
+    const ask: Ask = async (statement) => {
+      try {
+        return await connection.run(statement, { withinMs: answerMs, parts: true });
+      } catch (error) {
+        if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
+        throw toStoreError(error, 'read');
+      }
+    };
+    try {
+      await ask(`${connection.beginOf(statementMs, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')}; ${first}`);
+      const made = await work(ask);
+      await ask('COMMIT');
+      this.put(connection);
+      return made;
+    } catch (error) {
+      this.drop(connection);
+      if (error instanceof StoreUnavailable && hasCode(error.cause, RETRIABLE) && tries < TRIES) {
+        return this.transaction(first, work, tries + 1);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * For who did not find a row: rejects, as the server does elsewhere, when row security may have hidden it. It asks only
+   * where a pooler has dropped the setting that makes the server say so itself.
+   */
+  async checkNoneHidden(table: 'todos' | 'categories' | 'idempotency_keys'): Promise<void> {
+    if (this.cluster.mayHideRows) await this.read(seeAllOf(table));
+  }
+
+  /**
+   * Rejects when the database does not answer, takes no writes, or would lose them in a crash; then every connection that
+   * is open now is retired.
+   */
+  async check(): Promise<void> {
+    const [state] = await this.read<State>({ name: 'check', text: STATE });
+    if (state === undefined) throw new StoreUnavailable('The database said nothing of itself');
+    if (!state.readOnly && state.notDurable === null) return;
+    this.retire();
+    if (!state.readOnly) throw new StoreUnavailable(state.notDurable ?? '');
+    throw new StoreNotWritable(state.standby ? 'The database is a standby' : 'The database is read-only');
+  }
+
+  // Callbacks: with promises the driver captures a stack for each statement.
+  #run<Row extends QueryResultRow>(statement: Statement, kind: 'read' | 'write'): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      let tries = 0;
+      let repeated = kind === 'write';
+      const attempt: OnConnection = (failure, connection) => {
+        if (connection === undefined) return reject(failure);
+        tries += 1;
+        connection.ask<Row>(statement, { withinMs: this.limits.answerMs }, (error, rows) => {
+          if (hasCode(error, OF_ALL_CONNECTIONS)) this.retire();
+          if (hasCode(error, OF_CONNECTION)) this.drop(connection);
+          else this.put(connection);
+          if (error === undefined) return resolve(rows);
+          const elsewhere = hasCode(error, OF_CONNECTION) && !repeated;
+          repeated ||= elsewhere;
+          if (elsewhere || (hasCode(error, RETRIABLE) && tries < TRIES)) return this.take(attempt);
+          reject(toStoreError(error, kind));
+        });
+      };
+      this.take(attempt);
+    });
+  }
+}

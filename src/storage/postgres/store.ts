@@ -1,0 +1,217 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { QueryConfig } from 'pg';
+import type { Tell } from '../../events.ts';
+import { SETTINGS } from '../../settings/table.ts';
+import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
+import {
+  admitsWrite,
+  initialState,
+  type NewTodo,
+  type Preconditions,
+  type Replacement,
+  represent,
+  type Todo,
+  type TodoRepresentation,
+  valuesOf,
+} from '../../todos/todo.ts';
+import type { ServedDatabase } from '../settings.ts';
+import { addingOnce } from './add-once.ts';
+import { addressOf } from './address.ts';
+import { connect } from './checked-connection.ts';
+import { Cluster } from './cluster.ts';
+import type { Limits } from './connection-pool.ts';
+import { FOREIGN_KEY_VIOLATION, hasCode } from './error.ts';
+import { SchemaHealth } from './health.ts';
+import { PostgresList, PURGE } from './list.ts';
+import { COLUMNS, parametersFrom, SELECTED } from './row.ts';
+import { prepareToServe, sizeOf } from './schema.ts';
+import { StatementPool } from './statement-pool.ts';
+
+const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
+const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
+
+// Each takes the id, and what `xmin` was or null.
+const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
+  WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
+const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
+
+// What preconditions are decided by. `xmin` tells the row from what a later write makes of it.
+const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
+    $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
+  FROM todos WHERE id = $1`;
+
+/** Within 2.5 s it is certain that a statement has met a database that is lost or stalled. */
+const FOR_ONE_TODO = {
+  connectionMs: 1_000,
+  statementMs: 1_200,
+  answerMs: 1_400,
+  lifetimeMs: 300_000,
+  idleMs: 10_000,
+  writes: true,
+};
+
+const FOR_THE_LIST = { connections: 1, statementMs: 60_000, writes: false };
+
+/** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
+const START_PATIENCE_MS = 7_000;
+
+/** By default the schema is migrated, there are 10 connections, and statements are prepared. */
+interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'>> {
+  /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
+  readonly patienceMs?: number;
+  /** In place of those that are right for one todo. */
+  readonly limits?: Partial<Omit<Limits, 'connections'>>;
+  /** Nobody is told by default. */
+  readonly tell?: Tell;
+}
+
+/**
+ * Opens the todo list in the database that a connection string names, `postgres://user@host/database`, which other
+ * instances change as well. One statement is one round trip.
+ *
+ * @throws {StoreNotOpened} with one line for people, without the password.
+ */
+export async function openPostgresStore(
+  connectionString: string,
+  options: PostgresOptions = {},
+): Promise<TodoStore> {
+  const { tell = () => {}, patienceMs = START_PATIENCE_MS } = options;
+  const limits = { ...FOR_ONE_TODO, ...options.limits };
+  const { statementMs, answerMs } = limits;
+  const cluster = new Cluster(addressOf(connectionString), options.prepare);
+  const connection = await connect(
+    cluster,
+    (first) => prepareToServe(first, options.migrate !== false, tell),
+    { statementMs, strict: true, patienceMs },
+  );
+  // One that fails is tried again in an hour.
+  await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
+  await connection.leave();
+  await using parts = new AsyncDisposableStack();
+  const connections = options.connections ?? SETTINGS.TODO_DATABASE_CONNECTIONS.default;
+  const database = parts.use(new StatementPool(cluster, { ...limits, connections }, tell));
+  const patient = parts.use(new StatementPool(cluster, { ...limits, ...FOR_THE_LIST }, tell));
+  const list = parts.use(new PostgresList(database, patient));
+  const health = parts.use(new SchemaHealth(database, tell));
+  const opened = parts.move();
+  const findOne = findTogether(database);
+  const addOnce = addingOnce(database);
+  const size = sizeOf(database);
+
+  async function add(todo: NewTodo): Promise<CreateOutcome> {
+    try {
+      const values = [...valuesOf(initialState(todo))];
+      const [added] = await database.write<{ id: number }>({ name: 'add', text: ADD, values });
+      if (added === undefined) throw new Error('INSERT returned no id');
+      return represent({ id: added.id, ...initialState(todo) });
+    } catch (error) {
+      if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+      throw error;
+    }
+  }
+
+  async function replace(id: number, replacement: Replacement, preconditions: Preconditions) {
+    const write = (version: string | null) =>
+      change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
+    try {
+      if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
+      // When another writer was faster, read again: its todo is the one to compare with.
+      for (;;) {
+        const row = await readRow(id, replacement.categoryId);
+        if (row === undefined) return 'todo-missing';
+        if (!row.category_found) return 'category-missing';
+        if (!admitsRow(preconditions, row)) return 'precondition-failed';
+        if (await write(row.version)) return 'replaced';
+      }
+    } catch (error) {
+      if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
+      throw error;
+    }
+  }
+
+  async function remove(id: number, preconditions: Preconditions) {
+    const write = (version: string | null) => change({ name: 'remove', text: REMOVE, values: [id, version] });
+    if (asksNothing(preconditions)) return (await write(null)) ? 'removed' : 'todo-missing';
+    for (;;) {
+      const row = await readRow(id, null);
+      if (row === undefined) return 'todo-missing';
+      if (!admitsRow(preconditions, row)) return 'precondition-failed';
+      if (await write(row.version)) return 'removed';
+    }
+  }
+
+  async function readRow(id: number, categoryId: number | null): Promise<Row | undefined> {
+    const [row] = await database.read<Row>({ name: 'row', text: READ_ROW, values: [id, categoryId] });
+    if (!row?.category_found) await database.checkNoneHidden(row === undefined ? 'todos' : 'categories');
+    return row;
+  }
+
+  /** Whether a row was changed. */
+  async function change(query: QueryConfig): Promise<boolean> {
+    const isChanged = (await database.write(query)).length > 0;
+    if (!isChanged) await database.checkNoneHidden('todos');
+    return isChanged;
+  }
+
+  return {
+    list: async (...wanted) => (await health.watch(list.current)).select(...wanted),
+    find: (id) => health.watch(() => findOne(id)),
+    add: (todo, once) => health.watch(() => (once === undefined ? add(todo) : addOnce(todo, once))),
+    replace: (id, replacement, preconditions = {}) =>
+      health.watch(() => replace(id, replacement, preconditions)),
+    remove: (id, preconditions = {}) => health.watch(() => remove(id, preconditions)),
+    async check() {
+      await database.check();
+      await health.check();
+    },
+    sizes: {
+      get database() {
+        return size();
+      },
+      get list() {
+        return list.bytes;
+      },
+    },
+    connections: () => database.counts(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+interface Row extends Todo {
+  readonly version: string;
+  readonly category_found: boolean;
+}
+
+/** `If-Match: *` asks nothing of a todo that is there. */
+function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
+  return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
+}
+
+function admitsRow(preconditions: Preconditions, row: Todo): boolean {
+  return admitsWrite(preconditions, represent(row).etag);
+}
+
+/**
+ * Finds todos by id. Those that are asked for in one turn of the event loop come with one statement: it costs the
+ * server and this process more than a row. Who asks later waits for a connection of their own, and no longer
+ * than others do.
+ */
+function findTogether(database: StatementPool): (id: number) => Promise<TodoRepresentation | undefined> {
+  let gathered: number[] = [];
+  let found: Promise<ReadonlyMap<number, TodoRepresentation>>;
+
+  async function ask(): Promise<ReadonlyMap<number, TodoRepresentation>> {
+    await turn();
+    const ids = gathered;
+    gathered = [];
+    const rows = await database.read<Todo>({ name: 'find', text: FIND, values: [`{${ids.join(',')}}`] });
+    if (rows.length < ids.length) await database.checkNoneHidden('todos');
+    return new Map(rows.map((todo) => [todo.id, represent(todo)]));
+  }
+
+  return (id) => {
+    if (gathered.length === 0) found = ask();
+    gathered.push(id);
+    return found.then((todos) => todos.get(id));
+  };
+}

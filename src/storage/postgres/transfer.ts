@@ -1,0 +1,178 @@
+import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
+import { MEMBERS, type Todo } from '../../todos/todo.ts';
+import type { Category } from '../maintenance.ts';
+import {
+  COUNT_KEYS,
+  type Counts,
+  contentBy,
+  type ExportSource,
+  type ImportTarget,
+  type KeptKey,
+  notEmpty,
+  type ParsedTodo,
+} from '../transfer/contents.ts';
+import { addressOf } from './address.ts';
+import { connect } from './checked-connection.ts';
+import { Cluster } from './cluster.ts';
+import type { Ask, ServerConnection } from './connection.ts';
+import { checkLogged } from './durability.ts';
+import { READ_PART } from './list.ts';
+import { asStoreError, LIST_CATEGORIES } from './maintenance.ts';
+import { EVER } from './needs.ts';
+import { COLUMNS } from './row.ts';
+import { checkReadableSchema, migrate } from './schema.ts';
+
+/** Within a transaction, `now()` stays the same. */
+const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
+const COUNT = `SELECT (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos,
+  (SELECT count(*)::int ${KEPT}) AS keys`;
+const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FROM at))::float8 AS at
+  ${KEPT} AND key > $1 ORDER BY key LIMIT 2048`;
+
+/** A sequence that was called has given out an id. */
+const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)
+  OR pg_sequence_last_value(pg_get_serial_sequence('todos', 'id')) IS NOT NULL`);
+/** "impo" in ASCII: whoever holds this advisory lock imports. */
+const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${0x696d706f}) AS taken`;
+/** Reads go on, and who writes waits. */
+const LOCK_TABLES = 'LOCK TABLE categories, todos, idempotency_keys IN SHARE ROW EXCLUSIVE MODE';
+const ADD_CATEGORIES = `INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE
+  SELECT * FROM unnest($1::integer[], $2::text[])`;
+const ADD_KEYS = `INSERT INTO idempotency_keys (key, body, todo_id, at)
+  SELECT key, body, todo_id, least(to_timestamp(at), now())
+  FROM unnest($1::text[], $2::text[], $3::integer[], $4::float8[]) AS kept (key, body, todo_id, at)
+  WHERE to_timestamp(at) > now() - interval '24 hours'`;
+
+/** The kinds of members are types of PostgreSQL. */
+const rows = ['integer', ...MEMBERS.map(({ kind }) => kind)]
+  .map((type, index) => `$${index + 1}::${type}[]`)
+  .join(', ');
+const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${rows})`;
+
+/**
+ * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
+ *
+ * @throws {StoreNotOpened} when it cannot be reached, or has an older or a newer schema.
+ */
+export function openExport(connectionString: string): Promise<ExportSource> {
+  const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+  return begin(connectionString, checkReadableSchema, mode, async (ask) => {
+    const [counts] = await ask<Counts>(COUNT);
+    const categories = await ask<Category>(LIST_CATEGORIES);
+    // A sequence belongs to no snapshot: read after it, it is above all of its rows.
+    const [ever] = await ask<{ highest: number }>(
+      `SELECT greatest(last_value - (NOT is_called)::int, (${EVER.todos}))::int AS highest
+        FROM ${await sequenceOf('todos', ask)}`,
+    );
+    if (counts === undefined || ever === undefined) throw new StoreUnavailable('the server counted nothing');
+    return {
+      counts,
+      highestId: ever.highest,
+      categories,
+      todosAfter: (id) => ask<Todo>({ text: READ_PART, values: [id] }),
+      keysAfter: (key) => ask<KeptKey>({ text: READ_KEYS, values: [key] }),
+      check: async () => void (await ask('SELECT')),
+    };
+  });
+}
+
+/**
+ * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
+ *
+ * @throws {StoreNotOpened} when it cannot be reached or migrated.
+ * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2, E5).
+ */
+export function openImport(connectionString: string): Promise<ImportTarget> {
+  const prepare = async (opened: ServerConnection) => {
+    await migrate(opened);
+    await checkLogged(opened);
+  };
+  return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async (ask, commit) => {
+    // Before anything of the database is looked at: two that had looked would wait for each other.
+    const [lock] = await ask<{ taken: boolean }>(TRY_LOCK);
+    if (!lock?.taken) throw new StoreUnavailable('another import into the database is under way');
+    await assertEmpty(ask);
+    await ask(LOCK_TABLES);
+    // An instance that is up may have created one since.
+    await assertEmpty(ask);
+    await ask('DELETE FROM categories');
+    return {
+      async add({ categories, todos, keys }) {
+        await addRows(ask, ADD_CATEGORIES, categories, ['id', 'name']);
+        await addRows(ask, ADD_TODOS, todos, TODO_MEMBERS);
+        await addRows(ask, ADD_KEYS, keys, ['key', 'body', 'todoId', 'at']);
+      },
+      async commit({ highestId, highestCategoryId }) {
+        for (const [table, highest] of [
+          ['categories', highestCategoryId],
+          ['todos', highestId],
+        ] as const) {
+          const sequence = await sequenceOf(table, ask);
+          // `RESTART` gives it a new file, so that a transaction that is taken back takes this back too.
+          await ask(`ALTER SEQUENCE ${sequence} RESTART`);
+          if (highest > 0) await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
+        }
+        const [kept] = await ask<{ count: string }>(COUNT_KEYS);
+        await ask('ANALYZE categories, todos, idempotency_keys');
+        await commit();
+        return Number(kept?.count);
+      },
+    };
+  });
+}
+
+/**
+ * Begins a transaction that no limit of the server or the role ends, on a connection of its own: the lines may come or
+ * go slowly.
+ *
+ * @param work Makes what works in it. Disposing of that ends the transaction. `ask` rejects with `StoreUnavailable`:
+ * without a commit, nothing is changed. `commit` rejects with `OutcomeUnknown` when no answer came.
+ */
+async function begin<T extends object>(
+  connectionString: string,
+  prepare: Parameters<typeof connect>[1],
+  mode: string,
+  work: (ask: Ask, commit: () => Promise<void>) => Promise<T>,
+): Promise<T & AsyncDisposable> {
+  const connection = await connect(new Cluster(addressOf(connectionString)), prepare);
+  const ask: Ask = (statement) => asStoreError('read', connection.run(statement));
+  const commit = async (): Promise<void> => {
+    await asStoreError('write', connection.run('COMMIT')).catch((error: unknown) => {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      throw new OutcomeUnknown(`${error.message}: nobody knows whether it was done`, { cause: error });
+    });
+  };
+  try {
+    await ask(connection.beginOf(0, mode));
+    const working = await work(ask, commit);
+    return { ...working, [Symbol.asyncDispose]: () => connection.leave() };
+  } catch (error) {
+    await connection.leave();
+    throw error;
+  }
+}
+
+async function assertEmpty(ask: Ask): Promise<void> {
+  const [row] = await ask<{ content: string | null }>(CONTENT);
+  if (row?.content) throw notEmpty(row.content);
+}
+
+/** What gives out the ids of a table, as SQL writes it. */
+async function sequenceOf(table: string, ask: Ask): Promise<string> {
+  const text = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
+  const [row] = await ask<{ name: string }>({ text, values: [table] });
+  return row?.name ?? '';
+}
+
+const TODO_MEMBERS: readonly (keyof ParsedTodo)[] = ['id', ...MEMBERS.map(({ name }) => name)];
+
+/** @param text Takes the values of each member, for `unnest`. */
+async function addRows<Row>(
+  ask: Ask,
+  text: string,
+  added: readonly Row[],
+  members: readonly (keyof Row)[],
+): Promise<void> {
+  if (added.length === 0) return;
+  await ask({ text, values: members.map((member) => added.map((row) => row[member])) });
+}

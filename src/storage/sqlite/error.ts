@@ -1,0 +1,156 @@
+import { errorCode, messageOf } from '../../lib/files.ts';
+import {
+  IdsExhausted,
+  OutcomeUnknown,
+  StoreBroken,
+  StoreNotOpened,
+  StoreUnavailable,
+  unusable,
+} from '../../todos/store.ts';
+
+// Result codes: https://www.sqlite.org/rescode.html
+
+const MACHINE_FAULTS = {
+  SQLITE_BUSY: 5,
+  SQLITE_LOCKED: 6,
+  SQLITE_READONLY: 8,
+  SQLITE_IOERR: 10,
+  SQLITE_CORRUPT: 11,
+  SQLITE_FULL: 13,
+  SQLITE_CANTOPEN: 14,
+  SQLITE_PROTOCOL: 15,
+  SQLITE_NOTADB: 26,
+};
+
+const { SQLITE_BUSY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB } = MACHINE_FAULTS;
+
+const SQLITE_ERROR = 1;
+const SQLITE_IOERR_READ = 266;
+const SQLITE_IOERR_SHORT_READ = 522;
+const SQLITE_IOERR_CORRUPTFS = 8458;
+const SQLITE_IOERR_WRITE = 778;
+const SQLITE_CONSTRAINT_CHECK = 275;
+const SQLITE_CONSTRAINT_FOREIGNKEY = 787;
+
+/** The extended result code of an error that SQLite raised, or undefined for any other error. */
+export function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+/** The low eight bits of an extended code name its kind: SQLITE_BUSY_SNAPSHOT is a SQLITE_BUSY. */
+function isOfKind(error: unknown, ...kinds: readonly number[]): boolean {
+  const code = resultCode(error);
+  return code !== undefined && kinds.includes(code & 0xff);
+}
+
+/** The database is in use by another program. */
+export function isBusy(error: unknown): boolean {
+  return isOfKind(error, SQLITE_BUSY);
+}
+
+/** Locked too long, full, read-only, a broken disk, a damaged file: contract D9 and D11. No bug of the program. */
+export function isMachineFault(error: unknown): boolean {
+  return isOfKind(error, ...Object.values(MACHINE_FAULTS));
+}
+
+const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];
+
+/**
+ * The file cannot be read as what it was: contract D11. For an EIO of the disk, a statement that runs raises
+ * SQLITE_CORRUPT, as for a page that makes no sense.
+ */
+export function isDamage(error: unknown): boolean {
+  const code = resultCode(error);
+  if (code !== undefined && UNREADABLE.includes(code)) return true;
+  return isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
+}
+
+/**
+ * A commit failed after its last byte was written: what the drive made of it, only a restart would show. When
+ * the writing itself fails, the mark that makes the commit valid is missing.
+ */
+export function isSyncFailure(error: unknown): boolean {
+  return isOfKind(error, SQLITE_IOERR) && resultCode(error) !== SQLITE_IOERR_WRITE;
+}
+
+/** A statement could not be prepared: it names what the schema did not have then. */
+export function isUnprepared(error: unknown): boolean {
+  return isOfKind(error, SQLITE_ERROR);
+}
+
+/** The statement names a category that does not exist. */
+export function isForeignKeyRefusal(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY;
+}
+
+/** The id would leave the 32-bit range: SQLite's message names the constraint of the schema. */
+function isIdsExhausted(error: unknown): boolean {
+  const refused = resultCode(error) === SQLITE_CONSTRAINT_CHECK;
+  return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
+}
+
+/**
+ * Why the machine refused something: an error of the system by its code and without the path, `EMFILE: too many open
+ * files, open`; one of Node.js with its code.
+ */
+export function machineReason(error: unknown): string {
+  const [message = ''] = messageOf(error).split(" '/");
+  const code = resultCode(error) === undefined ? errorCode(error) : undefined;
+  return code === undefined || message.startsWith(code) ? message : `${message} (${code})`;
+}
+
+/** A file is empty, or of another program. The message is for people. */
+export class NotOurs extends Error {}
+
+/** A file is no database of this service, or one that is damaged: no restart mends it (contract D15). */
+function isNoDatabase(error: unknown): boolean {
+  return error instanceof NotOurs || isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
+}
+
+/** What went wrong while a file was opened, for who wants to open it. */
+export function notOpened(path: string, error: unknown): StoreNotOpened {
+  if (error instanceof StoreNotOpened) return error;
+  return unusable(path, messageOf(error), error, isNoDatabase(error) ? 'not-ours' : 'unusable');
+}
+
+/**
+ * Why a thread did not do its order, in a form that crosses threads. `unavailable`: the machine is at fault, and
+ * nothing was changed. `unknown`: the commit was on its way to the disk, so a crash may still bring the changes
+ * back, or take them away. `broken`: the file is gone or damaged, or its schema lacks something, and nothing was changed.
+ * `ids-exhausted`: there is no id for a new todo. `error`: a bug, and nothing was changed.
+ */
+export interface Failure {
+  readonly failure: 'unavailable' | 'unknown' | 'broken' | 'ids-exhausted' | 'error';
+  readonly message: string;
+  /**
+   * What it says about the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`:
+   * nobody can look whether it is there. `schema`: it may lack something.
+   */
+  readonly trouble?: 'gone' | 'damaged' | 'unseen' | 'schema';
+}
+
+/** What SQLite raised, before anything was on its way to the disk. */
+export function failureBy(error: unknown): Failure {
+  const message = messageOf(error);
+  if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
+  if (isUnprepared(error)) return { failure: 'broken', trouble: 'schema', message };
+  if (isIdsExhausted(error)) return { failure: 'ids-exhausted', message };
+  return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
+}
+
+/** What the store rejects with. */
+export function errorOf({ failure, message }: Failure, cause?: unknown): Error {
+  switch (failure) {
+    case 'unavailable':
+      return new StoreUnavailable(message, { cause });
+    case 'unknown':
+      return new OutcomeUnknown(message, { cause });
+    case 'broken':
+      return new StoreBroken(message, { cause });
+    case 'ids-exhausted':
+      return new IdsExhausted();
+    case 'error':
+      return new Error(message, { cause });
+  }
+}

@@ -1,0 +1,36 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode } from '../../lib/files.ts';
+
+/**
+ * File systems on which the lock of one process may not bind another, by what Linux calls them in `f_type`
+ * (https://man7.org/linux/man-pages/man2/statfs.2.html). Virtiofs is FUSE to the kernel.
+ */
+const UNCERTAIN: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0x65735546, 'FUSE or virtiofs'],
+  [0x01021997, '9p'],
+]);
+
+/** The name of a file system where locks may not hold; undefined for any other. */
+export function nameOfUncertain(type: number): string | undefined {
+  return UNCERTAIN.get(type);
+}
+
+/**
+ * The same of a file and of its folder, where SQLite keeps its log: either may be mounted alone (contract D21). Undefined
+ * too where nobody can tell: elsewhere than on Linux, the numbers mean something else.
+ */
+export function uncertainLocksOf(path: string, platform = process.platform): string | undefined {
+  if (platform !== 'linux') return undefined;
+  try {
+    const names = [path, dirname(path)].map((each) => nameOfUncertain(statfsSync(each).type));
+    return names.find((name) => name !== undefined);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,216 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { errorCode, makeFolder } from '../../lib/files.ts';
+import { type Failure, NotOurs } from './error.ts';
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/** How long to wait for the service's write. */
+const SERVED_TIMEOUT_MS = 5_000;
+
+/** Where SQLite keeps what is not in the database itself yet, or no longer. */
+export const LOGS = ['-journal', '-wal'];
+
+/** The database itself, and what SQLite keeps beside it. */
+const BESIDE = ['', ...LOGS, '-shm'];
+
+/** Makes the folder (0700) where it is missing, and gives the path with every link resolved. */
+export function resolvePath(path: string): string {
+  const absolute = resolve(path);
+  makeFolder(dirname(absolute));
+  const isThere = lstatSync(absolute, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute));
+}
+
+/** Throws an Error for people when a file is not there, or is not to be opened. */
+export function checkFile(path: string): void {
+  const stats = checkKind(path);
+  if (stats === undefined) throw new Error('there is no such file, "todo-service serve" makes it');
+  if (stats.size > 0) return;
+  throw new NotOurs(
+    'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
+  );
+}
+
+/** Throws an Error for people when what is there is no file, or one with several names. */
+export function checkKind(path: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) throw new Error('it must be a file');
+  if (stats.nlink === 1) return stats;
+  throw new Error(
+    `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
+  );
+}
+
+/**
+ * Throws an Error for people when this user may not write a database, or a file that SQLite keeps beside it. SQLite
+ * opens even what it may only read, and makes `-shm` with the mode of the database: one that is read-only
+ * keeps everybody from writing, for good.
+ */
+export function checkWritable(path: string): void {
+  checkLength(path);
+  for (const suffix of BESIDE) checkRights(path + suffix, R_OK | W_OK, 'read and write');
+  if (!existsSync(`${path}-shm`)) checkRights(dirname(path), W_OK | X_OK, 'make files in');
+}
+
+/** Throws an Error for people when this user may not read a database. */
+export function checkReadable(path: string): void {
+  checkLength(path);
+  for (const suffix of BESIDE) checkRights(path + suffix, R_OK, 'read');
+}
+
+/**
+ * Opens a database beside the process that serves it, or when nobody does. Who may only read it, reads it beside that
+ * process, which has made what SQLite keeps beside it.
+ *
+ * @throws Error for people when this user lacks rights.
+ */
+export function openExisting(path: string): DatabaseSync {
+  const readOnly = existsSync(`${path}-shm`) && accessFault(path, W_OK) !== undefined;
+  if (readOnly) checkReadable(path);
+  else checkWritable(path);
+  // `file:t.db` is a name, not the URI that SQLite would take it for.
+  return new DatabaseSync(existing(path, readOnly), { timeout: SERVED_TIMEOUT_MS });
+}
+
+/** Bytes. SQLite opens no longer path, since it keeps 512 for that of a journal, and says "unable to open". */
+const MAX_PATH_LENGTH = 504;
+
+/** Throws an Error for people when SQLite cannot open a path for its length. */
+export function checkLength(path: string): void {
+  const length = Buffer.byteLength(resolve(path));
+  if (length <= MAX_PATH_LENGTH) return;
+  throw new Error(
+    `the path of "${basename(path)}" must have at most ${MAX_PATH_LENGTH} bytes for SQLite, received ${length}`,
+  );
+}
+
+/** To whom a file belongs that root makes beside a database: as that, or as its folder. */
+export function ownerFor(path: string): Stats {
+  return statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
+}
+
+/** Removes a database that nobody has open, with all that SQLite puts beside it. Never throws: an error of before says why. */
+export function removeDatabase(path: string): void {
+  for (const suffix of BESIDE) {
+    try {
+      rmSync(path + suffix, { force: true });
+    } catch {
+      // What cannot be looked at, its name being too long for one, was not made.
+    }
+  }
+}
+
+/** Throws an Error for people when this user lacks rights on what is there. */
+function checkRights(path: string, wanted: number, action: string): void {
+  const fault = accessFault(path, wanted);
+  if (fault === undefined || fault === 'ENOENT') return;
+  throw new Error(
+    `user ${process.getuid?.()} may not ${action} "${basename(path)}": ${reasonOf(fault, path)} (${fault})`,
+  );
+}
+
+/** Owner and mode decide nothing where the whole file system is read-only, or an attribute of the file forbids it. */
+function reasonOf(fault: string, path: string): string {
+  if (fault === 'EROFS') return 'its file system is mounted read-only';
+  if (fault === 'EPERM') return 'it is immutable, as "lsattr" shows';
+  const { uid, gid, mode } = statSync(path);
+  const octal = (mode & 0o7777).toString(8).padStart(3, '0');
+  return `it belongs to user ${uid} and group ${gid}, and its mode is ${octal}`;
+}
+
+/** The code of the system's refusal, like `EACCES`. */
+function accessFault(path: string, wanted: number): string | undefined {
+  try {
+    accessSync(path, wanted);
+    return undefined;
+  } catch (error) {
+    return errorCode(error) ?? String(error);
+  }
+}
+
+/** A database that was opened, and what its names stood for then. It crosses threads. */
+export interface KnownFile {
+  /** The path that the operator gave: a link in it may lead elsewhere one day. */
+  readonly name: string;
+  /** Absolute, every link resolved. */
+  readonly path: string;
+  /** Device and inode by path: of the file, its log, its index of the log and its lock. */
+  readonly marks: ReadonlyMap<string, string | undefined>;
+}
+
+/**
+ * What the names of an open database stand for. They are looked at, never opened: closing any descriptor of a
+ * database drops the locks of this process (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ */
+export function knownFile(name: string, path: string): KnownFile {
+  const paths = new Set([resolve(name), path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
+  return { name, path, marks: new Map([...paths].map((each) => [each, markOf(each)])) };
+}
+
+/**
+ * Whether each name still stands for what it did; undefined when all do. One that is gone counts, whatever keeps the others
+ * from being looked at (contract D11, D16). The message names no folder.
+ */
+export function lookAt({ marks }: KnownFile): Failure | undefined {
+  let unseen: Failure | undefined;
+  for (const [path, mark] of marks) {
+    const name = `"${basename(path)}"`;
+    const gone = (message: string) => ({ failure: 'broken', trouble: 'gone', message }) as const;
+    try {
+      const now = markOf(path);
+      if (now === undefined) return gone(`${name} was deleted or moved away`);
+      if (now !== mark) return gone(`${name} was replaced by another file`);
+    } catch (error) {
+      const message = `${name} cannot be looked at: ${errorCode(error)}`;
+      unseen ??= { failure: 'unavailable', trouble: 'unseen', message };
+    }
+  }
+  return unseen;
+}
+
+/**
+ * Another connection to a known file; it makes none.
+ *
+ * @param timeout Milliseconds to wait for another program's lock.
+ * @throws Error when the file is not there, another one is, or nobody can look.
+ */
+export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
+  const database = new DatabaseSync(existing(file.path), { timeout });
+  const found = lookAt(file);
+  if (found === undefined) return database;
+  database.close();
+  throw new Error(found.message);
+}
+
+/** Names a file that SQLite is not to make when it is missing, nor write when it is `readOnly`. The path may be relative. */
+export function existing(path: string, readOnly = false): URL {
+  const url = pathToFileURL(path);
+  url.searchParams.set('mode', readOnly ? 'ro' : 'rw');
+  // Else SQLite would make it, with the rights of this user.
+  if (readOnly) url.searchParams.set('readonly_shm', '1');
+  return url;
+}
+
+/** Device and inode; undefined when there is nothing of this name. */
+function markOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}

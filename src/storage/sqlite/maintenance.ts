@@ -1,0 +1,207 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { Tell } from '../../events.ts';
+import { messageOf, nameComplete, newPrivateFile, partialOf } from '../../lib/files.ts';
+import { StoreUnavailable } from '../../todos/store.ts';
+import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
+import { notOpened, resultCode } from './error.ts';
+import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
+import { lackOf } from './needs.ts';
+import { openOwned } from './owned-database.ts';
+import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
+
+const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
+const ADD_CATEGORY = `INSERT INTO categories (name)
+  SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM categories WHERE name = ?1) RETURNING id`;
+const RENAME_CATEGORY = `UPDATE categories SET name = ?2
+  WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM categories WHERE name = ?2 AND id <> ?1) RETURNING id`;
+
+/** Values of `PRAGMA synchronous`, https://www.sqlite.org/pragma.html#pragma_synchronous */
+const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
+
+const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
+
+/**
+ * Opens a SQLite file beside the process that serves it, or when nobody does.
+ *
+ * @throws {StoreNotOpened} when it is no database of this program and this version.
+ */
+export function openSqliteMaintenance(path: string): Maintenance {
+  const database = openBeside(path);
+  return {
+    listCategories: async () => listCategories(database),
+    async addCategory(name) {
+      const added = asStoreError(() => database.prepare(ADD_CATEGORY).get(name));
+      return added === undefined ? 'name-taken' : { id: Number(added.id), name };
+    },
+    async renameCategory(id, name) {
+      if (asStoreError(() => database.prepare(RENAME_CATEGORY).get(id, name))) return { id, name };
+      return listCategories(database).some((category) => category.id === id)
+        ? 'name-taken'
+        : 'category-missing';
+    },
+    inspect: async () => inspect(database),
+    [Symbol.asyncDispose]: async () => database.close(),
+  };
+}
+
+/** As `openSqliteMaintenance`, the connection alone. */
+function openBeside(path: string): DatabaseSync {
+  using parts = new DisposableStack();
+  try {
+    checkFile(path);
+    const database = parts.use(openExisting(realpathSync(path)));
+    checkLibrary(libraryVersion(database));
+    checkSchema(database);
+    makeDurable(database);
+    parts.move();
+    return database;
+  } catch (error) {
+    throw notOpened(path, error);
+  }
+}
+
+/** Ordered by id. */
+export function listCategories(database: DatabaseSync): readonly Category[] {
+  const rows = asStoreError(() => database.prepare(LIST_CATEGORIES).all());
+  return rows.map(({ id, name }) => ({ id: Number(id), name: String(name) }));
+}
+
+/**
+ * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
+ * serves the file meanwhile.
+ *
+ * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
+ */
+export async function migrateSqlite(path: string, tell: Tell = () => {}): Promise<Migrated> {
+  using owned = await openOwned(path, { patienceMs: 0, tell });
+  return owned.versions;
+}
+
+/** A backup cannot be made; there is no copy then. The message is why, for people. */
+export class BackupFailed extends Error {
+  override readonly name = 'BackupFailed';
+}
+
+/** How far a backup is: bytes that were copied, or that the copy is being checked. */
+export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';
+
+/** Between two reports of how far the copy is. */
+const PROGRESS_INTERVAL_MS = 500;
+
+/**
+ * Copies a SQLite file as it is at one moment, while it is served or not, and checks the copy: a database of
+ * its own, mode 0600, on disk when the promise resolves. Until then it has the name `partial`, so that a copy which was cut
+ * off is never taken for one.
+ *
+ * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
+ * @returns the absolute path of the copy, and what it has.
+ * @throws {StoreNotOpened} when the database cannot be opened.
+ * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
+ */
+export async function backupSqlite(
+  path: string,
+  copy: string,
+  onProgress: (progress: BackupProgress) => void = () => {},
+  partial = partialOf(copy),
+) {
+  using source = openBeside(path);
+  const target = resolve(copy);
+  if (existsSync(target)) throw new BackupFailed('there is something of this name already');
+  try {
+    checkLength(partial);
+    newPrivateFile(partial);
+    await copyPages(source, partial, onProgress);
+    onProgress('checking');
+    const todos = checkedCount(partial);
+    const bytes = statSync(partial).size;
+    nameComplete(partial, target);
+    return { path: target, bytes, todos };
+  } catch (error) {
+    removeDatabase(partial);
+    throw new BackupFailed(messageOf(error), { cause: error });
+  }
+}
+
+/**
+ * All pages in one step: in parts, it would begin again with every write in between. SQLite tells nothing during a
+ * step, but the file grows.
+ */
+export async function copyPages(
+  source: DatabaseSync,
+  target: string,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<void> {
+  const total = pragma(source, 'page_count') * pragma(source, 'page_size');
+  const reportSize = () => {
+    // Somebody may have removed it: the end of the backup says so.
+    const size = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
+    onProgress({ copied: Math.min(size, total), total });
+  };
+  reportSize();
+  const reporting = setInterval(reportSize, PROGRESS_INTERVAL_MS);
+  try {
+    await backup(source, target, { rate: 2 ** 31 - 1 });
+  } finally {
+    clearInterval(reporting);
+  }
+}
+
+function checkedCount(path: string): number {
+  using copy = new DatabaseSync(path);
+  const faults = integrityFaults(copy);
+  if (faults.length > 0) throw new Error(faults.join(', '));
+  return countsOf(copy).todos;
+}
+
+function inspect(database: DatabaseSync): Inspection {
+  const faults = integrityFaults(database);
+  const journal = database.prepare('PRAGMA journal_mode').get() ?? {};
+  return {
+    facts: {
+      engine: `SQLite ${libraryVersion(database)}`,
+      'schema version': pragma(database, 'user_version'),
+      journal_mode: String(journal.journal_mode),
+      synchronous: SYNCHRONOUS[pragma(database, 'synchronous')] ?? 'unknown',
+      foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
+      // What is damaged may not be there to be counted.
+      ...(faults.length === 0 ? countsOf(database) : {}),
+    },
+    faults,
+  };
+}
+
+function countsOf(database: DatabaseSync) {
+  const counts = database.prepare(COUNT).get() ?? {};
+  return { categories: Number(counts.categories), todos: Number(counts.todos) };
+}
+
+/** What SQLite refuses (locked, full, read-only, damaged) is a line for the operator. */
+export function asStoreError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error;
+    throw new StoreUnavailable(messageOf(error), { cause: error });
+  }
+}
+
+/** What is wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
+export function integrityFaults(database: DatabaseSync): readonly string[] {
+  try {
+    const found = database.prepare('PRAGMA integrity_check').all();
+    const orphans = database.prepare('PRAGMA foreign_key_check').all();
+    const faults = [
+      ...found.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok'),
+      ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
+    ];
+    if (faults.length > 0) return faults;
+    // SQLite itself misses none.
+    const lack = lackOf(database);
+    return lack === undefined ? [] : [lack.message];
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error;
+    return [messageOf(error)];
+  }
+}

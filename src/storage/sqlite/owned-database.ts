@@ -1,0 +1,194 @@
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tell } from '../../events.ts';
+import { errorCode, keepNames, newPrivateFile } from '../../lib/files.ts';
+import { StoreNotOpened } from '../../todos/store.ts';
+import type { Migrated } from '../maintenance.ts';
+import { isBusy, notOpened } from './error.ts';
+import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
+import { checkLibrary, libraryVersion, makeDurable, migrate } from './schema.ts';
+
+/** How long to wait, at start, for another program's write (the `sqlite3` shell). */
+const BUSY_TIMEOUT_MS = 2_000;
+
+export interface OwnedOptions {
+  /** How long to wait for another process that serves the same file, 10 000 by default (contract D6). */
+  readonly patienceMs?: number;
+  /** Nobody is told by default. */
+  readonly tell?: Tell;
+}
+
+/**
+ * Opens a file as its only server until it is disposed of, makes it when it is missing (`isNew`), and brings its schema up
+ * to date.
+ *
+ * @returns the path with every link resolved, the database, which is durable, and the versions of its schema, from 0 when
+ * it is new.
+ * @throws {StoreNotOpened} `owned` when another process serves it, `unusable` when the file will not do.
+ */
+export async function openOwned(name: string, { patienceMs = 10_000, tell = () => {} }: OwnedOptions) {
+  using parts = new DisposableStack();
+  try {
+    if (name === '' || name === ':memory:') throw new Error('it must be a file');
+    const path = resolvePath(name);
+    checkWritable(path);
+    parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
+    const made = existsSync(path) ? undefined : makeDatabase(path, tell);
+    checkFile(path);
+    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+    checkLibrary(libraryVersion(database));
+    const versions = made ?? migrate(database);
+    makeDurable(database);
+    const owned = parts.move();
+    return { path, database, versions, isNew: made !== undefined, [Symbol.dispose]: () => owned.dispose() };
+  } catch (error) {
+    throw notOpened(name, error);
+  }
+}
+
+/**
+ * Makes a database (0600) where there is none. It gets its name when it is complete and on disk: who is killed
+ * before leaves nothing that looks like a database. Nobody else makes one meanwhile. Logs that a database of this name has
+ * left behind get other names: SQLite would write their pages into the new one.
+ */
+function makeDatabase(path: string, tell: Tell): Migrated {
+  const unfinished = `${path}.new`;
+  removeDatabase(unfinished);
+  let versions: Migrated;
+  try {
+    newPrivateFile(unfinished, ownerFor(path));
+    using database = new DatabaseSync(unfinished);
+    versions = migrate(database);
+  } catch (error) {
+    removeDatabase(unfinished);
+    throw error;
+  }
+  nameDatabase(unfinished, path, tell);
+  return versions;
+}
+
+/**
+ * Gives a database that is complete and on disk its name. Logs beside that name belong to another, and get other names.
+ *
+ * @param asideOf The new name of a log, by its suffix.
+ */
+export function nameDatabase(
+  unfinished: string,
+  path: string,
+  tell: Tell,
+  asideOf = (suffix: string) => `${path}${suffix}.${Date.now()}`,
+): void {
+  for (const suffix of LOGS) {
+    const log = path + suffix;
+    if (!existsSync(log) || statSync(log).size === 0) continue;
+    const aside = asideOf(suffix);
+    renameSync(log, aside);
+    tell({ event: 'log-moved', path: aside });
+  }
+  keepNames(dirname(path));
+  renameSync(unfinished, path);
+  keepNames(dirname(path));
+}
+
+const READ_OWNER = 'SELECT pid, host, since FROM owner';
+const NAME_OWNER = 'INSERT OR REPLACE INTO owner (only, pid, host, since) VALUES (1, ?, ?, ?)';
+const TABLE = `CREATE TABLE IF NOT EXISTS owner (
+  only INTEGER PRIMARY KEY CHECK (only = 1), pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL
+) STRICT`;
+
+/** Between two tries for a database that another process still owns. */
+const RETRY_INTERVAL_MS = 50;
+
+/**
+ * Makes this process the only one that serves `database`, until disposed or dead: contract D6.
+ *
+ * The lock is an open write transaction on the sidecar `<database>-owner`, so the kernel frees it when the
+ * owner dies, and the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback
+ * journal, in which others may read the owner's name while the transaction is open.
+ *
+ * @param patienceMs How long to wait for another owner to leave.
+ * @param waiting Called once, with who it is, when there is another owner.
+ * @throws {StoreNotOpened} `owned`, naming the other process, when that time is over.
+ */
+export async function lockFile(
+  database: string,
+  patienceMs: number,
+  waiting: (owner: string) => void,
+): Promise<Disposable> {
+  const path = `${database}-owner`;
+  checkWritable(path);
+  const sidecar = new DatabaseSync(sidecarFile(path, database), { timeout: 0 });
+  try {
+    const deadline = performance.now() + patienceMs;
+    for (let tries = 0; !claim(sidecar); tries += 1) {
+      if (tries === 0) waiting(ownerOf(sidecar));
+      if (performance.now() >= deadline) throw owned(database, sidecar, patienceMs);
+      await sleep(RETRY_INTERVAL_MS);
+    }
+  } catch (error) {
+    sidecar.close();
+    throw error;
+  }
+  // Never unlinked: a file that is removed while somebody waits for it would have two owners.
+  return sidecar;
+}
+
+/**
+ * The name must be committed to be seen, and a commit lets the lock go for a moment: whoever comes in
+ * between wins, so the name is read again under the lock that stays.
+ */
+function claim(sidecar: DatabaseSync): boolean {
+  const since = new Date().toISOString();
+  try {
+    sidecar.exec(`BEGIN IMMEDIATE; ${TABLE}`);
+    sidecar.prepare(NAME_OWNER).run(process.pid, hostname(), since);
+    sidecar.exec('COMMIT');
+    sidecar.exec('BEGIN IMMEDIATE');
+    const owner = sidecar.prepare(READ_OWNER).get();
+    if (owner?.pid === process.pid && owner.host === hostname() && owner.since === since) return true;
+    sidecar.exec('ROLLBACK');
+    return false;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    if (sidecar.isTransaction) sidecar.exec('ROLLBACK');
+    return false;
+  }
+}
+
+function owned(database: string, sidecar: DatabaseSync, patienceMs: number): StoreNotOpened {
+  const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
+  return new StoreNotOpened(
+    'owned',
+    `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is ` +
+      'served by one process',
+  );
+}
+
+function ownerOf(sidecar: DatabaseSync): string {
+  try {
+    const owner = sidecar.prepare(READ_OWNER).get();
+    if (owner !== undefined) return `process ${owner.pid} on ${owner.host} since ${owner.since}`;
+  } catch {
+    // The other process is just writing its name: there is no table, or it cannot be read.
+  }
+  return 'another process';
+}
+
+/**
+ * Makes an empty file (0600) where there is none.  It belongs to the owner of the database, as SQLite's log does, or of the folder: else
+ * the service could not open what root's `migrate` has made.
+ *
+ * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
+ * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ */
+function sidecarFile(path: string, database: string): string {
+  try {
+    newPrivateFile(path, ownerFor(database));
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+  return path;
+}

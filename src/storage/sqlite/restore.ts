@@ -1,0 +1,249 @@
+import { constants, createReadStream, existsSync, realpathSync } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { Tell } from '../../events.ts';
+import { errorCode, messageOf, nameComplete, newPrivateFile, partialOf } from '../../lib/files.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
+import type { Counts } from '../transfer/contents.ts';
+import { BackupRefused, readExport } from '../transfer/read.ts';
+import { isDamage, isSyncFailure, notOpened, resultCode } from './error.ts';
+import {
+  checkKind,
+  checkLength,
+  checkWritable,
+  existing,
+  ownerFor,
+  removeDatabase,
+  resolvePath,
+} from './file.ts';
+import { type BackupProgress, copyPages, integrityFaults } from './maintenance.ts';
+import { lockFile, nameDatabase } from './owned-database.ts';
+import { checkOwner, checkReadableSchema, makeDurable, migrate, pragma } from './schema.ts';
+import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';
+
+/** The first bytes of every SQLite file, https://www.sqlite.org/fileformat.html#magic_header_string */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+/** Between two looks for a signal: 16 MB. */
+const PAGES_OF_STEP = 4_096;
+
+/** What a file is, by its first bytes. @throws {BackupRefused} when it cannot be read. */
+export async function kindOf(file: string): Promise<'database' | 'export'> {
+  try {
+    // A named pipe would wait for who writes it, and a signal for that.
+    await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { buffer } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return buffer.equals(MAGIC) ? 'database' : 'export';
+  } catch (error) {
+    throw new BackupRefused('unreadable', messageOf(error), { cause: error });
+  }
+}
+
+export interface Restored {
+  readonly counts: Counts;
+  /** The highest id that counts as given out now. */
+  readonly highestId: number;
+  /** What was there before: where it lies now, and the highest id that it had given out, as far as it can be told. */
+  readonly old?: { readonly path: string; readonly highestId?: number | undefined } | undefined;
+}
+
+interface RestoreOptions {
+  /** The highest id that shall count as given out, by that of the backup. What it throws ends the restore. */
+  readonly highestOf: (highestId: number) => number;
+  readonly onProgress: (progress: BackupProgress) => void;
+  /** Called when it is about to be done: then it comes to its end. */
+  readonly onDeciding: () => void;
+  readonly tell: Tell;
+}
+
+/** One restore. A signal may end the process until `onDeciding` is called, after `takeBack`. */
+export class Restore {
+  /** Databases that this run has made, and that go with it. */
+  readonly #own = new Set<string>();
+
+  /** Removes what this run has made beside the database. */
+  takeBack(): void {
+    for (const path of this.#own) removeDatabase(path);
+    this.#own.clear();
+  }
+
+  /**
+   * Makes a database what a backup or an export is. First that is copied beside it and checked, then what was there is kept
+   * under a dated name, complete. Nobody serves the database meanwhile.
+   *
+   * @throws {BackupRefused} for the backup, {StoreNotOpened} for the database (`owned`: a process serves it),
+   * {StoreUnavailable} for the disk: the database is as it was. {OutcomeUnknown} when the disk failed at the commit.
+   */
+  async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
+    const kind = await kindOf(file);
+    const path = pathOf(name);
+    if (realpathSync(file) === path) throw new BackupRefused('unsound', 'it is the database itself');
+    try {
+      using _lock = await lockFile(path, 0, () => {});
+      const staged = this.#makeBeside(path);
+      const restored = await stage(kind, file, staged, options);
+      return { ...restored, old: await this.#replace(path, staged, options) };
+    } catch (error) {
+      // SQLite and the system have codes.
+      throw errorCode(error) === undefined ? error : new StoreUnavailable(messageOf(error), { cause: error });
+    } finally {
+      this.takeBack();
+    }
+  }
+
+  /** An empty file of this run, which belongs to whom the database belongs. */
+  #makeBeside(database: string): string {
+    const partial = partialOf(database);
+    this.#own.add(partial);
+    newPrivateFile(partial, ownerFor(database));
+    return partial;
+  }
+
+  async #replace(path: string, staged: string, options: RestoreOptions): Promise<Restored['old']> {
+    if (!existsSync(path)) {
+      options.onDeciding();
+      nameDatabase(staged, path, options.tell);
+      return undefined;
+    }
+    const aside = `${path}.${new Date().toISOString().replaceAll(':', '')}`;
+    const partial = this.#makeBeside(path);
+    // SQLite would begin by throwing away a log that it cannot use.
+    const opened = (await kindOf(path)) === 'database' ? openOld(path) : undefined;
+    if (opened === undefined) {
+      await writeFile(partial, createReadStream(path), { flush: true });
+      options.onDeciding();
+      nameComplete(partial, aside);
+      // It keeps its log.
+      nameDatabase(
+        staged,
+        path,
+        () => {},
+        (suffix) => aside + suffix,
+      );
+      return { path: aside };
+    }
+    const pageSize = pragma(opened, 'page_size');
+    const highestId = await copyAside(opened, partial, options);
+    nameComplete(partial, aside);
+    this.#own.add(aside);
+    await this.#into(path, pageSize, staged, options);
+    this.#own.delete(aside);
+    return { path: aside, highestId };
+  }
+
+  /** One transaction of SQLite: the file stays, with its owner and mode, and a kill leaves the old pages or the new ones. */
+  async #into(path: string, pageSize: number, staged: string, { onDeciding }: RestoreOptions): Promise<void> {
+    using source = new DatabaseSync(staged);
+    // SQLite refuses to copy pages of another size into a file that has a write-ahead log.
+    if (pragma(source, 'page_size') !== pageSize)
+      source.exec(`PRAGMA journal_mode = DELETE; PRAGMA page_size = ${pageSize}; VACUUM`);
+    const progress = ({ remainingPages }: { readonly remainingPages: number }) => {
+      if (remainingPages <= PAGES_OF_STEP) onDeciding();
+    };
+    progress({ remainingPages: pragma(source, 'page_count') });
+    try {
+      await backup(source, path, { rate: PAGES_OF_STEP, progress });
+    } catch (error) {
+      if (!isSyncFailure(error)) throw error;
+      this.#own.clear();
+      throw new OutcomeUnknown(`nobody knows whether it was done: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** @throws {StoreNotOpened} for what cannot be a database, or not this user's. */
+function pathOf(name: string): string {
+  try {
+    const path = resolvePath(name);
+    checkKind(path);
+    checkWritable(path);
+    // What is made beside it has a longer name.
+    checkLength(partialOf(path));
+    return path;
+  } catch (error) {
+    throw notOpened(name, error);
+  }
+}
+
+/** Makes a checked database of this program's schema from a backup or an export. */
+async function stage(
+  kind: 'database' | 'export',
+  file: string,
+  staged: string,
+  { highestOf, onProgress }: RestoreOptions,
+): Promise<Pick<Restored, 'counts' | 'highestId'>> {
+  if (kind === 'database') await copyBackup(file, staged, onProgress);
+  using database = new DatabaseSync(staged);
+  // What a log has would not come along with the file when that gets its name.
+  database.exec('PRAGMA journal_mode = DELETE');
+  migrate(database);
+  if (kind === 'export') {
+    const { add, finish } = importInto(database);
+    finish(await readExport(createReadStream(file), add));
+    database.exec('COMMIT');
+  }
+  onProgress('checking');
+  const faults = integrityFaults(database);
+  if (faults.length > 0) throw new BackupRefused('unsound', faults.join(', '));
+  const source = sourceOf(database, async () => true);
+  const highestId = highestOf(source.highestId);
+  setHighest(database, 'todos', highestId);
+  makeDurable(database);
+  return { counts: source.counts, highestId };
+}
+
+/** @throws {BackupRefused} for one that is not ours, newer, damaged or not to be read. */
+async function copyBackup(
+  file: string,
+  staged: string,
+  onProgress: RestoreOptions['onProgress'],
+): Promise<void> {
+  const { database, isUnchanged } = await openToRead(realpathSync(file)).catch((error) => {
+    throw new BackupRefused('unreadable', messageOf(error), { cause: error });
+  });
+  using source = database;
+  try {
+    checkReadableSchema(source);
+    await copyPages(source, staged, onProgress);
+  } catch (error) {
+    const code = resultCode(error);
+    if (code !== undefined && !isDamage(error)) throw error;
+    throw new BackupRefused('unsound', messageOf(error), { cause: error });
+  }
+  if (!(await isUnchanged())) throw new BackupRefused('unsound', 'it was changed while it was read');
+}
+
+/** Milliseconds to wait for the `sqlite3` shell. */
+const BUSY_TIMEOUT_MS = 2_000;
+
+/** The database that is to be replaced; undefined when SQLite cannot read it. @throws {StoreNotOpened} when it is not ours. */
+function openOld(path: string): DatabaseSync | undefined {
+  using parts = new DisposableStack();
+  try {
+    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
+    checkOwner(database);
+    // Whoever else writes now would be waited for without an end.
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    parts.move();
+    return database;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw notOpened(path, error);
+  }
+}
+
+/** Copies what is there. The result is the highest id that it had given out. */
+async function copyAside(
+  database: DatabaseSync,
+  aside: string,
+  { onProgress }: RestoreOptions,
+): Promise<number | undefined> {
+  using old = database;
+  await copyPages(old, aside, onProgress);
+  try {
+    return sourceOf(old, async () => true).highestId;
+  } catch {
+    // Of a newer schema, or damaged: it is kept as it is.
+    return undefined;
+  }
+}

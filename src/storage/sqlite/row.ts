@@ -1,0 +1,89 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import {
+  COLUMN_NAMES,
+  type CreateKey,
+  MEMBERS,
+  type Replacement,
+  type Todo,
+  valuesOf,
+} from '../../todos/todo.ts';
+
+const names = COLUMN_NAMES.join(', ');
+const parameters = COLUMN_NAMES.map(() => '?').join(', ');
+
+const SELECT = `SELECT id, ${names}`;
+
+export const ADD = `INSERT INTO todos (${names}) VALUES (${parameters})`;
+export const REPLACE = `UPDATE todos SET (${names}) = (${parameters}) WHERE id = ?`;
+
+/** Takes the id of a todo, and its `columnValues`. */
+export const ADD_WITH_ID = `INSERT INTO todos (id, ${names}) VALUES (?, ${parameters})`;
+
+/** The values of `ADD` and `REPLACE`; SQLite has no booleans. */
+export function columnValues(todo: Replacement): readonly SQLInputValue[] {
+  return valuesOf(todo).map((value) => (typeof value === 'boolean' ? Number(value) : value));
+}
+
+/** Finds one todo by its id. */
+export function prepareFind(database: DatabaseSync): (id: number) => Todo | undefined {
+  const find = prepareRows(database, `${SELECT} FROM todos WHERE id = ?`);
+  return (id) => {
+    const row = find.get(id);
+    return row === undefined ? undefined : todoOf(row);
+  };
+}
+
+/** Finds the todos that SQL from its FROM on chooses by its parameters. */
+export function prepareTodos(database: DatabaseSync, from: string): (...by: number[]) => readonly Todo[] {
+  const chosen = prepareRows(database, `${SELECT} ${from}`);
+  return (...by) => chosen.all(...by).map(todoOf);
+}
+
+/** Rows come as arrays: half the time of objects. */
+function prepareRows(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+/** The tables are STRICT: a column holds nothing but its type. */
+function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
+  const todo: { -readonly [Member in keyof Todo]?: unknown } = { id: row[0] };
+  let at = 1;
+  for (const { name, kind } of MEMBERS) {
+    todo[name] = kind === 'boolean' ? row[at] === 1 : row[at];
+    at += 1;
+  }
+  return todo as Todo;
+}
+
+// A key is good for 24 hours by this clock, which is that of the machine (contract I2).
+const OVER = 'at <= unixepoch() - 86400';
+
+const FIND_KEY = `SELECT body, todo_id FROM idempotency_keys WHERE key = ? AND NOT (${OVER})`;
+
+/** One whose time is over may still be there. */
+const KEEP_KEY = 'INSERT OR REPLACE INTO idempotency_keys (key, body, todo_id) VALUES (?, ?, ?)';
+
+/** More than one: what has gathered gets less. */
+const SWEEP_KEYS = `DELETE FROM idempotency_keys
+  WHERE key IN (SELECT key FROM idempotency_keys WHERE ${OVER} ORDER BY at LIMIT 4)`;
+
+/** The keys of creates that may be repeated, within a transaction of the caller's. */
+export function prepareKeys(database: DatabaseSync) {
+  const find = database.prepare(FIND_KEY);
+  const keep = database.prepare(KEEP_KEY);
+  const sweep = database.prepare(SWEEP_KEYS);
+  return {
+    /** What the key was used for. */
+    find(key: string) {
+      const row = find.get(key);
+      return row === undefined ? undefined : { id: Number(row.todo_id), body: String(row.body) };
+    },
+    /** A few whose time is over go with each that comes. */
+    keep({ key, body }: CreateKey, id: number): void {
+      keep.run(key, body, id);
+      sweep.run();
+    },
+  };
+}

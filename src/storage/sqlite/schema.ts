@@ -1,0 +1,139 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Migrated } from '../maintenance.ts';
+import { Migrations } from '../migrations.ts';
+import { NotOurs } from './error.ts';
+
+/** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
+const APPLICATION_ID = 0x746f646f;
+
+export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
+
+/** A schema of before does not say it, and is not asked. */
+const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_schema';
+
+const FIRST_CATEGORIES = `INSERT INTO categories (name)
+  SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
+
+/**
+ * SQLite itself gives out no id that a row has, or that it gave out before; where somebody has set that back by hand, the
+ * last key may still know of a todo that is gone (contract D12).
+ */
+const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
+    SELECT 'todos', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos');
+  WITH known AS (
+    SELECT max(todo_id) AS id FROM idempotency_keys WHERE at = (SELECT max(at) FROM idempotency_keys)
+  ) UPDATE sqlite_sequence SET seq = known.id FROM known WHERE name = 'todos' AND seq < known.id`;
+
+/** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
+const OLDEST_LIBRARY = '3.51.3';
+
+/** Throws an Error for people when a SQLite library is of a version that is too old. */
+export function checkLibrary(version: string): void {
+  if (version.localeCompare(OLDEST_LIBRARY, 'en', { numeric: true }) >= 0) return;
+  throw new Error(
+    `the SQLite library must be ${OLDEST_LIBRARY} or later (an older one can corrupt a WAL), received ${version}`,
+  );
+}
+
+/** The version of the library that is loaded: a build of Node.js may share the system's. */
+export function libraryVersion(database: DatabaseSync): string {
+  return String(database.prepare('SELECT sqlite_version() AS version').get()?.version);
+}
+
+/**
+ * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
+ * where there is none (specification, What the service does, 3; contract D7). One transaction: of several
+ * processes that start together, one does it and the others find it done.
+ *
+ * @throws Error for people when the file is not of this program, or too new for it; then nothing was changed.
+ */
+export function migrate(database: DatabaseSync): Migrated {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const from = versionOf(database);
+    for (const sql of MIGRATIONS.from(from)) database.exec(sql);
+    if (from < MIGRATIONS.version) {
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.version};
+        DELETE FROM todo_schema; INSERT INTO todo_schema VALUES (${MIGRATIONS.oldestProgram})`);
+    }
+    database.exec(`${FIRST_CATEGORIES}; ${RAISE_IDS}; COMMIT`);
+    return { from, to: Math.max(from, MIGRATIONS.version) };
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */
+export function checkSchema(database: DatabaseSync): void {
+  const version = versionOf(database);
+  if (version >= MIGRATIONS.version) return;
+  throw new Error(
+    `its schema must be version ${MIGRATIONS.version}, received ${version}: run "todo-service migrate" first`,
+  );
+}
+
+/** Throws as `migrate`, for who reads everything: an older schema will do, and no newer one. */
+export function checkReadableSchema(database: DatabaseSync): void {
+  const version = versionOf(database);
+  const fault = version === 0 ? 'it has no schema, and no todos' : MIGRATIONS.exportFaultOf(version);
+  if (fault !== undefined) throw new Error(fault);
+}
+
+/** The version of a schema that this program may use; 0 of an empty file. */
+function versionOf(database: DatabaseSync): number {
+  checkOwner(database);
+  const version = pragma(database, 'user_version');
+  if (version <= MIGRATIONS.version) return version;
+  const oldestProgram = Number(database.prepare(OLDEST_PROGRAM).get()?.oldest_program);
+  const fault = MIGRATIONS.faultOf({ version, oldestProgram });
+  if (fault !== undefined) throw new Error(fault);
+  return version;
+}
+
+/** Objects of a database, and tables that ours has from its first schema on. */
+const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (WHERE name IN ('categories', 'todos')) AS ours
+  FROM sqlite_schema`;
+
+/** Throws an Error for people when a database is of another program, or does not say that it is ours. */
+export function checkOwner(database: DatabaseSync): void {
+  const id = pragma(database, 'application_id');
+  if (id === APPLICATION_ID) return;
+  const { objects, ours } = database.prepare(COUNT_OBJECTS).get() ?? {};
+  if (objects === 0) return;
+  if (id !== 0 || ours !== 2) throw new NotOurs('it belongs to another program');
+  throw new NotOurs(
+    'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back',
+  );
+}
+
+/** `PRAGMA synchronous`: 2 is FULL, a commit returns when its bytes are on disk. */
+const FULL = 2;
+
+/**
+ * Bytes. SQLite begins the log anew when it has some 1,000 pages, 4 MB. One that grew under a long reader is cut
+ * back to this when it begins anew, else it would keep its size for good.
+ */
+const LOG_LIMIT = 4 * 2 ** 20;
+
+/**
+ * A write-ahead log, and a sync in every commit. Both are read back: SQLite answers a pragma that it cannot
+ * follow (no shared memory on this file system) with what it does instead.
+ * Called after `migrate`: processes that switch an empty file to WAL together refuse each other.
+ *
+ * @throws Error for people, when something stands in the way.
+ */
+export function makeDurable(database: DatabaseSync): void {
+  const journal = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (journal !== 'wal') throw new Error(`its journal mode must be "wal", received "${journal}"`);
+  // `fullfsync` is for macOS, where fsync(2) leaves the bytes in the drive's cache.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  database.exec(`PRAGMA journal_size_limit = ${LOG_LIMIT}`);
+  const synchronous = pragma(database, 'synchronous');
+  if (synchronous !== FULL) throw new Error(`its "synchronous" must be ${FULL}, received ${synchronous}`);
+}
+
+/** The value of a pragma that is a number. */
+export function pragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

@@ -1,0 +1,132 @@
+import { statSync } from 'node:fs';
+import { andThen } from '../../lib/promises.ts';
+import { SETTINGS } from '../../settings/table.ts';
+import type { StoreSizes, TodoStore } from '../../todos/store.ts';
+import { initialState, represent } from '../../todos/todo.ts';
+import type { ServedDatabase } from '../settings.ts';
+import { TodoCache } from './cache.ts';
+import { errorOf, failureBy, notOpened } from './error.ts';
+import { knownFile } from './file.ts';
+import { uncertainLocksOf } from './file-system.ts';
+import { DatabaseHealth } from './health.ts';
+import { SqliteList } from './list.ts';
+import { lackOf } from './needs.ts';
+import { type OwnedOptions, openOwned } from './owned-database.ts';
+import { prepareFind } from './row.ts';
+import { MIGRATIONS } from './schema.ts';
+import { Writer } from './writer.ts';
+
+/** The cache has 64 MiB by default. */
+type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
+
+/**
+ * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
+ * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads
+ * single todos on this thread, and the list on a second; a third one writes.
+ *
+ * @throws {StoreNotOpened} with one line for people.
+ */
+export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
+  const { findRow, cache, list, writer, health, opened } = await openParts(path, options);
+
+  function read<T>(statement: () => T): T {
+    try {
+      return statement();
+    } catch (error) {
+      const failure = health.note(failureBy(error));
+      throw failure.failure === 'error' ? error : errorOf(failure, error);
+    }
+  }
+
+  function readRow(id: number) {
+    const row = findRow(id);
+    if (row === undefined) return undefined;
+    const todo = represent(row);
+    cache.set(todo);
+    return todo;
+  }
+
+  return {
+    list(...wanted) {
+      health.assertUsable();
+      return andThen(list.current(), (version) => version.select(...wanted));
+    },
+
+    find(id) {
+      health.assertUsable();
+      return cache.get(id) ?? read(() => readRow(id));
+    },
+
+    /** Writes have one order: a create waits for its turn, never for a key. */
+    add: (todo, once, mark) => writer.write({ kind: 'add', todo: initialState(todo), once }, mark),
+
+    replace: (id, todo, preconditions = {}, mark) =>
+      writer.write({ kind: 'replace', id, todo, preconditions }, mark),
+
+    remove: (id, preconditions = {}, mark) => writer.write({ kind: 'remove', id, preconditions }, mark),
+
+    async check() {
+      health.check();
+      read(() => findRow(1));
+      await list.check();
+      await writer.probe();
+    },
+
+    sizes: {
+      get database() {
+        return [...sizeOf(health.file.path, 'main'), ...sizeOf(`${health.file.path}-wal`, 'wal')];
+      },
+      get list() {
+        return list.bytes;
+      },
+      get cache() {
+        return cache.bytes;
+      },
+    },
+
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** What a store is made of, which ends with `opened`. */
+async function openParts(path: string, options: SqliteOptions) {
+  const { tell = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
+  await using parts = new AsyncDisposableStack();
+  try {
+    const owned = parts.use(await openOwned(path, options));
+    const { database: reader, versions } = owned;
+    const fileSystem = uncertainLocksOf(owned.path);
+    if (fileSystem !== undefined) tell({ event: 'locks-uncertain', fileSystem, path: owned.path });
+    if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
+    const own = MIGRATIONS.version;
+    if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
+    // It reads on the main thread, so it must wait for no lock: in a write-ahead log a read has none to wait for. The first
+    // read makes the files beside the database, which `knownFile` looks at.
+    reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
+    const lack = lackOf(reader);
+    if (lack !== undefined) throw new Error(lack.message);
+    const findRow = prepareFind(reader);
+    const health = parts.use(new DatabaseHealth(knownFile(path, owned.path), reader, tell));
+    const writer = parts.use(
+      new Writer(health, (changed) => {
+        cache.forget(changed);
+        list.forget(changed);
+        if (changed === 'all') health.lookAtSchema();
+      }),
+    );
+    const cache = new TodoCache(cacheBytes, writer.underWay.ids);
+    const list = parts.use(new SqliteList(health, writer.underWay));
+    return { findRow, cache, list, writer, health, opened: parts.move() };
+  } catch (error) {
+    throw notOpened(path, error);
+  }
+}
+
+/** What is not known, for whatever reason, is missing: `check` says why. */
+function sizeOf(path: string, file: 'main' | 'wal'): StoreSizes['database'] {
+  try {
+    return [{ file, bytes: statSync(path).size }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,135 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, type Transferable, type Worker, workerData } from 'node:worker_threads';
+import { startThread } from '../../lib/assets.ts';
+import { type Failure, failureBy, machineReason } from './error.ts';
+import { type KnownFile, openKnown } from './file.ts';
+
+/** What a thread says: that another program may have changed the file, or its answer. */
+type Message<Answer> = 'changed' | { readonly answer: Answer };
+
+/**
+ * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
+ * its first order. One that ended by itself is started anew by the next order, one that writes at once, and one that was
+ * closed never.
+ */
+export class Thread<Order, Answer> implements AsyncDisposable {
+  readonly #entry: URL;
+  readonly #file: KnownFile;
+  readonly #onChanged: (() => void) | undefined;
+  #worker: Worker | undefined;
+  /** It has opened the file: one that writes says so. */
+  #ready = false;
+  #closed: Promise<void> | undefined;
+  #asked: PromiseWithResolvers<Answer | Failure> | undefined;
+
+  /**
+   * @param onChanged Given for a thread that writes. Called when another program changed the file, or may have done so while
+   * nobody looked, as when it begins. Such a thread is started anew at once, and nobody knows what became of the order
+   * that it had in hand.
+   */
+  constructor(entry: URL, file: KnownFile, onChanged?: () => void) {
+    this.#entry = entry;
+    this.#file = file;
+    this.#onChanged = onChanged;
+  }
+
+  /** Does nothing when it runs already. Never throws: where the machine has no thread to give, the result says so. */
+  start(): Failure | undefined {
+    if (this.#worker !== undefined) return undefined;
+    let worker: Worker;
+    try {
+      worker = startThread(this.#entry, { workerData: this.#file });
+    } catch (error) {
+      const message = `The thread ${this.#name} cannot be started: ${machineReason(error)}`;
+      return { failure: 'unavailable', message };
+    }
+    let cause: unknown;
+    worker.on('message', (message: Message<Answer>) => {
+      if (message !== 'changed') return this.#asked?.resolve(message.answer);
+      this.#ready = true;
+      this.#onChanged?.();
+    });
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => this.#end(cause));
+    this.#worker = worker;
+    return undefined;
+  }
+
+  /** Never rejects: a thread that ended, cannot be started, or was closed before, is a failure. */
+  ask(order: Order): Promise<Answer | Failure> {
+    if (this.#closed !== undefined) {
+      return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
+    }
+    const failure = this.start();
+    if (failure !== undefined) return Promise.resolve(failure);
+    this.#asked = Promise.withResolvers<Answer | Failure>();
+    this.#worker?.postMessage(order);
+    return this.#asked.promise;
+  }
+
+  /**
+   * The file is closed when it resolves; an order that is under way is answered before. Never rejects: a thread
+   * that fails while it closes has closed.
+   */
+  [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    this.#closed ??= new Promise((resolve) => {
+      if (worker === undefined) return resolve();
+      worker.once('exit', () => resolve());
+      worker.postMessage('close');
+    });
+    return this.#closed;
+  }
+
+  get #name(): string | undefined {
+    return this.#entry.pathname.split('/').at(-1);
+  }
+
+  #end(cause: unknown): void {
+    const ready = this.#ready;
+    const reason = cause === undefined ? '' : `: ${machineReason(cause)}`;
+    const message = `The thread ${this.#name} ended by itself${reason}`;
+    const known = failureBy(cause);
+    if (!ready && known.trouble !== undefined) this.#asked?.resolve(known);
+    else this.#asked?.resolve({ failure: ready ? 'unknown' : 'unavailable', message });
+    this.#worker = undefined;
+    this.#ready = false;
+    if (this.#closed !== undefined) return;
+    this.#onChanged?.();
+    // A thread that could not even start is not restarted here: the next order starts it.
+    if (ready) this.start();
+  }
+}
+
+/**
+ * The other end of `Thread`: opens the file, which may be locked by another program for `busyTimeoutMs`, and answers
+ * orders until it is told to close. Messages arrive in the order in which they are sent here. Nothing happens where
+ * there is no other end: what a thread does can be imported for itself.
+ *
+ * @param prepare What is named in `transfer` is moved to the main thread instead of copied.
+ */
+export function serveThread<Order, Answer>(
+  busyTimeoutMs: number,
+  prepare: (
+    database: DatabaseSync,
+    file: KnownFile,
+    onChanged: () => void,
+  ) => (order: Order) => { readonly answer: Answer; readonly transfer?: Transferable[] },
+): void {
+  const port = parentPort;
+  if (port === null) return;
+  const file: KnownFile = workerData;
+  const database = openKnown(file, busyTimeoutMs);
+  const serve = prepare(database, file, () => port.postMessage('changed' satisfies Message<Answer>));
+  port.on('message', (order: Order | 'close') => {
+    if (order === 'close') {
+      database.close();
+      port.close();
+      return;
+    }
+    const { answer, transfer = [] } = serve(order);
+    port.postMessage({ answer } satisfies Message<Answer>, transfer);
+  });
+}

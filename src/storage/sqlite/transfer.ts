@@ -1,0 +1,190 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { Tell } from '../../events.ts';
+import { fingerprintOf } from '../../lib/files.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
+import { COLUMN_NAMES } from '../../todos/todo.ts';
+import {
+  COUNT_KEYS,
+  type Contents,
+  contentBy,
+  type ExportSource,
+  type ImportTarget,
+  notEmpty,
+  type Rows,
+} from '../transfer/contents.ts';
+import { isSyncFailure, notOpened } from './error.ts';
+import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
+import { asStoreError, listCategories } from './maintenance.ts';
+import { openOwned } from './owned-database.ts';
+import { ADD_WITH_ID, columnValues, prepareTodos } from './row.ts';
+import { checkReadableSchema } from './schema.ts';
+
+/** How many rows make one part. */
+const PART_SIZE = 2_048;
+
+const NOW = 'SELECT unixepoch() AS now';
+
+const CONTENT = contentBy("EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos' AND seq > 0)");
+const ADD_CATEGORY = 'INSERT INTO categories (id, name) VALUES (?, ?)';
+const ADD_KEY = `INSERT INTO idempotency_keys (key, body, todo_id, at)
+  SELECT ?, ?, ?, min(?4, unixepoch()) WHERE ?4 > unixepoch() - 86400`;
+const FORGET_HIGHEST = 'DELETE FROM sqlite_sequence WHERE name = ?';
+const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS integer))';
+
+/**
+ * Opens a SQLite file to export it, while it is served or not. What nobody has open, a backup for example, may have an
+ * older schema and be on a read-only disk; it is only read, and nothing is made beside it.
+ *
+ * @throws {StoreNotOpened} when it is no database of this program, or a newer one.
+ */
+export async function openExport(path: string): Promise<ExportSource> {
+  try {
+    using parts = new DisposableStack();
+    checkFile(path);
+    const { database, isUnchanged } = await openToRead(realpathSync(path));
+    parts.use(database);
+    checkReadableSchema(database);
+    database.exec('PRAGMA query_only = ON; BEGIN');
+    const source = sourceOf(database, isUnchanged);
+    parts.move();
+    return source;
+  } catch (error) {
+    throw notOpened(path, error);
+  }
+}
+
+/**
+ * Where there is no log, nobody has the file open. Then it is read as one that cannot change: SQLite makes neither log
+ * nor locks. A service that starts meanwhile would show, at the latest when it moves its log into the file.
+ */
+export async function openToRead(path: string) {
+  if (LOGS.some((suffix) => existsSync(path + suffix)))
+    return { database: openExisting(path), isUnchanged: async () => true };
+  checkReadable(path);
+  const before = await fingerprintOf(path);
+  const url = existing(path, true);
+  url.searchParams.set('immutable', '1');
+  return { database: new DatabaseSync(url), isUnchanged: async () => (await fingerprintOf(path)) === before };
+}
+
+export function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<boolean>): ExportSource {
+  const kept = tableOf(database, 'idempotency_keys', ['key', 'body', 'todo_id', 'at']);
+  const todos = tableOf(database, 'todos', ['id', ...COLUMN_NAMES]);
+  const since = Number(database.prepare(NOW).get()?.now) - 86_400;
+  const counted = database
+    .prepare(
+      `SELECT (SELECT count(*) FROM todos) AS todos, (SELECT count(*) FROM ${kept} WHERE at > ?) AS keys,
+        max((SELECT coalesce(max(id), 0) FROM todos), (SELECT coalesce(max(todo_id), 0) FROM ${kept}),
+          coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'todos'), 0)) AS highest`,
+    )
+    .get(since);
+  const categories = listCategories(database);
+  const todosAfter = prepareTodos(database, `FROM ${todos} WHERE id > ? ORDER BY id LIMIT ?`);
+  const keysAfter = database.prepare(
+    `SELECT key, body, todo_id, at FROM ${kept} WHERE key > ? AND at > ? ORDER BY key LIMIT ${PART_SIZE}`,
+  );
+  return {
+    counts: {
+      categories: categories.length,
+      todos: Number(counted?.todos),
+      keys: Number(counted?.keys),
+    },
+    highestId: Number(counted?.highest),
+    categories,
+    todosAfter: async (id) => asStoreError(() => todosAfter(id, PART_SIZE)),
+    keysAfter: async (key) =>
+      asStoreError(() => keysAfter.all(key, since)).map((row) => ({
+        key: String(row.key),
+        body: String(row.body),
+        todoId: Number(row.todo_id),
+        at: Number(row.at),
+      })),
+    async check() {
+      if (await isUnchanged()) return;
+      throw new StoreUnavailable('the file was changed while it was read, so what was written is of no use');
+    },
+    [Symbol.asyncDispose]: async () => database.close(),
+  };
+}
+
+/** A table for FROM: in an older schema it lacks columns, which are null then, or is missing, and has no rows. */
+function tableOf(database: DatabaseSync, table: string, columns: readonly string[]): string {
+  const found = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
+  const there = new Set(found.map(({ name }) => name));
+  const chosen = columns.map((column) => (there.has(column) ? column : `NULL AS ${column}`)).join(', ');
+  return there.size === 0 ? `(SELECT ${chosen} WHERE false)` : `(SELECT ${chosen} FROM ${table})`;
+}
+
+/**
+ * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. Nobody serves the file meanwhile.
+ *
+ * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be opened.
+ * @throws {StoreUnavailable} when it is not empty (contract E2).
+ */
+export async function openImport(path: string, tell: Tell): Promise<ImportTarget> {
+  using parts = new DisposableStack();
+  const owned = parts.use(await openOwned(path, { tell, patienceMs: 0 }));
+  const { database } = owned;
+  let stays = !owned.isNew;
+  // Before another process may have the file.
+  parts.defer(() => {
+    database.close();
+    if (!stays) removeDatabase(owned.path);
+  });
+  const { add, finish } = importInto(database);
+  const opened = parts.move();
+  return {
+    add,
+    async commit(contents) {
+      const keys = finish(contents);
+      try {
+        asStoreError(() => database.exec('COMMIT'));
+      } catch (error) {
+        if (!(error instanceof Error) || !isSyncFailure(error.cause)) throw error;
+        stays = true;
+        const hint = owned.isNew ? '. The file stays: "todo-service check" says how many todos it has' : '';
+        throw new OutcomeUnknown(`nobody knows whether it was done: ${error.message}${hint}`);
+      }
+      stays = true;
+      return keys;
+    },
+    [Symbol.asyncDispose]: async () => opened.dispose(),
+  };
+}
+
+/**
+ * Begins the transaction in which a database takes an import. `finish` is the last before `COMMIT`, and tells how many keys
+ * were taken; without `COMMIT`, the database is as it was.
+ *
+ * @throws {StoreUnavailable} when it is not empty (contract E2).
+ */
+export function importInto(database: DatabaseSync) {
+  asStoreError(() => database.exec('BEGIN IMMEDIATE'));
+  const content = database.prepare(CONTENT).get()?.content;
+  if (content !== null) throw notEmpty(content);
+  database.exec('DELETE FROM categories');
+  const addCategory = database.prepare(ADD_CATEGORY);
+  const addTodo = database.prepare(ADD_WITH_ID);
+  const addKey = database.prepare(ADD_KEY);
+  return {
+    add: async ({ categories, todos, keys }: Rows) =>
+      asStoreError(() => {
+        for (const { id, name } of categories) addCategory.run(id, name);
+        for (const todo of todos) addTodo.run(todo.id, ...columnValues(todo));
+        for (const { key, body, todoId, at } of keys) addKey.run(key, body, todoId, at);
+      }),
+    finish: ({ highestId, highestCategoryId }: Pick<Contents, 'highestId' | 'highestCategoryId'>) =>
+      asStoreError(() => {
+        setHighest(database, 'categories', highestCategoryId);
+        setHighest(database, 'todos', highestId);
+        return Number(database.prepare(COUNT_KEYS).get()?.count);
+      }),
+  };
+}
+
+/** Sets the highest id that a table was ever given. */
+export function setHighest(database: DatabaseSync, table: 'categories' | 'todos', highest: number): void {
+  database.prepare(FORGET_HIGHEST).run(table);
+  database.prepare(SET_HIGHEST).run(table, highest);
+}

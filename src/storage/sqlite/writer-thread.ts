@@ -1,0 +1,198 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { TodoStore } from '../../todos/store.ts';
+import {
+  admitsWrite,
+  type CreateKey,
+  type Preconditions,
+  type Replacement,
+  represent,
+} from '../../todos/todo.ts';
+import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
+import { lookAt } from './file.ts';
+import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
+import { makeDurable, pragma } from './schema.ts';
+import { serveThread } from './thread.ts';
+
+const REMOVE = 'DELETE FROM todos WHERE id = ?';
+
+interface Add {
+  readonly kind: 'add';
+  readonly todo: Replacement;
+  readonly once: CreateKey | undefined;
+}
+
+interface Remove {
+  readonly kind: 'remove';
+  readonly id: number;
+  readonly preconditions: Preconditions;
+}
+
+interface Replace extends Omit<Remove, 'kind'> {
+  readonly kind: 'replace';
+  readonly todo: Replacement;
+}
+
+/** A change that somebody asks for, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
+export type Write = Add | Replace | Remove | { readonly kind: 'probe' };
+
+/** What came of a write of this kind, as the store says it. */
+export type Decided<Kind extends Write['kind'] = Write['kind']> = Kind extends 'add' | 'replace' | 'remove'
+  ? Awaited<ReturnType<TodoStore[Kind]>>
+  : 'written';
+
+/** A failure is that of one write alone. */
+export type Outcome = Decided | Failure;
+
+export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
+
+/**
+ * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
+ * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
+ * returns, in the file that everybody knows. Outcomes are in the order of the writes.
+ *
+ * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
+ * @param look Looks for the file, before anything is changed and after the commit.
+ */
+export function prepareBatches(
+  database: DatabaseSync,
+  pollElsewhere: () => void,
+  look: () => Failure | undefined,
+): (writes: readonly Write[]) => BatchResult {
+  const findTodo = prepareFind(database);
+  const addTodo = database.prepare(ADD);
+  const replaceTodo = database.prepare(REPLACE);
+  const removeTodo = database.prepare(REMOVE);
+  const keys = prepareKeys(database);
+  const savepoint = database.prepare('SAVEPOINT one');
+  const undo = database.prepare('ROLLBACK TO one');
+  const release = database.prepare('RELEASE one');
+
+  function attempt(write: Write): Outcome {
+    savepoint.run();
+    try {
+      const outcome = decide(write);
+      release.run();
+      return outcome;
+    } catch (error) {
+      // A full disk makes SQLite give up the whole transaction, and with it the savepoint.
+      if (isMachineFault(error) || !database.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return isForeignKeyRefusal(error) ? 'category-missing' : failureBy(error);
+    }
+  }
+
+  function decide(write: Write): Decided {
+    switch (write.kind) {
+      case 'add':
+        return addOne(write);
+      case 'replace':
+        return replaceOne(write);
+      case 'remove':
+        return removeOne(write);
+      case 'probe':
+        // The version of the schema, unchanged: SQLite writes its page nevertheless.
+        database.exec(`PRAGMA user_version = ${pragma(database, 'user_version')}`);
+        return 'written';
+    }
+  }
+
+  function addOne({ todo, once }: Add): Decided<'add'> {
+    if (once !== undefined) {
+      const used = keys.find(once.key);
+      if (used?.body === once.body) return { repeated: represent({ id: used.id, ...todo }) };
+      if (used !== undefined) return 'key-reused';
+    }
+    const id = Number(addTodo.run(...columnValues(todo)).lastInsertRowid);
+    if (once !== undefined) keys.keep(once, id);
+    return represent({ id, ...todo });
+  }
+
+  function replaceOne(write: Replace): Decided<'replace'> {
+    const admitted = admits(write);
+    if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';
+    if (!admitted) undo.run();
+    return admitted ? 'replaced' : 'precondition-failed';
+  }
+
+  function removeOne(write: Remove): Decided<'remove'> {
+    const admitted = admits(write);
+    if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
+    if (!admitted) undo.run();
+    return admitted ? 'removed' : 'precondition-failed';
+  }
+
+  /**
+   * Compared before the change, under the same lock, and answered after it: a precondition matters only
+   * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
+   */
+  function admits({ id, preconditions }: Replace | Remove): boolean {
+    if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
+    const todo = findTodo(id);
+    return todo === undefined || admitsWrite(preconditions, represent(todo).etag);
+  }
+
+  return function commit(writes) {
+    const before = look();
+    if (before !== undefined) return before;
+    let committing = false;
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      pollElsewhere();
+      const outcomes = writes.map(attempt);
+      committing = true;
+      database.exec('COMMIT');
+      const after = look();
+      return after === undefined ? { outcomes } : { ...after, failure: 'unknown' };
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      const failure = failureBy(error);
+      return committing && isSyncFailure(error) ? { ...failure, failure: 'unknown' } : failure;
+    }
+  };
+}
+
+/**
+ * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
+ * before it too, and is to be refused within 2.5 s.
+ */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** Between two polls for another program's changes, which are to be seen within 100. */
+const POLL_INTERVAL_MS = 50;
+
+// The one thread that writes.
+serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onChanged) => {
+  makeDurable(database);
+  const pollElsewhere = preparePoll(database, onChanged);
+  setInterval(() => {
+    try {
+      if (database.isOpen) pollElsewhere();
+    } catch (error) {
+      // A database that cannot be read now may be read in a moment.
+      if (!isMachineFault(error)) throw error;
+    }
+  }, POLL_INTERVAL_MS).unref();
+  const commit = prepareBatches(database, pollElsewhere, () => lookAt(file));
+  // What was read before may be older than a change that is not seen here.
+  onChanged();
+  return (writes) => ({ answer: commit(writes) });
+});
+
+/**
+ * Finds changes that another connection has committed since the last poll; those of this connection, and what others
+ * read, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+function preparePoll(database: DatabaseSync, onChanged: () => void): () => void {
+  const statement = database.prepare('PRAGMA data_version');
+  // SQLite prepares by the schema that it knows: a refusal by one of before ("it is a view") would stay.
+  const learnSchema = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1');
+  let seen = statement.get()?.data_version;
+  return () => {
+    const version = statement.get()?.data_version;
+    if (version === seen) return;
+    learnSchema.get();
+    onChanged();
+    seen = version;
+  };
+}

@@ -1,0 +1,88 @@
+import { StoreUnavailable } from '../../todos/store.ts';
+import type { CreateKey, Replacement, Todo } from '../../todos/todo.ts';
+import type { Category } from '../maintenance.ts';
+
+/** What an export says of itself in its first line. */
+export interface Counts {
+  readonly categories: number;
+  readonly todos: number;
+  readonly keys: number;
+}
+
+/** A create that may be repeated: its key is good for 24 hours. */
+export interface KeptKey extends CreateKey {
+  /** Of the todo that was made; it may be gone. */
+  readonly todoId: number;
+  /** Whole seconds since 1970. */
+  readonly at: number;
+}
+
+/** A todo that obeys every rule. Only the database knows whether its category exists. */
+export type ParsedTodo = Replacement & { readonly id: number };
+
+/** Some of the rows of an export, in its order: categories and todos by id, keys by key. */
+export interface Rows {
+  readonly categories: readonly Category[];
+  readonly todos: readonly ParsedTodo[];
+  readonly keys: readonly KeptKey[];
+}
+
+/** An export that was read to its end, and is what was written. */
+export interface Contents extends Counts {
+  /** No higher id of a todo was ever given out; 0 when none was. */
+  readonly highestId: number;
+  /** The same of categories. */
+  readonly highestCategoryId: number;
+}
+
+/** A database as it is at one moment, whatever is written meanwhile. Rejects with `StoreUnavailable`. */
+export interface ExportSource extends AsyncDisposable {
+  readonly counts: Counts;
+  /** As in `Contents`. */
+  readonly highestId: number;
+  /** Ordered by id. */
+  readonly categories: readonly Category[];
+  /** The todos after an id, as many as make one part; none after the last. */
+  todosAfter(id: number): Promise<readonly Todo[]>;
+  /** The keys of the last 24 hours after a key, as many as make one part. */
+  keysAfter(key: string): Promise<readonly KeptKey[]>;
+  /**
+   * Called now and then while nobody asks for the next part, so that nothing between gives the connection up, and after
+   * the last one. Rejects when it is not one moment.
+   */
+  check(): Promise<void>;
+}
+
+/**
+ * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also
+ * when the process ends right after that call.
+ */
+export interface ImportTarget extends AsyncDisposable {
+  /** Rejects with `StoreUnavailable`. */
+  add(rows: Rows): Promise<void>;
+  /**
+   * Makes all rows or none; ids that are to come are above them, and every instance shows them when it resolves. Rejects
+   * with `OutcomeUnknown` when nobody knows whether they are there.
+   *
+   * @returns how many keys were kept: those that are older than 24 hours are not.
+   */
+  commit(contents: Contents): Promise<number>;
+}
+
+/** SQL that says why a database is not empty, or null (contract E2). @param wereGiven Whether ids of todos were given out. */
+export const contentBy = (wereGiven: string): string => `SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM todos) THEN 'it has todos'
+    WHEN EXISTS (SELECT 1 FROM idempotency_keys) THEN 'it has keys of creates'
+    WHEN ${wereGiven} THEN 'ids of todos were given out'
+    WHEN EXISTS (SELECT 1 FROM categories WHERE (id, name) NOT IN (VALUES (1, 'Work'), (2, 'Life')))
+      THEN 'it has other categories than those of a first start'
+  END AS content`;
+
+/** @param content What `contentBy` says. */
+export function notEmpty(content: unknown): StoreUnavailable {
+  const wanted = 'make a new one, and set TODO_DATABASE to it';
+  return new StoreUnavailable(`the database must be empty, and ${content}: ${wanted}`);
+}
+
+/** How many keys of creates an import has kept: there were none before. */
+export const COUNT_KEYS = 'SELECT count(*) AS count FROM idempotency_keys';

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { isId, MAX_ID, MEMBERS, type Replacement, todoJson } from '../../todos/todo.ts';
+import { categoryNameFault } from '../maintenance.ts';
+import type { ExportSource, KeptKey } from './contents.ts';
+
+/** The first members of the first line: any program can tell what the file is, and whether it can read it. */
+const FORMAT = 'todo-service-export';
+
+/** Rises only when a program that reads the one before would read this one wrong. */
+const VERSION = 1;
+
+/** What a member of a line must be. */
+interface Rule<T> {
+  readonly holds: (value: unknown) => value is T;
+  /** What is wrong with another value, for people, behind the name of the member. */
+  readonly fault: (value: unknown) => string;
+}
+
+/** What the members of a kind of line must be; it has no others. */
+export type Rules = Readonly<Record<string, Rule<unknown>>>;
+
+export type Line<Of extends Rules> = {
+  readonly [Member in keyof Of]: Of[Member] extends Rule<infer T> ? T : never;
+};
+
+const isCount = (value: unknown): value is number => value === 0 || isId(value);
+const matches = (value: unknown, pattern: RegExp): value is string =>
+  typeof value === 'string' && pattern.test(value);
+
+/** @param wanted For people, after "must be". */
+function rule<T>(wanted: string, holds: Rule<T>['holds']): Rule<T> {
+  return { holds, fault: () => `must be ${wanted}` };
+}
+
+const COUNT = rule(`an integer from 0 to ${MAX_ID}`, isCount);
+const OPTIONAL_COUNT = rule(
+  `an integer from 0 to ${MAX_ID}, or left out`,
+  (value): value is number | undefined => value === undefined || isCount(value),
+);
+const ID = rule(`an integer from 1 to ${MAX_ID}`, isId);
+const DIGEST = rule('a SHA-256 in base64url, 43 characters', (value): value is string =>
+  matches(value, /^[\w-]{43}$/),
+);
+
+/** The first line. */
+export const HEAD = {
+  format: rule(`"${FORMAT}"`, (value): value is string => value === FORMAT),
+  version: rule(
+    `${VERSION}, the newest that this program reads`,
+    (value): value is number => value === VERSION,
+  ),
+  highestId: OPTIONAL_COUNT,
+  categories: COUNT,
+  todos: COUNT,
+  keys: OPTIONAL_COUNT,
+};
+
+export const CATEGORY = {
+  id: ID,
+  name: rule(
+    '1 to 100 characters on one line, without white space around them',
+    (value): value is string => typeof value === 'string' && categoryNameFault(value) === undefined,
+  ),
+};
+
+/** The rules of a member of a todo are those of a request. */
+const MEMBER_RULES = Object.fromEntries(
+  MEMBERS.map(({ name, faults }) => [
+    name,
+    { holds: (value: unknown) => faults(value).length === 0, fault: (value: unknown) => faults(value)[0] },
+  ]),
+) as { readonly [Member in keyof Replacement]: Rule<Replacement[Member]> };
+
+export const TODO = { id: ID, ...MEMBER_RULES };
+
+export const KEY = {
+  key: DIGEST,
+  body: DIGEST,
+  todoId: ID,
+  // PostgreSQL has no year 0, and none below -4713.
+  at: rule(
+    'a time in UTC and whole seconds of the years 1 to 9999, like "2026-11-22T09:30:00Z"',
+    (value): value is string => matches(value, /^(?!0000)\d{4}-/) && timeOf(secondsOf(value)) === value,
+  ),
+};
+
+/** The last line. */
+export const END = {
+  sha256: rule('64 hexadecimal digits in lower case', (value): value is string =>
+    matches(value, /^[0-9a-f]{64}$/),
+  ),
+};
+
+/** A part of an export that ends with a line, and how many todos stand in all parts up to its end. */
+export interface Part {
+  readonly text: string;
+  readonly todos: number;
+}
+
+/** An export, from its first line to its last. */
+export async function* exportParts(source: ExportSource): AsyncGenerator<Part> {
+  const sha256 = createHash('sha256');
+  let todos = 0;
+  const part = (lines: readonly string[]): Part => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    sha256.update(text);
+    return { text, todos };
+  };
+  const { highestId, counts, categories } = source;
+  const head: Line<typeof HEAD> = { format: FORMAT, version: VERSION, highestId, ...counts };
+  yield part([JSON.stringify(head), ...categories.map(({ id, name }) => JSON.stringify({ id, name }))]);
+  let rows = await source.todosAfter(0);
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    todos += rows.length;
+    yield part(rows.map(todoJson));
+    rows = await source.todosAfter(last.id);
+  }
+  let keys = await source.keysAfter('');
+  for (let last = keys.at(-1); last !== undefined; last = keys.at(-1)) {
+    yield part(keys.map(keyJson));
+    keys = await source.keysAfter(last.key);
+  }
+  await source.check();
+  yield { text: `${JSON.stringify({ sha256: sha256.digest('hex') })}\n`, todos };
+}
+
+function keyJson({ key, body, todoId, at }: KeptKey): string {
+  const line: Line<typeof KEY> = { key, body, todoId, at: timeOf(at) };
+  return JSON.stringify(line);
+}
+
+/** Whole seconds since 1970; not a number for what is no time. */
+export function secondsOf(time: string): number {
+  return Date.parse(time) / 1_000;
+}
+
+function timeOf(seconds: number): string {
+  return Number.isNaN(seconds) ? '' : new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { parseJson } from '../../lib/parse-json.ts';
+import { MAX_ID } from '../../todos/todo.ts';
+import type { Category } from '../maintenance.ts';
+import type { Contents, KeptKey, ParsedTodo, Rows } from './contents.ts';
+import { CATEGORY, END, HEAD, KEY, type Line, type Rules, secondsOf, TODO } from './lines.ts';
+
+/** Bytes. A title of 100 characters takes 1,200 when all of it is escaped. */
+const LONGEST_LINE = 8_192;
+
+/** The most rows that are handed on together. */
+const PART_SIZE = 2_048;
+
+const LF = 0x0a;
+
+/** What was given cannot be read, or is no sound backup. The message is one line for people. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused';
+  readonly reason: 'unreadable' | 'unsound';
+  constructor(reason: BackupRefused['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+const unsound = (message: string): BackupRefused => new BackupRefused('unsound', message);
+
+/**
+ * Reads an export and hands its rows on as they come, in parts. Each row is sound by itself. That all are there, and as
+ * they were written, is known when the promise resolves.
+ *
+ * @throws {BackupRefused} with the line. What reading or `onRows` throws is thrown again.
+ */
+export async function readExport(
+  chunks: AsyncIterable<Uint8Array>,
+  onRows: (rows: Rows) => Promise<void>,
+): Promise<Contents> {
+  await using lines = linesOf(chunks);
+  const sha256 = createHash('sha256');
+  let number = 0;
+
+  /** The next line; undefined after the last one. */
+  async function nextBytes(): Promise<Uint8Array | undefined> {
+    const { value } = await lines.next();
+    number += 1;
+    if (value !== undefined && value.at(-1) !== LF && value.length <= LONGEST_LINE) throw cutOff('within');
+    return value;
+  }
+
+  async function next<Of extends Rules>(rules: Of): Promise<Line<Of>> {
+    const bytes = await nextBytes();
+    if (bytes === undefined) throw cutOff('before');
+    sha256.update(bytes);
+    try {
+      return parseLine(bytes, rules);
+    } catch (error) {
+      throw error instanceof LineRefused ? unsound(`line ${number}: ${error.message}`) : error;
+    }
+  }
+
+  function ensure(holds: boolean, fault: string): void {
+    if (!holds) throw unsound(`line ${number}: ${fault}`);
+  }
+
+  function cutOff(where: 'within' | 'before'): BackupRefused {
+    return unsound(`it ends ${where} line ${number}, so it was cut off`);
+  }
+
+  const { categories, todos, keys = 0, highestId: most } = await next(HEAD);
+  const highest = most ?? MAX_ID;
+  const ofHead = `must be at most ${highest}, the "highestId" of line 1, received`;
+  let part = noRows();
+  const handOn = async (): Promise<void> => {
+    const rows = part;
+    part = noRows();
+    await onRows(rows);
+  };
+
+  const categoryIds = new Set<number>();
+  let highestCategoryId = 0;
+  for (let read = 0; read < categories; read += 1) {
+    const line = await next(CATEGORY);
+    ensure(line.id > highestCategoryId, `"id" must be above ${highestCategoryId}, received ${line.id}`);
+    highestCategoryId = line.id;
+    categoryIds.add(line.id);
+    if (part.categories.push(line) === PART_SIZE) await handOn();
+  }
+  let lastId = 0;
+  for (let read = 0; read < todos; read += 1) {
+    const line = await next(TODO);
+    const { id, categoryId } = line;
+    ensure(id > lastId, `"id" must be above ${lastId}, received ${id}`);
+    const isThere = categoryIds.has(categoryId);
+    ensure(isThere, `"categoryId" must be one of the categories above, received ${categoryId}`);
+    ensure(id <= highest, `"id" ${ofHead} ${id}`);
+    lastId = id;
+    if (part.todos.push(line) === PART_SIZE) await handOn();
+  }
+  let highestId = lastId;
+  let lastKey = '';
+  for (let read = 0; read < keys; read += 1) {
+    const line = await next(KEY);
+    ensure(line.key > lastKey, '"key" must come after that of the line before, in the order of ASCII');
+    ensure(line.todoId <= highest, `"todoId" ${ofHead} ${line.todoId}`);
+    lastKey = line.key;
+    highestId = Math.max(highestId, line.todoId);
+    if (part.keys.push({ ...line, at: secondsOf(line.at) }) === PART_SIZE) await handOn();
+  }
+  await handOn();
+
+  const written = sha256.copy().digest('hex');
+  const isWritten = (await next(END)).sha256 === written;
+  ensure(isWritten, 'the lines before it are not what was written: they have another SHA-256');
+  ensure((await nextBytes()) === undefined, 'nothing may follow the line with the SHA-256');
+  return { categories, todos, keys, highestId: most ?? highestId, highestCategoryId };
+}
+
+function noRows(): { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[] } {
+  return { categories: [], todos: [], keys: [] };
+}
+
+/** Lines with their line breaks; what follows the last one, and the beginning of a line that is too long. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  let rest: Uint8Array = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, from)) {
+      yield bytes.subarray(from, end + 1);
+      from = end + 1;
+    }
+    rest = bytes.subarray(from);
+    if (rest.length > LONGEST_LINE) yield rest;
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** A line is not what it must be. The message is a part of a sentence for people. */
+class LineRefused extends Error {}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws {LineRefused} for what is no line of this kind, one with further members among them. */
+function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
+  if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
+  let text: string;
+  try {
+    text = UTF8.decode(bytes.subarray(0, -1));
+  } catch {
+    throw new LineRefused('it must be UTF-8');
+  }
+  const parsed = parseJson(text, { uniqueNames: true });
+  if ('fault' in parsed)
+    throw new LineRefused(`it is not JSON, column ${parsed.fault.column}: ${parsed.fault.problem}`);
+  assertLine(parsed.value, rules);
+  return parsed.value;
+}
+
+function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Line<Of> {
+  if (typeof value !== 'object' || value === null) throw new LineRefused('it must be a JSON object');
+  for (const name in rules) {
+    const rule = rules[name];
+    const member: unknown = Reflect.get(value, name);
+    if (rule?.holds(member) !== true) throw new LineRefused(`"${name}" ${rule?.fault(member)}`);
+  }
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(rules, name));
+  if (unknown !== undefined)
+    throw new LineRefused(`there must be no member ${JSON.stringify(unknown.slice(0, 50))}`);
+}

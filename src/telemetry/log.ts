@@ -1,0 +1,192 @@
+import { fstatSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { type Level, type Logger, pino } from 'pino';
+import { EVENTS, type Tell } from '../events.ts';
+import type { Environment, LogLevel } from '../settings/table.ts';
+import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
+
+/** Levels as pino counts them. */
+const INFO = 30;
+const ERROR = 50;
+
+/**
+ * The service's log on standard output: JSON lines for machines in production, lines for people in
+ * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
+ * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of
+ * standard output reaches who writes a line.
+ *
+ * @param journalStream `JOURNAL_STREAM`, systemd.exec(5): the device and inode of the journal's stream. Lines that go
+ *   there begin with their level (contract D15).
+ */
+export function openLog(
+  environment: Environment,
+  level: LogLevel,
+  journalStream?: string,
+): { log: Logger; output: Output } {
+  const asText = environment === 'production' ? escaped : personLines(process.stdout);
+  const rewrite = isStandardOutput(journalStream)
+    ? (line: string) => withPriority(asText(line), line)
+    : asText;
+  const output = openStandardOutput((dropped) => rewrite(warning(dropped)));
+  const options = {
+    level,
+    base: { pid: process.pid },
+    timestamp: timeByMillisecond(),
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const stream = {
+    // Then pino leaves here what a line was made of.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: INFO,
+    lastObj: {},
+    write(line: string) {
+      output.write(rewrite(line), weightOf(this.lastLevel, this.lastObj));
+    },
+  };
+  return { log: pino(options, stream), output };
+}
+
+/**
+ * Tells by lines of a log.
+ *
+ * @param audit False: none is written about todos (docs/logging.md, Who changed what).
+ */
+export function tellBy(log: Logger, audit = true): Tell {
+  return (event, { level, message } = {}) => {
+    if (!audit && event.event.startsWith('todo-')) return;
+    const kind = EVENTS[event.event];
+    log[level ?? kind.level](event, message ?? filled(kind.message, event));
+  };
+}
+
+function filled(message: string, fields: Readonly<Record<string, unknown>>): string {
+  return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
+}
+
+/** The line after lines were dropped, which is written whatever the level, and past the log that dropped them. */
+function warning(dropped: number): string {
+  const event = 'log-lines-dropped';
+  const { level, message } = EVENTS[event];
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level, time, pid: process.pid, event, dropped, msg: message })}\n`;
+}
+
+/**
+ * Lines that come by the thousand may wait: a system call for each would cost more than making it. Important are crashes,
+ * and what happened to todos: events that begin with `todo-`, except refused writes, of which anybody with a token can
+ * send a flood.
+ */
+function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {
+  const isAboutTodos = event.startsWith('todo-');
+  return {
+    mayWait: level < INFO || isAboutTodos,
+    important: level >= ERROR || (isAboutTodos && event !== 'todo-write-refused'),
+  };
+}
+
+/** `pino.stdTimeFunctions.isoTime`, made once for all lines of a millisecond. */
+function timeByMillisecond(): () => string {
+  let made = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== made) {
+      made = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
+}
+
+function isStandardOutput(stream: string | undefined): boolean {
+  if (stream === undefined) return false;
+  const { dev, ino } = fstatSync(1, { bigint: true });
+  return stream === `${dev}:${ino}`;
+}
+
+/** Levels as the journal counts them. */
+const PRIORITIES = new Map([
+  ['fatal', 2],
+  ['error', 3],
+  ['warn', 4],
+  ['info', 6],
+]);
+
+/** Begins each line of a text with the level of its JSON line, which the journal takes off, sd-daemon(3). */
+function withPriority(text: string, line: string): string {
+  const level = /^\{"level":"(\w+)"/.exec(line)?.[1] ?? '';
+  return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES.get(level) ?? 7}>`);
+}
+
+/** Most lines have no such character, and are not looked at any further. */
+const NOT_PRINTABLE_ASCII = /[^\n -~]/;
+
+/**
+ * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
+ * format and unassigned characters, lone surrogates, line separators, zero-width characters.
+ */
+const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it
+ * read otherwise. JSON stays the same JSON.
+ */
+export function escaped(text: string): string {
+  if (!NOT_PRINTABLE_ASCII.test(text)) return text;
+  return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
+}
+
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What a terminal shows has colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe have none. */
+function personLines(output: NodeJS.WriteStream): (line: string) => string {
+  const coloured = output.isTTY && output.hasColors();
+  return (line) => personLine(line, coloured);
+}
+
+/** How a level looks, or a status by its first digit. */
+const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
+  ['fatal', 'red'],
+  ['error', 'red'],
+  ['warn', 'yellow'],
+  ['info', 'green'],
+  ['debug', 'gray'],
+  ['trace', 'gray'],
+  ['2', 'green'],
+  ['3', 'cyan'],
+  ['4', 'yellow'],
+  ['5', 'red'],
+]);
+
+/**
+ * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
+ * JSON-quoted where they are not one plain word, so that nobody can forge a field or a line.
+ */
+export function personLine(line: string, coloured = false): string {
+  const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);
+  const look = (text: string, kind: string) => {
+    const style = coloured ? STYLES.get(kind) : undefined;
+    return style === undefined ? text : styleText(style, text, { validateStream: false });
+  };
+  const pairs = Object.entries(fields).map(([name, value]) => {
+    const pair = `${name}=${field(value)}`;
+    return name === 'status' ? look(pair, String(value).slice(0, 1)) : pair;
+  });
+  const shownLevel = look((level as Level).toUpperCase().padEnd(5), level);
+  const head = `${String(time).slice(11, 23)} ${shownLevel} ${plain(msg)}`;
+  const stack = err?.stack === undefined ? '' : `\n${escaped(String(err.stack))}`;
+  return `${[head, ...pairs].join('  ')}${stack}\n`;
+}
+
+const PLAIN_WORD = /^[^\s"=]+$/;
+
+function field(value: unknown): string {
+  if (typeof value === 'string' && PLAIN_WORD.test(value) && escaped(value) === value) return value;
+  return escaped(JSON.stringify(value));
+}
+
+function plain(message: unknown): string {
+  return escaped(String(message)).replaceAll('\n', '\\n');
+}

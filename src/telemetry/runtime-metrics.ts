@@ -1,0 +1,55 @@
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { metricsIn } from './instruments.ts';
+
+/** Milliseconds. A timer of the first that comes later than the second was kept waiting: the process stood still. */
+const [INTERVAL, ON_TIME] = [20, 40];
+
+/** prom-client has the event loop's delay measured; of one long block that says nothing. Milliseconds: practically never. */
+const NEVER = 2 ** 31 - 1;
+
+/** What is running, and does not change. */
+export interface Build {
+  readonly version: string;
+  /** Undefined when nobody knows of which commit this was made. */
+  readonly commit: string | undefined;
+  readonly profile: string;
+  readonly database?:
+    | { readonly system: 'sqlite' | 'postgresql'; readonly schemaVersion: number }
+    | undefined;
+}
+
+/** What is running, the metrics of every Node.js process by prom-client's names, and for how long it stood still. */
+export function registerRuntime(registry: Registry, build: Build): Disposable {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
+  for (const { name } of registry.getMetricsAsArray())
+    if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
+
+  let stalled = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    stalled += Math.max(0, now - last - ON_TIME);
+    last = now;
+  }, INTERVAL).unref();
+  metricsIn(registry).counter(
+    'todo_stalled_seconds_total',
+    'Time in which the process did nothing for anybody: its event loop was blocked, or it was not running.',
+    () => stalled / 1_000,
+  );
+
+  const labels = {
+    service_name: 'todo-service',
+    service_version: build.version,
+    vcs_ref_head_revision: build.commit ?? '',
+    schema_version: build.database?.schemaVersion ?? '',
+    process_runtime_version: process.version,
+    profile: build.profile,
+  };
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1: what is running.',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  }).set(labels, 1);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

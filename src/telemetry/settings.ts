@@ -1,0 +1,132 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import type { Tell } from '../events.ts';
+import { Cannot } from '../lib/cannot.ts';
+import { errorCode } from '../lib/files.ts';
+import type { Settings } from '../settings/read.ts';
+import type { Variable } from '../settings/table.ts';
+
+export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
+export type Sampling = ReturnType<typeof readSampling>;
+
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
+
+/** What to do about traces; undefined when no endpoint is set, or traces are switched off. */
+export function readTracing(settings: Settings) {
+  const given = ENDPOINTS.filter((variable) => settings.read(variable) !== undefined);
+  if (given.length === 0) return undefined;
+  const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase();
+  if (disabled === 'true' || settings.read('OTEL_TRACES_EXPORTER') === 'none') return undefined;
+  if (disabled !== 'false') settings.refuse('OTEL_SDK_DISABLED', 'must be "true" or "false"');
+  let collector = '';
+  for (const variable of given) {
+    const { protocol = '', host = '' } = URL.parse(settings.read(variable) ?? '') ?? {};
+    if (/^https?:$/.test(protocol)) collector = `${protocol}//${host}`;
+    else settings.refuse(variable, 'must begin with "http://" or "https://"');
+  }
+  checkExporter(settings);
+  return {
+    /** Scheme, host and port, for people. */
+    collector,
+    sampling: readSampling(settings),
+    scheduleDelayMs: settings.read('OTEL_BSP_SCHEDULE_DELAY'),
+    exportTimeoutMs: settings.read('OTEL_BSP_EXPORT_TIMEOUT'),
+    /** Spans that wait for the exporter; more are dropped. */
+    maxQueueSize: settings.read('OTEL_BSP_MAX_QUEUE_SIZE'),
+    maxBatchSize: settings.read('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+  };
+}
+
+/** Reads for its faults what the exporter reads by itself. A variable for traces alone beats the other one. */
+function checkExporter(settings: Settings): void {
+  for (const [alone, all] of [
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+    ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT'],
+    ['OTEL_EXPORTER_OTLP_TRACES_COMPRESSION', 'OTEL_EXPORTER_OTLP_COMPRESSION'],
+  ] as const)
+    if (settings.read(alone) === undefined) settings.read(all);
+  checkFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CERTIFICATE');
+  checkFile(
+    settings,
+    'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE',
+    'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+  );
+  checkFile(settings, 'OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY', 'OTEL_EXPORTER_OTLP_CLIENT_KEY');
+  settings.read('OTEL_SERVICE_NAME');
+  if (!areAttributes(settings.read('OTEL_RESOURCE_ATTRIBUTES') ?? '')) {
+    const wanted =
+      'must be "name=value,…", of at most 255 characters each, "," and "=" in them percent-encoded';
+    settings.refuse('OTEL_RESOURCE_ATTRIBUTES', wanted);
+  }
+  const propagators = settings.read('OTEL_PROPAGATORS').split(',');
+  const names = new Set(propagators.map((name) => name.trim()));
+  if (!names.delete('tracecontext') || [...names].some((name) => name !== 'baggage'))
+    settings.refuse('OTEL_PROPAGATORS', 'must be "tracecontext", with "baggage" or without');
+}
+
+function checkFile(settings: Settings, alone: Variable, all: Variable): void {
+  const variable = settings.read(alone) === undefined ? all : alone;
+  const path = settings.read(variable);
+  if (path === undefined) return;
+  try {
+    accessSync(String(path), constants.R_OK);
+    if (statSync(String(path)).isFile()) return;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+  }
+  settings.refuse(variable, 'must be a file that can be read');
+}
+
+/** One wrong attribute, and OpenTelemetry drops all of them. */
+function areAttributes(text: string): boolean {
+  const attributes = text.split(',').filter((attribute) => attribute.trim() !== '');
+  return attributes.every((attribute) => {
+    const [name = '', value, ...more] = attribute.split('=').map((part) => decoded(part.trim()));
+    return (
+      name !== '' && value !== undefined && more.length === 0 && Math.max(name.length, value.length) <= 255
+    );
+  });
+}
+
+/** Undefined for what is not percent-encoded. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which requests are recorded: of those without a sampled flag from their caller, or of all. `ratio` is 0 to 1. */
+function readSampling(settings: Settings) {
+  const sampler = settings.read('OTEL_TRACES_SAMPLER');
+  const parentBased = sampler.startsWith('parentbased_');
+  if (sampler.endsWith('always_off')) return { parentBased, ratio: 0 };
+  if (sampler.endsWith('always_on')) return { parentBased, ratio: 1 };
+  const ratio = Number(settings.read('OTEL_TRACES_SAMPLER_ARG'));
+  if (!(ratio >= 0 && ratio <= 1)) settings.refuse('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1');
+  return { parentBased, ratio };
+}
+
+/**
+ * Imports what only a service with traces needs: the packages are optional peers.
+ *
+ * @param database the name of its system, by OpenTelemetry's conventions.
+ * @throws {Cannot} when the packages are not installed.
+ */
+export async function openTraces(
+  settings: TracingSettings,
+  version: string,
+  database: 'sqlite' | 'postgresql' | undefined,
+  tell: Tell,
+) {
+  const traces = await import('./traces.ts').catch((cause: unknown) => {
+    if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new Cannot(
+      69,
+      'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
+        '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
+      { cause },
+    );
+  });
+  return traces.openTraces(settings, version, database, tell);
+}

@@ -1,0 +1,224 @@
+import {
+  type Attributes,
+  type Context,
+  createTraceState,
+  DiagLogLevel,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  type ResourceDetector,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  SamplingDecision,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Step, Tell } from '../events.ts';
+import type { Call } from '../http/call.ts';
+import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/trace-id.ts';
+import { within } from '../lib/promises.ts';
+import { countLostSpans } from './lost-spans.ts';
+import { type Ended, errorType, knownMethod } from './record.ts';
+import type { Sampling, TracingSettings } from './settings.ts';
+
+/** The last spans get so long to leave when the service ends. */
+const FLUSH_MS = 2_000;
+
+export type Traces = ReturnType<typeof openTraces>;
+
+/**
+ * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
+ * store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
+ * own text but the host that it asks: no path that matches no route, no query, no token. They are sent by OTLP/HTTP for as
+ * long as it is open.
+ *
+ * @param database the name of its system, by OpenTelemetry's conventions.
+ */
+export function openTraces(
+  settings: TracingSettings,
+  version: string,
+  database: 'sqlite' | 'postgresql' | undefined,
+  tell: Tell,
+) {
+  const lost = countLostSpans(tell);
+  const quiet = () => {};
+  const warnings = { error: quiet, warn: lost.warned, info: quiet, debug: quiet, verbose: quiet };
+  diag.setLogger(warnings, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const named = resourceFromAttributes({ 'service.name': 'todo-service', 'service.version': version });
+  const detected = (detectors: ResourceDetector[]) => detectResources({ detectors });
+  const fromEnvironment = detected([resourceAttributesEnvDetector, serviceNameEnvDetector]);
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(detected([serviceInstanceIdDetector]))
+      .merge(named)
+      .merge(fromEnvironment),
+    sampler: new AlwaysOnSampler(),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: lost.watch(new OTLPTraceExporter()),
+        scheduledDelayMillis: settings.scheduleDelayMs,
+        exportTimeoutMillis: settings.exportTimeoutMs,
+        maxQueueSize: settings.maxQueueSize,
+        maxExportBatchSize: Math.min(settings.maxBatchSize, settings.maxQueueSize),
+        selfObsMeterProvider: lost.meters,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('todo-service', version);
+  const isSampled = decideBy(settings.sampling);
+
+  return {
+    /** Spans that no collector has taken, so far. */
+    get lost() {
+      return lost.total;
+    },
+
+    /** Undefined when the request is not sampled. */
+    begin(call: Call, from: number): Spans | undefined {
+      const parent = parseTraceparent(call.headers.traceparent);
+      if (isSampled(parent)) return openSpans(tracer, database, call, parent, from);
+      if (parent?.sampled) setTraceId(call.request, newTraceId({ ...parent, sampled: false }));
+      return undefined;
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      const sent = provider.shutdown().catch(() => {});
+      await within(FLUSH_MS, sent, undefined);
+      lost.end();
+      diag.disable();
+    },
+  };
+}
+
+/** Decides before there is a span: to begin one that is not recorded costs more than the request. */
+function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined) => boolean {
+  const byTraceId = new TraceIdRatioBasedSampler(ratio);
+  return (parent) => {
+    if (parent === undefined) return Math.random() < ratio;
+    if (parentBased) return parent.sampled;
+    const { decision } = byTraceId.shouldSample(ROOT_CONTEXT, parent.traceId);
+    return decision === SamplingDecision.RECORD_AND_SAMPLED;
+  };
+}
+
+/** Those of one request. */
+type Spans = ReturnType<typeof openSpans>;
+
+/** Begins the span of a request, which its steps and its end complete. */
+function openSpans(
+  tracer: Tracer,
+  database: string | undefined,
+  call: Call,
+  parent: Parent | undefined,
+  from: number,
+) {
+  /** One clock for all of them, whatever became of the system's since the start of the process. */
+  const offset = Date.now() - from;
+  const { found } = call;
+  const method = knownMethod(call.method);
+  const named = method === '_OTHER' ? 'HTTP' : method;
+  const span = tracer.startSpan(
+    found === undefined ? named : `${named} ${found.path}`,
+    { kind: SpanKind.SERVER, startTime: offset + from, attributes: attributesOf(call, method) },
+    remoteContext(parent, call.headers.tracestate),
+  );
+  const { traceId, spanId } = span.spanContext();
+  setTraceId(call.request, `00-${traceId}-${spanId}-01`);
+
+  const below = (above: Span, name: string, step: Step, options: SpanOptions): Span => {
+    const startTime = offset + step.from;
+    const child = tracer.startSpan(name, { ...options, startTime }, trace.setSpan(ROOT_CONTEXT, above));
+    const { error } = step;
+    if (error !== undefined)
+      child.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
+    return child;
+  };
+  let commit: Extract<Step, { name: 'commit' }> | undefined;
+
+  return {
+    mark(step: Step): void {
+      const { name } = step;
+      if (name === 'commit') {
+        // Its write, below which it belongs, ends behind it.
+        commit = step;
+        return;
+      }
+      const attributes = {
+        'db.system.name': database,
+        'db.operation.name': name,
+        'db.collection.name': 'todos',
+      };
+      const child =
+        name === 'authenticate'
+          ? below(span, name, step, {})
+          : below(span, `${name} todos`, step, { kind: SpanKind.CLIENT, attributes });
+      if (commit !== undefined) {
+        const { writes, until } = commit;
+        below(child, 'commit', commit, { attributes: { 'todo.commit.writes': writes } }).end(offset + until);
+        commit = undefined;
+      }
+      child.end(offset + step.until);
+    },
+    ended({ until, status }: Ended): void {
+      const { statusCode } = call.response;
+      if (status === undefined) span.setAttribute('error.type', 'aborted');
+      else span.setAttribute('http.response.status_code', status);
+      if (statusCode >= 500) {
+        span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', String(statusCode));
+      }
+      span.end(offset + until);
+    },
+  };
+}
+
+/** By OpenTelemetry's conventions. Of a path that no route has nothing is told. */
+function attributesOf({ method, found, request, headers }: Call, known: string): Attributes {
+  const attributes: Attributes = {
+    'http.request.method': known,
+    'url.scheme': 'http',
+    'network.protocol.version': request.httpVersion,
+  };
+  if (known !== method) attributes['http.request.method_original'] = method;
+  if (found === undefined) return attributes;
+  attributes['http.route'] = found.path;
+  attributes['url.path'] = found.id === undefined ? found.path : found.path.replace(':id', String(found.id));
+  const [, address = '', port] = HOST.exec(headers.host ?? '') ?? [];
+  if (address !== '') attributes['server.address'] = address;
+  if (port !== undefined) attributes['server.port'] = Number(port);
+  return attributes;
+}
+
+/** A name or an address, and a port. */
+const HOST = /^\[?([^[\]]{1,255}?)\]?(?::(\d{1,5}))?$/;
+
+/** The caller's span, when it told one. */
+function remoteContext(
+  parent: Parent | undefined,
+  tracestate: string | readonly string[] | undefined,
+): Context {
+  if (parent === undefined) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: parent.traceId,
+    spanId: parent.parentId,
+    traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
+    isRemote: true,
+  });
+}

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from '../http/answer.ts';
+import type { Call } from '../http/call.ts';
+import type { Parsed } from '../http/json-body.ts';
+import { KEY_MALFORMED, SUBJECT_MISSING } from './answers.ts';
+import {
+  CREATED,
+  type CreateKey,
+  createKey,
+  type EntityTag,
+  type EntityTags,
+  isCategoryId,
+  isTitle,
+  MEMBERS,
+  type Member,
+  type NewTodo,
+  type Preconditions,
+  type Replacement,
+} from './todo.ts';
+
+/** The members of a body that count; the others are left behind (contract B6). */
+type Sent = { readonly [Member in keyof Replacement]?: unknown };
+
+/** Parses the body of `POST /todos`. */
+export function parseCreateTodo(body: object): Parsed<NewTodo> {
+  const { title, categoryId }: Sent = body;
+  if (isTitle(title) && isCategoryId(categoryId)) return { value: { title, categoryId } };
+  return { errors: errorsOf(body, CREATED) };
+}
+
+/** Parses the body of `PUT /todos/{id}`; an omitted `done` is false (contract B11). */
+export function parseReplaceTodo(body: object): Parsed<Replacement> {
+  const { title, done = false, categoryId }: Sent = body;
+  if (isTitle(title) && typeof done === 'boolean' && isCategoryId(categoryId))
+    return { value: { title, done, categoryId } };
+  return { errors: errorsOf(body, MEMBERS) };
+}
+
+/** The `errors` of a validation failure (contract B12): all failing members, in the order of the specification. */
+function errorsOf(body: object, members: readonly Member[]): Record<string, readonly string[]> {
+  const byMember = members.map(({ name, missing, faults }) => {
+    const sent: unknown = Reflect.get(body, name);
+    const value = sent === undefined ? missing : sent;
+    const found = value === undefined ? [`is required${misspelling(name, body)}`] : faults(value);
+    return [name, found.map((fault) => `${name} ${fault}.`)] as const;
+  });
+  return Object.fromEntries(byMember.filter(([, sentences]) => sentences.length > 0));
+}
+
+/** Contract B8: a member in another letter case is named where the right one is missing. */
+function misspelling(member: string, body: object): string {
+  const seen = Object.keys(body).find((name) => name.toLowerCase() === member.toLowerCase());
+  return seen === undefined ? '' : `; "${seen}" was sent, but member names are case-sensitive`;
+}
+
+// A fault of the headers below is a 400 at the end of step 4 in the contract's order.
+
+/**
+ * The preconditions of a request (RFC 9110 §13.1); undefined when a header names no entity tags. `If-Modified-Since` and
+ * `If-Unmodified-Since` are ignored: no representation has a modification date.
+ */
+export function readPreconditions(headers: IncomingHttpHeaders): Preconditions | undefined {
+  const ifMatch = parseEntityTags(headers['if-match']);
+  const ifNoneMatch = parseEntityTags(headers['if-none-match']);
+  return ifMatch === null || ifNoneMatch === null ? undefined : { ifMatch, ifNoneMatch };
+}
+
+// OWS, and an entity-tag or the nothing between two commas (RFC 9110 §5.6.1.2, §8.8.3).
+const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
+
+/** Parses `If-Match` or `If-None-Match`; undefined without the header, null when it is malformed. */
+export function parseEntityTags(value: string | undefined): EntityTags | undefined | null {
+  if (value === undefined) return undefined;
+  if (/^[ \t]*\*[ \t]*$/.test(value)) return '*';
+  const tags: EntityTag[] = [];
+  ELEMENT.lastIndex = 0;
+  while (ELEMENT.lastIndex < value.length) {
+    const element = ELEMENT.exec(value);
+    if (element === null) return null;
+    if (element[1] !== undefined) tags.push(element[1]);
+  }
+  return tags;
+}
+
+/** 1 to 128 characters U+0021 to U+007E without `"`, `\` and `,`; bare, or in double quotes with nothing behind. */
+const KEY = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,128}))$/;
+
+/**
+ * The key in a value of `Idempotency-Key`, or undefined when it is malformed (contract I5). Node.js joins the values
+ * of two lines with a comma, which no key has.
+ */
+export function parseIdempotencyKey(value: string): string | undefined {
+  const [, quoted, bare] = KEY.exec(value) ?? [];
+  return quoted ?? bare;
+}
+
+/** The key of a create, undefined without one, or the answer to a fault of it. */
+export function readCreateKey(
+  { headers, identity: { caller } }: Call,
+  todo: NewTodo,
+): CreateKey | Answer | undefined {
+  const value = headers['idempotency-key'];
+  if (value === undefined) return undefined;
+  const key = parseIdempotencyKey(String(value));
+  if (key === undefined) return KEY_MALFORMED;
+  return caller === null ? SUBJECT_MISSING : createKey(caller, key, todo);
+}
