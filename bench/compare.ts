@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { signer } from '../conformance/src/sign.ts';
-import { makeTodos } from '../endurance/make-todos.ts';
+import { signer } from '../packages/conformance/src/sign.ts';
 import { temporaryFolder } from '../test/folder.ts';
 import { testAuth } from '../test/operations/list.ts';
+import { makeTodos } from './endurance/make-todos.ts';
 import { type Cost, draw, type Kind, load } from './load.ts';
 import type { Server } from './servers.ts';
 

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Trust } from '../conformance/src/sign.ts';
+import type { Trust } from '../packages/conformance/src/sign.ts';
 import { type Serving, startService, untilServing } from '../test/start.ts';
 
 export interface Server {

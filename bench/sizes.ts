@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { startLoaded } from '../endurance/load.ts';
-import { insertTodos, makeTodos } from '../endurance/make-todos.ts';
 import { testAuth } from '../test/operations/list.ts';
 import { processorSeconds, residentMegabytes } from '../test/process-figures.ts';
 import { runProgram } from '../test/start.ts';
 import type { PostgresServer } from '../test/storage/postgres-server.ts';
 import { CONNECTIONS, type Flags } from './compare.ts';
+import { startLoaded } from './endurance/load.ts';
+import { insertTodos, makeTodos } from './endurance/make-todos.ts';
 import { type Cost, draw, load } from './load.ts';
 
 /** Megabytes of a process at the most, and of the file or the tables; milliseconds of processor of the first list. */

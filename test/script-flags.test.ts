@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 for (const [program, name, words] of [
-  ['endurance/attack/run.ts', 'seconds', ['many', '-1', '']],
-  ['endurance/compare.ts', 'clients', ['many']],
+  ['bench/endurance/attack/run.ts', 'seconds', ['many', '-1', '']],
+  ['bench/endurance/compare.ts', 'clients', ['many']],
   ['test/operations/fuzzing.ts', 'requests', ['many']],
 ] as const) {
   const path = fileURLToPath(new URL(`../${program}`, import.meta.url));

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Trust } from '../conformance/src/sign.ts';
+import type { Trust } from '../packages/conformance/src/sign.ts';
 import { canaries } from './canaries/canaries.ts';
 import { leave } from './clients.ts';
 

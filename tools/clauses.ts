@@ -41,8 +41,8 @@ export interface ClauseTest {
 
 /** All tests whose titles begin with clauses; those of the suite that runs against any service come first. */
 export async function clauseTests(): Promise<readonly ClauseTest[]> {
-  const files = ['conformance/src/chapters/*.ts', 'test/**/*.ts', 'src/**/*.test.ts'].flatMap((pattern) =>
-    globSync(pattern, { cwd: ROOT }).sort(),
+  const files = ['packages/conformance/src/chapters/*.ts', 'test/**/*.ts', 'src/**/*.test.ts'].flatMap(
+    (pattern) => globSync(pattern, { cwd: ROOT }).sort(),
   );
   const found = await Promise.all(
     files.map(async (file) => {

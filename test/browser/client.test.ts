@@ -8,7 +8,7 @@ import { listen } from '../folder.ts';
 import { startList } from '../operations/list.ts';
 import { openWatched, startChromium } from './browser.ts';
 
-const source = await readFile(new URL('../../client/src/client.ts', import.meta.url), 'utf8');
+const source = await readFile(new URL('../../packages/client/src/client.ts', import.meta.url), 'utf8');
 const script = stripTypeScriptTypes(source);
 
 /** Of requests below `/api`, which nobody answers but with a login. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { openWatched, startChromium } from './browser.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { listen } from '../folder.ts';
 import { testAuth } from '../operations/list.ts';
 import { type Canaries, keepCanaries } from './canaries.ts';

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { type ClientOptions, createTodoClient, TodoError, TodoProblem } from '../../client/src/client.ts';
+import {
+  type ClientOptions,
+  createTodoClient,
+  TodoError,
+  TodoProblem,
+} from '../../packages/client/src/client.ts';
 import { startList } from '../operations/list.ts';
 import { startService } from '../start.ts';
 import { todo } from '../todo.ts';

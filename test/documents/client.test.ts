@@ -6,19 +6,19 @@ import { startList } from '../operations/list.ts';
 import { plainEnvironment } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 
-const page = await readFile(new URL('../../client/README.md', import.meta.url), 'utf8');
-const client = new URL('../../client/src/client.ts', import.meta.url).href;
+const page = await readFile(new URL('../../packages/client/README.md', import.meta.url), 'utf8');
+const client = new URL('../../packages/client/src/client.ts', import.meta.url).href;
 
 /** Each example with what stands below it. */
 const examples = [...page.matchAll(/```ts\n(.*?)```\n\n```\n(.*?)```/gs)];
 
-test('client/README.md has an example and its output for every part that shows code', () => {
+test('packages/client/README.md has an example and its output for every part that shows code', () => {
   assert.equal(examples.length, page.match(/^```ts$/gm)?.length);
   assert.ok(examples.length >= 3);
 });
 
 for (const [index, [, code = '', output = '']] of examples.entries()) {
-  test(`client/README.md · example ${index + 1} prints what stands below it`, async () => {
+  test(`packages/client/README.md · example ${index + 1} prints what stands below it`, async () => {
     await using list = await startList();
     await using folder = await temporaryFolder();
     const here = code.replaceAll("'todo-service-client'", `'${client}'`);

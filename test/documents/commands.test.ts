@@ -8,7 +8,7 @@ import { settingOf, VARIABLES } from '../../src/settings/table.ts';
 import { runProgram } from '../start.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
-const PAGES = globSync(['*.md', 'docs/*.md', '*/README.md']).map(
+const PAGES = globSync(['*.md', 'docs/*.md', 'deploy/*/*.md', 'packages/*/README.md']).map(
   (path) => [path, read(path).replaceAll('\\\n', '')] as const,
 );
 

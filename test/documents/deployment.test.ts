@@ -10,8 +10,8 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { type Config, readConfig } from '../../src/server/config.ts';
 import { VARIABLES } from '../../src/settings/table.ts';
 import { run } from '../../tools/command.ts';
@@ -43,8 +43,8 @@ async function configOf(env: Readonly<Record<string, string>>): Promise<Config> 
   return config;
 }
 
-describe('docs/compose.yaml', () => {
-  const text = read('docs/compose.yaml');
+describe('deploy/compose.yaml', () => {
+  const text = read('deploy/compose.yaml');
   const { services, configs } = parse(text);
   const service = services['todo-service'];
   const [defaults, chosen] = ['', 'chosen'].map((otherwise) =>
@@ -62,7 +62,7 @@ describe('docs/compose.yaml', () => {
       process.execPath,
       dclint,
       '--quiet',
-      fileURLToPath(new URL('../../docs/compose.yaml', import.meta.url)),
+      fileURLToPath(new URL('../../deploy/compose.yaml', import.meta.url)),
     );
   });
 

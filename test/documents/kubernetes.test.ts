@@ -41,7 +41,7 @@ const containersOf = ({ spec }: Objects[number]): Objects => [
   ...spec.containers,
 ];
 
-describe('docs/kubernetes', { skip: noKustomize }, () => {
+describe('deploy/kubernetes', { skip: noKustomize }, () => {
   const objects = Object.fromEntries(
     noKustomize ? [] : VARIANTS.map((variant) => [variant, rendered(variant)]),
   );
@@ -217,12 +217,14 @@ describe('docs/kubernetes', { skip: noKustomize }, () => {
       assert.equal((await fetch(demo.adminUrl + path)).status, 200);
     }
     assert.equal(livenessProbe.httpGet.path, '/live');
-    assert.ok(read('docs/alerts.yaml').includes(`up{job="${podOf(postgresql).metadata.labels[jobLabel]}"}`));
+    assert.ok(
+      read('deploy/alerts.yaml').includes(`up{job="${podOf(postgresql).metadata.labels[jobLabel]}"}`),
+    );
   });
 
   test('lets a pod have more memory than the alert speaks of', () => {
     const alert = Number(
-      /process_(?:memory_usage|resident_memory)_bytes\S* > (\d+)/.exec(read('docs/alerts.yaml'))?.[1],
+      /process_(?:memory_usage|resident_memory)_bytes\S* > (\d+)/.exec(read('deploy/alerts.yaml'))?.[1],
     );
     const [{ resources }] = podOf(postgresql).spec.containers;
     assert.ok(Number(/^(\d+)Gi$/.exec(resources.limits.memory)?.[1]) * 2 ** 30 > alert);

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 /** The repository as GitHub shows it; what npm has brought is left out. */
-const PAGES = globSync(['*.md', 'docs/**/*.md', '{client,conformance}/README.md']);
+const PAGES = globSync(['*.md', '{deploy,docs}/**/*.md', 'packages/*/README.md']);
 
 /** What is no page and may name one. */
 const CODE = globSync([
-  '{src,tools,endurance}/**/*.ts',
-  '{client,conformance}/src/**/*.ts',
-  'docs/*.{yaml,json,service}',
-  'docs/kubernetes/*/*.yaml',
-  'docs/proxies/*',
-  'tools/debian/environment',
+  '{src,tools,bench/endurance}/**/*.ts',
+  'packages/*/src/**/*.ts',
+  'deploy/*.{yaml,json,service}',
+  'deploy/kubernetes/*/*.yaml',
+  'deploy/proxies/*',
+  'deploy/debian/environment',
   'Containerfile',
 ]);
 
@@ -78,7 +78,7 @@ test('docs/decisions/README.md has a line for every decision', () => {
 });
 
 test('CONTRIBUTING.md names every long run, with its question', () => {
-  const runs = globSync('endurance/**/*.ts').filter((path) =>
+  const runs = globSync('bench/endurance/**/*.ts').filter((path) =>
     /const HELP\b/.test(readFileSync(path, 'utf8')),
   );
   assert.ok(runs.length >= 3, `only ${runs.length} were found`);
@@ -91,14 +91,12 @@ test('CONTRIBUTING.md names every long run, with its question', () => {
 
 test('every long run, measurement and tool that a document names is there', () => {
   const named = PAGES.filter((page) => page !== 'CHANGELOG.md').flatMap((page) =>
-    [
-      ...readFileSync(page, 'utf8').matchAll(
-        /(?<!\/)\b(?:endurance|bench|tools|generators|test)\/[\w/-]+\.ts\b/g,
-      ),
-    ].map(([path]) => ({
-      page,
-      path,
-    })),
+    [...readFileSync(page, 'utf8').matchAll(/(?<!\/)\b(?:bench|tools|test)\/[\w/-]+\.ts\b/g)].map(
+      ([path]) => ({
+        page,
+        path,
+      }),
+    ),
   );
   assert.ok(named.length > 5, `only ${named.length} were found`);
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type Document, parseAllDocuments } from 'yaml';
 import { run } from '../../tools/command.ts';
 
-export const FOLDER = 'docs/kubernetes';
+export const FOLDER = 'deploy/kubernetes';
 
 /** `go install` puts it there. */
 const env = { ...process.env, PATH: `${process.env.PATH}:${join(homedir(), 'go/bin')}` };

@@ -6,7 +6,7 @@ import { CREATED, MEMBERS } from '../../src/todos/todo.ts';
 const { CreateTodo, ReplaceTodo, TodoResponse } = JSON.parse(
   readFileSync('src/openapi/shared-list.v1.json', 'utf8'),
 ).components.schemas;
-const CLIENT = readFileSync('client/src/client.ts', 'utf8');
+const CLIENT = readFileSync('packages/client/src/client.ts', 'utf8');
 
 /** What stands between two texts of the client. */
 function inClient(from: string, to: string): string {

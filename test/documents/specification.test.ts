@@ -42,14 +42,14 @@ test('every clause of the specification and of the contract is shown by a test',
 
 test('every test of the conformance suite says which clause it shows', async () => {
   const told = new Set((await clauseTests()).map(({ title }) => title));
-  for (const file of globSync('conformance/src/chapters/*.ts')) {
+  for (const file of globSync('packages/conformance/src/chapters/*.ts')) {
     for (const title of titlesIn(await readFile(file, 'utf8'))) assert.ok(told.has(title), title);
   }
 });
 
 test('of the conformance suite, `it` states the checks of clauses of the contract alone, and `test` the others', async () => {
   const ofContract = /^(?:[A-Z]\d+|Order \d|One request gets one answer)$/;
-  for (const file of globSync('conformance/src/chapters/*.ts')) {
+  for (const file of globSync('packages/conformance/src/chapters/*.ts')) {
     const calls = (await readFile(file, 'utf8')).matchAll(/\b(it|test)\(\s*(['`])(.+?) · /g);
     for (const [, name, , clauses = ''] of calls) {
       const alone = clauses.split(', ').every((clause) => ofContract.test(clause));
@@ -88,7 +88,7 @@ test('docs/decisions/0021-other-than-aspnet-core.md names in every row a clause 
   const page = readFileSync('docs/decisions/0021-other-than-aspnet-core.md', 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| Case '));
   assert.ok(rows.length > 25, `only ${rows.length} rows were found`);
-  const suite = (await clauseTests()).filter(({ file }) => file.startsWith('conformance/'));
+  const suite = (await clauseTests()).filter(({ file }) => file.startsWith('packages/conformance/'));
   const shown = new Set(suite.flatMap(({ clauses }) => clauses));
   const isShown = (row: string) => {
     const named = clausesIn(/ \(([^()]+)\) \|/.exec(row)?.[1] ?? '');

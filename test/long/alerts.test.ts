@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { freePort, temporaryFolder } from '../folder.ts';
 import { testAuth } from '../operations/list.ts';
 import { authVariables, startService } from '../start.ts';
@@ -26,7 +26,7 @@ const skip =
   spawnSync('prometheus', ['--version']).status !== 0 &&
   'there is no prometheus on the PATH: install it, on Debian with "apt-get install prometheus"';
 
-const alerts = readFileSync(new URL('../../docs/alerts.yaml', import.meta.url), 'utf8');
+const alerts = readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8');
 const fast = alerts.replace(/(?<=\[|offset |for: )(\d+)([mh])/g, (_, number, unit) => {
   return `${(Number(number) * (unit === 'h' ? 3_600_000 : 60_000)) / FASTER}ms`;
 });

@@ -12,7 +12,7 @@ import { type Finished, runProgram } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { type Served, serve } from '../storage/served.ts';
 
-const PAGE = await page('kubernetes/README.md');
+const PAGE = await page('../deploy/kubernetes/README.md');
 /** As in a terminal, where a line that fails does not end the lines below. */
 const MOVE = `set +e\n${recipe(PAGE, 'Move')}`;
 const [, BACK = ''] = /`(kubectl scale [^`]+)` goes on with it/.exec(PAGE) ?? [];

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import type { Todo } from '../../src/todos/todo.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
 import { freePort, listen, mountDisk, noMounts, temporaryFolder } from '../folder.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reply } from '../../conformance/src/http.ts';
+import type { Reply } from '../../packages/conformance/src/http.ts';
 import { responseChecker } from './check-response.ts';
 
 const todo = {

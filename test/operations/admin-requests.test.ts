@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { everyResponse } from '../../conformance/src/chapters/problem-details.ts';
-import { assertProblem } from '../../conformance/src/problem.ts';
-import { send, type Target } from '../../conformance/src/target.ts';
+import { everyResponse } from '../../packages/conformance/src/chapters/problem-details.ts';
+import { assertProblem } from '../../packages/conformance/src/problem.ts';
+import { send, type Target } from '../../packages/conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { targetOf } from './demo.ts';
 import { assertRefused, Connection, converse } from './raw.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { header } from '../../conformance/src/http.ts';
+import { header } from '../../packages/conformance/src/http.ts';
 import { documentRoutes } from '../../src/server/reference-page.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { sharedListRoutes } from '../../src/todos/endpoints.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { header, type Reply } from '../../conformance/src/http.ts';
-import { assertProblem } from '../../conformance/src/problem.ts';
-import { send } from '../../conformance/src/target.ts';
+import { header, type Reply } from '../../packages/conformance/src/http.ts';
+import { assertProblem } from '../../packages/conformance/src/problem.ts';
+import { send } from '../../packages/conformance/src/target.ts';
 import { openCors } from '../../src/http/cors.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { HURRIED, startDemo } from './demo.ts';

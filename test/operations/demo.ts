@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { Target } from '../../conformance/src/target.ts';
+import type { Target } from '../../packages/conformance/src/target.ts';
 import type { Authenticate } from '../../src/auth/admit.ts';
 import { admitWith } from '../../src/auth/admit.ts';
 import type { Answer } from '../../src/http/answer.ts';

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import fc from 'fast-check';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { mainThreadMs } from '../process-figures.ts';
 import { type Running, startService } from '../start.ts';
 import { REPEATED } from './hostile-values.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import fc from 'fast-check';
-import { header, type Reply } from '../../conformance/src/http.ts';
-import type { OpenApi } from '../../conformance/src/open-api.ts';
-import { assertProblem } from '../../conformance/src/problem.ts';
-import { signer } from '../../conformance/src/sign.ts';
+import { header, type Reply } from '../../packages/conformance/src/http.ts';
+import type { OpenApi } from '../../packages/conformance/src/open-api.ts';
+import { assertProblem } from '../../packages/conformance/src/problem.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { responseChecker } from '../openapi/check-response.ts';
 import { startService } from '../start.ts';
 import {

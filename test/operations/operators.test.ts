@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import dashboard from '../../docs/dashboard.json' with { type: 'json' };
+import dashboard from '../../deploy/dashboard.json' with { type: 'json' };
 import { readConfig } from '../../src/server/config.ts';
 import { openMetrics } from '../../src/telemetry/metrics.ts';
 import { temporaryFolder } from '../folder.ts';
@@ -14,11 +14,11 @@ import { noPromtool, parseExposition, promtool, valuesOf } from './prometheus.ts
 import { converse } from './raw.ts';
 
 /** What docs/ has for operators: alerts, a dashboard, and the unit of systemd. */
-const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const skip = noPromtool();
 
-const ALERTS = fileURLToPath(new URL('../../docs/alerts.yaml', import.meta.url));
+const ALERTS = fileURLToPath(new URL('../../deploy/alerts.yaml', import.meta.url));
 const UNIT_TESTS = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url));
 
 interface Rule {
@@ -27,7 +27,7 @@ interface Rule {
   readonly labels: { readonly severity: string };
 }
 
-const rules: readonly Rule[] = parse(read('alerts.yaml')).groups[0].rules;
+const rules: readonly Rule[] = parse(read('deploy/alerts.yaml')).groups[0].rules;
 
 /** What Grafana puts in the place of its variables. */
 const panels = dashboard.panels.flatMap(({ title, targets = [] }) =>
@@ -248,7 +248,7 @@ test('every alert has a unit test in which it fires', () => {
 });
 
 test('the page about incidents says what to do for each alert, and for no other', () => {
-  const described = [...read('incidents.md').matchAll(/^\| `(Todo\w+)` \|/gm)].map(([, name]) => name);
+  const described = [...read('docs/incidents.md').matchAll(/^\| `(Todo\w+)` \|/gm)].map(([, name]) => name);
   assert.deepEqual(described, [...new Set(rules.map(({ alert }) => alert))]);
 });
 
@@ -276,7 +276,7 @@ test('a curve is named by labels that its expression keeps', () => {
 });
 
 test('the dashboard shows every metric of the operations page, except the version that runs', () => {
-  const page = read('operations.md');
+  const page = read('docs/operations.md');
   const section = page.slice(page.indexOf('## What to watch'), page.indexOf('## Traces'));
   const shown = panels.map(({ expr }) => expr).join('\n');
   const documented = Array.from(
@@ -318,7 +318,7 @@ test('panels do not lie on each other, and have one id each', () => {
 
 /** Of the unit. */
 function setting(name: string): string {
-  return new RegExp(`^${name}=(.*)$`, 'm').exec(read('todo-service.service'))?.[1] ?? '';
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(read('deploy/todo-service.service'))?.[1] ?? '';
 }
 
 test('the unit gives the service more time to stop than it takes by default', () => {
@@ -336,11 +336,11 @@ test('D15 · the unit restarts after any end but wrong usage, a damaged file and
 
 test('the unit waits for a start by /live, on the admin port that it sets, and a failure of that is none', () => {
   assert.equal(setting('ExecStartPost'), '-/usr/bin/todo-service healthcheck --live');
-  assert.ok(read('todo-service.service').includes('\nEnvironment=TODO_ADMIN_PORT=9090\n'));
+  assert.ok(read('deploy/todo-service.service').includes('\nEnvironment=TODO_ADMIN_PORT=9090\n'));
 });
 
 test('the variables of two instances behind a proxy are sound, and give them time to stop', async () => {
-  const [, section = ''] = read('operations.md').split('## Two instances behind a proxy');
+  const [, section = ''] = read('docs/operations.md').split('## Two instances behind a proxy');
   const [, block = ''] = /<<'END'\n(.*?)\n +END\n/s.exec(section) ?? [];
   const env = Object.fromEntries(block.split('\n').map((line) => line.trim().split(/=(.*)/, 2)));
   assert.equal(Object.keys(env).length, 7);
@@ -354,12 +354,12 @@ test('the variables of two instances behind a proxy are sound, and give them tim
 });
 
 test('the alert about memory comes before the unit is killed for it', () => {
-  const alert = Number(/process_resident_memory_bytes\S* > (\d+)/.exec(read('alerts.yaml'))?.[1]);
+  const alert = Number(/process_resident_memory_bytes\S* > (\d+)/.exec(read('deploy/alerts.yaml'))?.[1]);
   assert.ok(Number(/^(\d+)G$/.exec(setting('MemoryMax'))?.[1]) * 2 ** 30 > alert);
 });
 
 test('the proxy of the example closes idle connections before the service does', () => {
   for (const example of ['nginx.conf', 'nginx-several.conf']) {
-    assert.ok(Number(/keepalive_timeout (\d+)s/.exec(read(`proxies/${example}`))?.[1]) < 75);
+    assert.ok(Number(/keepalive_timeout (\d+)s/.exec(read(`deploy/proxies/${example}`))?.[1]) < 75);
   }
 });

@@ -6,7 +6,7 @@ import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { freePort, listen, temporaryFolder } from '../folder.ts';
 import { get, startDemo } from './demo.ts';
 import { testAuth } from './list.ts';

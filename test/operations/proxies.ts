@@ -18,7 +18,7 @@ export type StartProxy = (port: number) => Promise<ReverseProxy>;
 /** Debian puts them where only root looks. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
-const examples = fileURLToPath(new URL('../../docs/proxies/', import.meta.url));
+const examples = fileURLToPath(new URL('../../deploy/proxies/', import.meta.url));
 
 /** Why no such proxy can be started here, for the `skip` of a test; false when one can. */
 export function noHaproxy(): string | false {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { header, parseReplies, type Reply } from '../../conformance/src/http.ts';
-import { assertProblem } from '../../conformance/src/problem.ts';
+import { header, parseReplies, type Reply } from '../../packages/conformance/src/http.ts';
+import { assertProblem } from '../../packages/conformance/src/problem.ts';
 
 /** Milliseconds of silence after which a test gives up on an answer: longer than any limit of the service on a busy machine. */
 const PATIENCE_MS = 100_000;

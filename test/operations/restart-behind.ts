@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer, type Trust } from '../../conformance/src/sign.ts';
+import { signer, type Trust } from '../../packages/conformance/src/sign.ts';
 import type { Todo } from '../../src/todos/todo.ts';
 import { freePort, temporaryFolder } from '../folder.ts';
 import { type ServeOptions, startService } from '../start.ts';

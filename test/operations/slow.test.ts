@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { header } from '../../conformance/src/http.ts';
+import { header } from '../../packages/conformance/src/http.ts';
 import { json } from '../../src/http/answer.ts';
 import type { Call } from '../../src/http/call.ts';
 import { withBody } from '../../src/http/json-body.ts';

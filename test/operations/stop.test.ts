@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { type Running, startService } from '../start.ts';
 import { stopWhileBusy } from './busy-stop.ts';
 import { testAuth } from './list.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { assertErrorHeaders } from '../../conformance/src/problem.ts';
+import { assertErrorHeaders } from '../../packages/conformance/src/problem.ts';
 import { startDemo } from './demo.ts';
 import { assertRefused, Connection, converse, statusesOf } from './raw.ts';
 

@@ -4,8 +4,8 @@ import { globSync } from 'node:fs';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { signer } from '../../conformance/src/sign.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { commitOf } from '../../tools/origin.ts';
 import { temporaryFolder } from '../folder.ts';
 import { authVariables } from '../start.ts';
@@ -57,7 +57,7 @@ describe('The npm package', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(docs\/.+|(client|conformance)\/README\.md|[A-Z]+\.md|LICENSE|package\.json|npm-shrinkwrap\.json)$/.test(
+          !/^((docs|deploy)\/.+|packages\/(client|conformance)\/README\.md|[A-Z]+\.md|LICENSE|package\.json|npm-shrinkwrap\.json)$/.test(
             path,
           ),
       )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Sign, signer } from '../../conformance/src/sign.ts';
+import { type Sign, signer } from '../../packages/conformance/src/sign.ts';
 import { freePort } from '../folder.ts';
 import { startReceiver } from '../operations/receiver.ts';
 import type { Finished, Serving } from '../start.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { header, json, type Reply } from '../../conformance/src/http.ts';
-import { assertErrorHeaders, assertProblem, assertTextLine } from '../../conformance/src/problem.ts';
-import { send, type Target } from '../../conformance/src/target.ts';
+import { header, json, type Reply } from '../../packages/conformance/src/http.ts';
+import { assertErrorHeaders, assertProblem, assertTextLine } from '../../packages/conformance/src/problem.ts';
+import { send, type Target } from '../../packages/conformance/src/target.ts';
 import type { Route } from '../../src/http/route.ts';
 import { get, startDemo, targetOf } from '../operations/demo.ts';
 

@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { header, json, type Reply } from '../../conformance/src/http.ts';
-import { assertProblem } from '../../conformance/src/problem.ts';
-import type { Todo } from '../../conformance/src/target.ts';
+import { header, json, type Reply } from '../../packages/conformance/src/http.ts';
+import { assertProblem } from '../../packages/conformance/src/problem.ts';
+import type { Todo } from '../../packages/conformance/src/target.ts';
 import { startList } from '../operations/list.ts';
 
 const service = await startList();

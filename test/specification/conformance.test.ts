@@ -5,9 +5,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readCommandLine } from '../../conformance/src/command-line.ts';
-import { exchange, json } from '../../conformance/src/http.ts';
-import { makeTodo, send } from '../../conformance/src/target.ts';
+import { readCommandLine } from '../../packages/conformance/src/command-line.ts';
+import { exchange, json } from '../../packages/conformance/src/http.ts';
+import { makeTodo, send } from '../../packages/conformance/src/target.ts';
 import { listen } from '../folder.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
@@ -15,7 +15,7 @@ import { startService } from '../start.ts';
 import { startAnother } from './another-implementation.ts';
 import { auth, sharedListOf } from './target-of.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../conformance/src/main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../packages/conformance/src/main.ts', import.meta.url));
 const SURROUNDINGS = { cwd: project, env: plainEnvironment };
 
 const ours = await startService({ environment: 'development', auth });

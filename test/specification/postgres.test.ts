@@ -1,5 +1,5 @@
 import { after } from 'node:test';
-import { send } from '../../conformance/src/target.ts';
+import { send } from '../../packages/conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { auth, hold, sharedListOf } from './target-of.ts';

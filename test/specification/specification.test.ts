@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { json } from '../../conformance/src/http.ts';
-import { send } from '../../conformance/src/target.ts';
+import { json } from '../../packages/conformance/src/http.ts';
+import { send } from '../../packages/conformance/src/target.ts';
 import { startService } from '../start.ts';
 import { auth, errorDemoOf, hold, sharedListOf } from './target-of.ts';
 

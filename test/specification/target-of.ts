@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { after, describe } from 'node:test';
-import { stateChecks } from '../../conformance/src/checks.ts';
-import { signer } from '../../conformance/src/sign.ts';
-import { type ErrorDemo, leaveAsFound, type SharedList, type Target } from '../../conformance/src/target.ts';
+import { stateChecks } from '../../packages/conformance/src/checks.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
+import {
+  type ErrorDemo,
+  leaveAsFound,
+  type SharedList,
+  type Target,
+} from '../../packages/conformance/src/target.ts';
 import { assertDescribed } from '../openapi/check-response.ts';
 import { targetOf } from '../operations/demo.ts';
 import type { Running } from '../start.ts';

@@ -13,7 +13,7 @@ const GOOD = {
   tags: ['latest', 'v1.2.3'],
   commit: '94f351105f098e0006ed8d0fe2c01125fd90d151',
   documents: { 'shared-list.v1.json': '1.0.0', 'error-demo.v1.json': '1.2.0' },
-  packages: { 'package.json': MANIFEST, 'client/package.json': MANIFEST },
+  packages: { 'package.json': MANIFEST, 'packages/client/package.json': MANIFEST },
   repository: 'todo/service',
 };
 
@@ -27,8 +27,8 @@ for (const [change, fault] of [
     'the newest release of CHANGELOG.md must be 1.2.4, received 1.2.3',
   ],
   [
-    { packages: { 'client/package.json': { ...MANIFEST, version: '1.2.2' } } },
-    'the version of client/package.json must be 1.2.3, received 1.2.2',
+    { packages: { 'packages/client/package.json': { ...MANIFEST, version: '1.2.2' } } },
+    'the version of packages/client/package.json must be 1.2.3, received 1.2.2',
   ],
   [
     { packages: { 'package.json': { version: '1.2.3' } } },

@@ -42,14 +42,14 @@ test('set-version leaves no page and no manifest with the old version, and each 
   );
   assert.deepEqual(found.stdout, '');
   assert.match(read('CHANGELOG.md'), /^## \[98\.76\.5\] - \d{4}-\d\d-\d\d\n\n### /m);
-  assert.equal(JSON.parse(read('package-lock.json')).packages.client.version, '98.76.5');
-  for (const file of ['package.json', 'client/package.json', 'conformance/package.json']) {
+  assert.equal(JSON.parse(read('package-lock.json')).packages['packages/client'].version, '98.76.5');
+  for (const file of ['package.json', 'packages/client/package.json', 'packages/conformance/package.json']) {
     const { version, repository, bugs } = JSON.parse(read(file));
     assert.equal(version, '98.76.5');
     assert.equal(repository.url, 'git+https://github.com/acme/todo-list.git');
     assert.equal(bugs, 'https://github.com/acme/todo-list/issues');
   }
-  for (const file of ['docs/installation.md', '.github/CODEOWNERS', 'docs/dashboard.json']) {
+  for (const file of ['docs/installation.md', '.github/CODEOWNERS', 'deploy/dashboard.json']) {
     assert.ok(stdout.split('\n').includes(file), file);
     assert.doesNotMatch(read(file), /@OWNER|OWNER\/REPOSITORY/);
   }

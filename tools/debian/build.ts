@@ -22,15 +22,15 @@ const PLACES = {
     'usr/share/fish/vendor_completions.d/todo-service.fish',
     0o644,
   ],
-  'docs/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
-  'tools/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
-  'tools/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
-  'tools/debian/backup-made': ['usr/lib/todo-service/backup-made', 0o755],
-  'tools/debian/environment': ['usr/share/todo-service/environment', 0o644],
-  'tools/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
-  'tools/debian/postinst': ['DEBIAN/postinst', 0o755],
-  'tools/debian/prerm': ['DEBIAN/prerm', 0o755],
-  'tools/debian/postrm': ['DEBIAN/postrm', 0o755],
+  'deploy/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
+  'deploy/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
+  'deploy/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
+  'deploy/debian/backup-made': ['usr/lib/todo-service/backup-made', 0o755],
+  'deploy/debian/environment': ['usr/share/todo-service/environment', 0o644],
+  'deploy/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
+  'deploy/debian/postinst': ['DEBIAN/postinst', 0o755],
+  'deploy/debian/prerm': ['DEBIAN/prerm', 0o755],
+  'deploy/debian/postrm': ['DEBIAN/postrm', 0o755],
 } as const;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,9 +45,13 @@ rmSync(stage, { recursive: true, force: true });
 const { version } = manifest;
 const date = dateOf(root);
 
-const papers = globSync(['*.md', '{client,conformance}/README.md', 'docs/**/*']).filter((file) =>
-  statSync(file).isFile(),
-);
+const papers = globSync([
+  '*.md',
+  'packages/*/README.md',
+  'docs/**/*',
+  'deploy/*.*',
+  'deploy/{kubernetes,proxies}/**/*',
+]).filter((file) => statSync(file).isFile());
 const places = [
   ...Object.entries(PLACES),
   ...papers.map((file) => [file, [`${documents}/${file}`, 0o644]] as const),
@@ -56,7 +60,7 @@ for (const [from, [to, mode]] of places) {
   copy(from, join(stage, to), mode);
 }
 const read = (file: string) => readFileSync(file, 'utf8');
-keep(`${documents}/copyright`, read('tools/debian/copyright') + read('LICENSE'));
+keep(`${documents}/copyright`, read('deploy/debian/copyright') + read('LICENSE'));
 keep(`${documents}/LICENSES.txt.gz`, gzipSync(read('build/LICENSES.txt'), { level: 9 }));
 keep(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
 const manual = manualOf('build/todo-service', version, Number(date));
@@ -67,7 +71,7 @@ const files = globSync('usr/**/*', { cwd: stage })
   .sort();
 const size = files.reduce((sum, file) => sum + Math.ceil(statSync(join(stage, file)).size / 1_024), 0);
 const values: Readonly<Record<string, string>> = { version, architecture, size: String(size) };
-const control = read('tools/debian/control');
+const control = read('deploy/debian/control');
 keep(
   'DEBIAN/control',
   control.replace(/\$\{(\w+)\}/g, (_, name) => values[name] ?? ''),
@@ -85,7 +89,7 @@ function keep(file: string, content: string | Buffer): void {
 /** Of the package; what changed in the service is in CHANGELOG.md beside it. */
 function changelog(): string {
   const day = new Date(Number(date) * 1_000).toUTCString().replace('GMT', '+0000');
-  const [, maintainer] = /^Maintainer: (.*)$/m.exec(read('tools/debian/control')) ?? [];
+  const [, maintainer] = /^Maintainer: (.*)$/m.exec(read('deploy/debian/control')) ?? [];
   return `todo-service (${version}) stable; urgency=medium
 
   * Release ${version}: see CHANGELOG.md.

@@ -21,7 +21,7 @@ const { version } = manifest;
 const rehearse = process.argv.includes('--rehearse');
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = 'build/release';
-const packages = ['package.json', 'client/package.json', 'conformance/package.json'];
+const packages = ['package.json', 'packages/client/package.json', 'packages/conformance/package.json'];
 
 process.chdir(root);
 process.env.SOURCE_DATE_EPOCH = dateOf(root);
@@ -62,7 +62,7 @@ if (process.platform === 'linux') {
 // Without its script, a package lacks the program.
 const pack = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', out];
 run('npm', ...pack);
-const workspaces = ['--workspace', 'client', '--workspace', 'conformance'];
+const workspaces = ['--workspace', 'packages/client', '--workspace', 'packages/conformance'];
 run('npm', ...pack, ...workspaces);
 process.env.RELEASED = resolve(out);
 run(process.execPath, '--test', ...['package', 'workspace'].map((name) => `test/package/${name}.test.ts`));

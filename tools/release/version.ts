@@ -9,13 +9,13 @@ import { giveUp } from '../command.ts';
 const USAGE = 'Usage: node tools/release/version.ts VERSION [--repository OWNER/NAME]';
 
 /** What is published to npm. */
-const MANIFESTS = ['package.json', 'client/package.json', 'conformance/package.json'];
+const MANIFESTS = ['package.json', 'packages/client/package.json', 'packages/conformance/package.json'];
 
 /** Pages and examples that name the version, the repository or its owner. */
 const PAGES = [
   '*.md',
-  'docs/**/*.{md,yaml,json,svg}',
-  '{client,conformance}/README.md',
+  '{deploy,docs}/**/*.{md,yaml,json,svg}',
+  'packages/*/README.md',
   '.github/{CODEOWNERS,**/*.yml}',
 ];
 
@@ -47,7 +47,7 @@ for (const file of globSync(PAGES)) {
 write('CHANGELOG.md', dated(readFileSync('CHANGELOG.md', 'utf8')));
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 lock.version = version;
-for (const folder of ['', 'client', 'conformance']) lock.packages[folder].version = version;
+for (const folder of ['', 'packages/client', 'packages/conformance']) lock.packages[folder].version = version;
 write('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
 
 /** Members of a manifest: https://docs.npmjs.com/cli/v11/configuring-npm/package-json#repository */

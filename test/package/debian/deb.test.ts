@@ -19,8 +19,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { signer } from '../../../packages/conformance/src/sign.ts';
 import { VARIABLES } from '../../../src/settings/table.ts';
 import { page } from '../../commands/recipes.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
@@ -242,9 +242,9 @@ describe('The Debian package', { concurrency: false }, () => {
 
   test('brings the documents, in the folders that the checkout has', async () => {
     const documents = join(root, 'usr/share/doc/todo-service');
-    const pages = await readdir(join(documents, 'docs'));
-    assert.deepEqual(pages, await readdir(join(project, 'docs')));
-    for (const folder of ['.', 'client', 'conformance'])
+    for (const folder of ['docs', 'deploy/kubernetes', 'deploy/proxies'])
+      assert.deepEqual(await readdir(join(documents, folder)), await readdir(join(project, folder)));
+    for (const folder of ['.', 'packages/client', 'packages/conformance'])
       assert.ok(existsSync(join(documents, folder, 'README.md')), folder);
   });
 

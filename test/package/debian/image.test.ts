@@ -5,8 +5,8 @@ import { access, chmod, chown, glob, mkdir, mkdtemp, readFile, rm, stat, writeFi
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { signer } from '../../../conformance/src/sign.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { signer } from '../../../packages/conformance/src/sign.ts';
 import { shellWord } from '../../../src/lib/quote.ts';
 import { commitOf } from '../../../tools/origin.ts';
 import { PostgresServer } from '../../storage/postgres-server.ts';
@@ -154,7 +154,7 @@ describe('The container image', () => {
     await using postgres = await PostgresServer.start();
     const [from, to] = [await postgres.makeDatabase(), await postgres.makeDatabase()];
     const [add, write] = inKubernetes?.trim().split('\n') ?? [];
-    const kubernetes = await readFile(join(project, 'docs', 'kubernetes', 'README.md'), 'utf8');
+    const kubernetes = await readFile(join(project, 'deploy', 'kubernetes', 'README.md'), 'utf8');
     const [put] = /^kubectl exec --stdin .*$/m.exec(kubernetes) ?? [];
     {
       await using service = await served.serve({ ...(await trusting(served)), TODO_DATABASE: from });

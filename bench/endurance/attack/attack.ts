@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { freeDescriptors } from '../../src/server/descriptors.ts';
-import { temporaryFolder } from '../../test/folder.ts';
-import { processorSeconds, residentMegabytes } from '../../test/process-figures.ts';
-import { steadily } from '../../test/steadily.ts';
+import { freeDescriptors } from '../../../src/server/descriptors.ts';
+import { temporaryFolder } from '../../../test/folder.ts';
+import { processorSeconds, residentMegabytes } from '../../../test/process-figures.ts';
+import { steadily } from '../../../test/steadily.ts';
 import { startLoaded } from '../load.ts';
 import { makeTodos } from '../make-todos.ts';
 import type { Orders, Outcome } from './attacker.ts';

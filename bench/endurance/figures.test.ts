@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compared } from '../bench/report.ts';
-import { SERVERS } from '../bench/servers.ts';
+import { compared } from '../report.ts';
+import { SERVERS } from '../servers.ts';
 import { overBudget } from './attack/attack.ts';
 import { SCENARIOS } from './attack/scenarios.ts';
 import { slopePerHour } from './slope.ts';

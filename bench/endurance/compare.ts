@@ -1,14 +1,14 @@
-// What requests cost, beside another checkout: node endurance/compare.ts --help
+// What requests cost, beside another checkout: node bench/endurance/compare.ts --help
 import { join } from 'node:path';
-import { temporaryFolder } from '../test/folder.ts';
-import { processorSeconds } from '../test/process-figures.ts';
-import { scriptFlags } from '../test/script-flags.ts';
-import { quantile } from '../test/steadily.ts';
-import { PostgresServer } from '../test/storage/postgres-server.ts';
+import { temporaryFolder } from '../../test/folder.ts';
+import { processorSeconds } from '../../test/process-figures.ts';
+import { scriptFlags } from '../../test/script-flags.ts';
+import { quantile } from '../../test/steadily.ts';
+import { PostgresServer } from '../../test/storage/postgres-server.ts';
 import { clientsOf, drive, startLoaded } from './load.ts';
 import { makeTodos } from './make-todos.ts';
 
-const HELP = `Usage: node endurance/compare.ts [flags]
+const HELP = `Usage: node bench/endurance/compare.ts [flags]
 
 Asks services of this checkout and of another one as fast as it goes, in turns, each with a database of its own: one todo,
 creates, creates with a new Idempotency-Key, replaces, lists of which each comes after a replace, and on SQLite lists of

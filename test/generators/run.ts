@@ -1,13 +1,13 @@
 /**
- * `tools/runtime/node generators/run.ts [<name>…]`: what generators make of both OpenAPI documents compiles, and a short
+ * `tools/runtime/node test/generators/run.ts [<name>…]`: what generators make of both OpenAPI documents compiles, and a short
  * program (`uses/`) works with it against the services. The generators are pinned; the libraries that their code asks for are the newest that
  * it admits. A generator is left out, and says so, where a program that it needs is not on this machine.
  */
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
-import { signer } from '../conformance/src/sign.ts';
-import { startService } from '../test/start.ts';
-import { outputOf, run } from '../tools/command.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
+import { outputOf, run } from '../../tools/command.ts';
+import { startService } from '../start.ts';
 
 interface Generator {
   /** Programs of this machine. */
