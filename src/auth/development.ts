@@ -1,8 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { asNotUsable, errorCode, makeFolder, NotUsable, readSmallFile } from '../lib/files.ts';
+import { makeFolder } from '../lib/durable-files.ts';
+import { asNotUsable, errorCode, NotUsable } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse-json.ts';
+import { readSmallFile } from '../lib/small-file.ts';
 import type { ClaimPath } from './identity.ts';
 import type { TokenType } from './token/read-token.ts';
 

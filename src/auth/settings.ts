@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { asNotUsable, NotUsable } from '../lib/files.ts';
+import { asNotUsable, NotUsable } from '../lib/errors.ts';
 import { quoteAddress, quoteJson } from '../lib/quote.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Environment, Variable } from '../settings/table.ts';

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Cannot } from '../lib/cannot.ts';
-import { makeFolder, messageOf } from '../lib/files.ts';
+import { makeFolder } from '../lib/durable-files.ts';
+import { messageOf } from '../lib/errors.ts';
 import { tellOneUnfinished } from './unfinished.ts';
 
 /** Of a copy of SQLite, and of an export of PostgreSQL. Neither counts for the other. */

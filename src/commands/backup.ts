@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cannot } from '../lib/cannot.ts';
-import { partialOf } from '../lib/files.ts';
+import { partialOf } from '../lib/durable-files.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import { removeDatabase } from '../storage/sqlite/file.ts';
 import { BackupFailed, backupSqlite } from '../storage/sqlite/maintenance.ts';

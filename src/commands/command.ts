@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { Cannot } from '../lib/cannot.ts';
-import { messageOf, NotUsable } from '../lib/files.ts';
+import { messageOf, NotUsable } from '../lib/errors.ts';
 import { meant, nearestTo } from '../lib/nearest.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
 import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../todos/store.ts';

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Address } from '../http/transport/listener.ts';
-import { errorCode } from '../lib/files.ts';
+import { errorCode } from '../lib/errors.ts';
 import { get } from '../lib/node-http.ts';
 import { readAdminConfig } from '../server/config.ts';
 import { defineCommand } from './command.ts';

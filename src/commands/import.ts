@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { Cannot } from '../lib/cannot.ts';
-import { messageOf } from '../lib/files.ts';
+import { messageOf } from '../lib/errors.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';

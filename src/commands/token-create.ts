@@ -9,7 +9,7 @@ import type { ClaimPath, Claims } from '../auth/identity.ts';
 import { readSecretFile } from '../auth/keys/files.ts';
 import { namesAnIssuer, readExternalTrust } from '../auth/settings.ts';
 import { MAX_TOKEN_LENGTH } from '../auth/token/read-token.ts';
-import { asNotUsable, NotUsable } from '../lib/files.ts';
+import { asNotUsable, NotUsable } from '../lib/errors.ts';
 import { isJsonObject, parseJson } from '../lib/parse-json.ts';
 import { readSettings, type Settings } from '../settings/read.ts';
 import { SETTINGS } from '../settings/table.ts';

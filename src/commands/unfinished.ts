@@ -1,4 +1,4 @@
-import { unfinishedOf } from '../lib/files.ts';
+import { unfinishedOf } from '../lib/durable-files.ts';
 
 /** Seconds, and how people call so many. */
 const UNITS = [

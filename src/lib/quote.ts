@@ -49,7 +49,23 @@ export function quoteJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value));
 }
 
-/** A text of others, with an escape for each character that does not show. */
+const NOT_PRINTABLE_ASCII = /[^\n -~]/;
+
+/**
+ * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
+ * format and unassigned characters, lone surrogates, line separators, zero-width characters.
+ */
+const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it
+ * read otherwise. JSON stays the same JSON.
+ */
 export function escapeHidden(text: string): string {
-  return text.replaceAll(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  if (!NOT_PRINTABLE_ASCII.test(text)) return text;
+  return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
+}
+
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { errorCode } from '../lib/files.ts';
+import { errorCode } from '../lib/errors.ts';
 import { ConfigFaults } from '../settings/read.ts';
 import { ADMIN_CONNECTIONS } from './admin.ts';
 import type { Config } from './config.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
-import { NotUsable } from '../lib/files.ts';
+import { NotUsable } from '../lib/errors.ts';
 
 /** What this service understands, by its name in libpq, with libpq's variable for it; the rest is refused. */
 const PARAMETERS = {

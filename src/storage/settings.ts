@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
-import { asNotUsable, NotUsable, readSmallFile } from '../lib/files.ts';
+import { asNotUsable, NotUsable } from '../lib/errors.ts';
 import { quoteAddress, quoteScheme } from '../lib/quote.ts';
+import { readSmallFile } from '../lib/small-file.ts';
 import type { Settings } from '../settings/read.ts';
 import { type Connection, readConnectionString } from './connection-string.ts';
 

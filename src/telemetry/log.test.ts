@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { temporaryFolder } from '../../test/folder.ts';
-import { escaped, personLine } from './log.ts';
+import { escapeHidden } from '../lib/quote.ts';
+import { personLine } from './log.ts';
 
 const line = (fields: object) =>
   personLine(JSON.stringify({ level: 'info', time: '2026-11-21T10:17:03.123Z', ...fields }));
@@ -50,7 +51,7 @@ function assertShown(text: string): void {
 test('no hidden character of any text is in a line for machines, and the JSON stays the same', () => {
   fc.assert(
     fc.property(texts, (kid) => {
-      const json = escaped(JSON.stringify({ kid }));
+      const json = escapeHidden(JSON.stringify({ kid }));
       assertShown(json);
       assert.equal(JSON.parse(json).kid, kid);
     }),
@@ -69,7 +70,7 @@ test('no hidden character of any text is in a line for people, which stays one l
 
 test('text that shows is left as it is, in every script', () => {
   const shown = 'Grüße, Привет, 日本語, שלום, مرحبا, 😀';
-  assert.equal(escaped(shown), shown);
+  assert.equal(escapeHidden(shown), shown);
 });
 
 for (const [environment, stack] of [

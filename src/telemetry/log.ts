@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type Level, type Logger, pino } from 'pino';
 import { EVENTS, type Tell } from '../events.ts';
+import { escapeHidden } from '../lib/quote.ts';
 import type { Environment, LogLevel } from '../settings/table.ts';
 import { type Output, openStandardOutput, type Weight } from './standard-output.ts';
 
@@ -23,7 +24,7 @@ export function openLog(
   level: LogLevel,
   journalStream?: string,
 ): { log: Logger; output: Output } {
-  const asText = environment === 'production' ? escaped : personLines(process.stdout);
+  const asText = environment === 'production' ? escapeHidden : personLines(process.stdout);
   const rewrite = isStandardOutput(journalStream)
     ? (line: string) => withPriority(asText(line), line)
     : asText;
@@ -119,26 +120,6 @@ function withPriority(text: string, line: string): string {
 }
 
 /** Most lines have no such character, and are not looked at any further. */
-const NOT_PRINTABLE_ASCII = /[^\n -~]/;
-
-/**
- * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
- * format and unassigned characters, lone surrogates, line separators, zero-width characters.
- */
-const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/**
- * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it
- * read otherwise. JSON stays the same JSON.
- */
-export function escaped(text: string): string {
-  if (!NOT_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
-}
-
-function escapeOf(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
 
 /** What a terminal shows has colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe have none. */
 function personLines(output: NodeJS.WriteStream): (line: string) => string {
@@ -176,17 +157,17 @@ export function personLine(line: string, coloured = false): string {
   });
   const shownLevel = look((level as Level).toUpperCase().padEnd(5), level);
   const head = `${String(time).slice(11, 23)} ${shownLevel} ${plain(msg)}`;
-  const stack = err?.stack === undefined ? '' : `\n${escaped(String(err.stack))}`;
+  const stack = err?.stack === undefined ? '' : `\n${escapeHidden(String(err.stack))}`;
   return `${[head, ...pairs].join('  ')}${stack}\n`;
 }
 
 const PLAIN_WORD = /^[^\s"=]+$/;
 
 function field(value: unknown): string {
-  if (typeof value === 'string' && PLAIN_WORD.test(value) && escaped(value) === value) return value;
-  return escaped(JSON.stringify(value));
+  if (typeof value === 'string' && PLAIN_WORD.test(value) && escapeHidden(value) === value) return value;
+  return escapeHidden(JSON.stringify(value));
 }
 
 function plain(message: unknown): string {
-  return escaped(String(message)).replaceAll('\n', '\\n');
+  return escapeHidden(String(message)).replaceAll('\n', '\\n');
 }

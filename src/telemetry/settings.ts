@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import type { Tell } from '../events.ts';
 import { Cannot } from '../lib/cannot.ts';
-import { errorCode } from '../lib/files.ts';
+import { errorCode } from '../lib/errors.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 

@@ -1,5 +1,5 @@
 import { constants, openSync, writeSync } from 'node:fs';
-import { errorCode } from '../lib/files.ts';
+import { errorCode } from '../lib/errors.ts';
 
 /** Bytes. A pipe takes a write of at most so many as a whole or not at all (POSIX, PIPE_BUF on Linux). */
 const WHOLE_WRITE = 4096;

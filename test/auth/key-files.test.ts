@@ -6,7 +6,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
-import { asNotUsable } from '../../src/lib/files.ts';
+import { asNotUsable } from '../../src/lib/errors.ts';
 import { temporaryFolder } from '../folder.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
 

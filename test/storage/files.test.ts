@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nameComplete, partialOf } from '../../src/lib/files.ts';
+import { nameComplete, partialOf } from '../../src/lib/durable-files.ts';
 import { temporaryFolder } from '../folder.ts';
 
 test('a complete file gets its name, and replaces none that has got it meanwhile', async () => {

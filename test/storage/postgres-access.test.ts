@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { asNotUsable } from '../../src/lib/files.ts';
+import { asNotUsable } from '../../src/lib/errors.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';

@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import manifest from '../../package.json' with { type: 'json' };
-import { errorCode } from '../../src/lib/files.ts';
+import { errorCode } from '../../src/lib/errors.ts';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { freePort } from '../folder.ts';

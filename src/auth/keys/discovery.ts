@@ -1,4 +1,5 @@
-import { asNotUsable, NotUsable } from '../../lib/files.ts';
+import { asNotUsable, NotUsable } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/parse-json.ts';
 import { fetchDocument, type Way } from './document.ts';
 
 /** Characters of somebody else's issuer in a message. */
@@ -19,7 +20,7 @@ export async function discoverKeys(issuer: string, way: Way): Promise<string> {
       throw new NotUsable(`${first.message}, ${asNotUsable(second).message}`);
     });
   });
-  if (typeof document !== 'object' || document === null) {
+  if (!isJsonObject(document)) {
     throw new NotUsable('the discovery document is no object');
   }
   const { issuer: named, jwks_uri: jwksUri }: Readonly<Record<string, unknown>> = { ...document };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { errorCode, NotUsable } from '../../lib/files.ts';
+import { errorCode, NotUsable } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
 import { quoteReceived } from '../../lib/quote.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';

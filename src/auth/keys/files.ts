@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Tell } from '../../events.ts';
-import { asNotUsable, fingerprintOf, NotUsable, readSmallFile } from '../../lib/files.ts';
+import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/parse-json.ts';
+import { fingerprintOf, readSmallFile } from '../../lib/small-file.ts';
 import { isDevelopmentSecret } from '../development.ts';
 import {
   currentKeys,

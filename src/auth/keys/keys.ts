@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { NotUsable } from '../../lib/files.ts';
+import { NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';

@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { asNotUsable } from '../../lib/files.ts';
+import { asNotUsable } from '../../lib/errors.ts';
 import { discoverKeys } from './discovery.ts';
 import { fetchDocument, type Way } from './document.ts';
 import { currentKeys, type KeySet, type Keys, type LoadedKeys, readKeySet } from './keys.ts';

@@ -1,6 +1,5 @@
 import type { Tell } from '../../events.ts';
 import { openDevelopmentKey } from '../development.ts';
-import type { AuthSettings } from '../settings.ts';
 import { type FileSource, openWatchedKeys } from './files.ts';
 import { fixedKeys, type Keys } from './keys.ts';
 import { openRemoteKeys, type RemoteSource } from './remote.ts';
@@ -9,12 +8,19 @@ import { fromSecret } from './verification-key.ts';
 /** Where keys come from: exactly one of these. */
 export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
 
+/** Where keys come from, and how often a source is asked again. */
+interface SourceSettings {
+  readonly source: KeySource;
+  readonly keysCooldownMs: number;
+  readonly keysRefreshMs: number;
+}
+
 /**
  * Opens the one source of keys. An issuer that does not answer is no reason to reject.
  *
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
  */
-export async function openKeys(settings: AuthSettings, tell: Tell): Promise<Keys> {
+export async function openKeys(settings: SourceSettings, tell: Tell): Promise<Keys> {
   const { source } = settings;
   switch (source.kind) {
     case 'development': {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { asNotUsable, messageOf } from '../../lib/files.ts';
+import { asNotUsable, messageOf } from '../../lib/errors.ts';
 import { StoreNotOpened } from '../../todos/store.ts';
 import { type Connection, readConnectionString } from '../connection-string.ts';
 import { readPasswordFile } from '../settings.ts';

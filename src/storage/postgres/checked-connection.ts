@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { StoreNotOpened, unusable } from '../../todos/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { type Ask, PATIENT_MS, type ServerConnection } from './connection.ts';

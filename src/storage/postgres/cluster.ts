@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { StoreNotWritable } from '../../todos/store.ts';
 import type { Address, Host } from './address.ts';
 import { ServerConnection } from './connection.ts';

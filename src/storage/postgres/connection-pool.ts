@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { timeLimit } from '../../lib/promises.ts';
 import type { PoolCounts, StoreUnavailable } from '../../todos/store.ts';
 import type { Host } from './address.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { NoServer, toStoreError } from './error.ts';
 
 function said(code: string): DatabaseError {

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { errorCode, messageOf } from '../../lib/files.ts';
+import { errorCode, messageOf } from '../../lib/errors.ts';
 import { IdsExhausted, OutcomeUnknown, StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
 import { type Host, nameOf } from './address.ts';
 

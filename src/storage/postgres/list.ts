@@ -3,6 +3,7 @@ import type { Todo } from '../../todos/todo.ts';
 import { chunkOf, makeChunk, todosOf } from '../list/chunk.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import { ListChunks, type ListVersion } from '../list/version.ts';
+import { PART_SIZE } from '../transfer/contents.ts';
 import type { Ask } from './connection.ts';
 import { SELECTED } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
@@ -20,9 +21,6 @@ interface Moment {
 
 /** Changes of more todos are read as the whole list. */
 const MOST_CHANGES = 10_000;
-
-/** How many todos of the whole list come with one statement: a few milliseconds of work. */
-const PART_SIZE = 2_048;
 
 /** They write changes down. */
 export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import type { Tell } from '../../events.ts';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { StoreNotOpened, StoreUnavailable } from '../../todos/store.ts';
 import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
 import { addressOf } from './address.ts';

@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { StoreSizes } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';

@@ -9,6 +9,7 @@ import {
   type ImportTarget,
   type KeptKey,
   notEmpty,
+  PART_SIZE,
   type ParsedTodo,
 } from '../transfer/contents.ts';
 import { addressOf } from './address.ts';
@@ -27,7 +28,7 @@ const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;
 const COUNT = `SELECT (SELECT count(*)::int FROM categories) AS categories, (SELECT count(*)::int FROM todos) AS todos,
   (SELECT count(*)::int ${KEPT}) AS keys`;
 const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FROM at))::float8 AS at
-  ${KEPT} AND key > $1 ORDER BY key LIMIT 2048`;
+  ${KEPT} AND key > $1 ORDER BY key LIMIT ${PART_SIZE}`;
 
 /** A sequence that was called has given out an id. */
 const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)

@@ -1,4 +1,4 @@
-import { errorCode, messageOf } from '../../lib/files.ts';
+import { errorCode, messageOf } from '../../lib/errors.ts';
 import {
   IdsExhausted,
   OutcomeUnknown,

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../../lib/files.ts';
+import { errorCode } from '../../lib/errors.ts';
 
 /**
  * File systems on which the lock of one process may not bind another, by what Linux calls them in `f_type`

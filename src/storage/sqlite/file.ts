@@ -11,7 +11,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { errorCode, makeFolder } from '../../lib/files.ts';
+import { makeFolder } from '../../lib/durable-files.ts';
+import { errorCode } from '../../lib/errors.ts';
 import { type Failure, NotOurs } from './error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;

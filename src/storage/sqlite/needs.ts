@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { type Failure, isUnprepared } from './error.ts';
 import { prepareList } from './reader-thread.ts';
 import { migrate } from './schema.ts';

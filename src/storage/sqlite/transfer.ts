@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Tell } from '../../events.ts';
-import { fingerprintOf } from '../../lib/files.ts';
+import { fingerprintOf } from '../../lib/small-file.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import { COLUMN_NAMES } from '../../todos/todo.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type ExportSource,
   type ImportTarget,
   notEmpty,
+  PART_SIZE,
   type Rows,
 } from '../transfer/contents.ts';
 import { isSyncFailure, notOpened } from './error.ts';
@@ -19,9 +20,6 @@ import { asStoreError, listCategories } from './maintenance.ts';
 import { openOwned } from './owned-database.ts';
 import { ADD_WITH_ID, columnValues, prepareTodos } from './row.ts';
 import { checkReadableSchema } from './schema.ts';
-
-/** How many rows make one part. */
-const PART_SIZE = 2_048;
 
 const NOW = 'SELECT unixepoch() AS now';
 

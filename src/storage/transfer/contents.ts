@@ -2,6 +2,9 @@ import { StoreUnavailable } from '../../todos/store.ts';
 import type { CreateKey, Replacement, Todo } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
 
+/** The most rows that are read or handed on together. */
+export const PART_SIZE = 2_048;
+
 /** What an export says of itself in its first line. */
 export interface Counts {
   readonly categories: number;

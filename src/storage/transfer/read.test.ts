@@ -149,7 +149,7 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
     replaced(3, FIRST.replace('"categoryId":1', '"categoryId":7')),
     'line 4: "categoryId" must be one of the categories above, received 7',
   ],
-  [replaced(3, '[]'), /^line 4: "id" must be /],
+  [replaced(3, '[]'), 'line 4: it must be a JSON object'],
   [replaced(3, 'null'), 'line 4: it must be a JSON object'],
   [replaced(3, ''), /^line 4: it is not JSON, column 1: /],
   [replaced(4, SECOND.replace('"id":5', '"id":3')), 'line 5: "id" must be above 3, received 3'],

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from '../../lib/parse-json.ts';
+import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { MAX_ID } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
-import type { Contents, KeptKey, ParsedTodo, Rows } from './contents.ts';
+import { type Contents, type KeptKey, PART_SIZE, type ParsedTodo, type Rows } from './contents.ts';
 import { CATEGORY, END, HEAD, KEY, type Line, type Rules, secondsOf, TODO } from './lines.ts';
 
 /** Bytes. A title of 100 characters takes 1,200 when all of it is escaped. */
 const LONGEST_LINE = 8_192;
-
-/** The most rows that are handed on together. */
-const PART_SIZE = 2_048;
 
 const LF = 0x0a;
 
@@ -157,7 +154,7 @@ function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
 }
 
 function assertLine<Of extends Rules>(value: unknown, rules: Of): asserts value is Line<Of> {
-  if (typeof value !== 'object' || value === null) throw new LineRefused('it must be a JSON object');
+  if (!isJsonObject(value)) throw new LineRefused('it must be a JSON object');
   for (const name in rules) {
     const rule = rules[name];
     const member: unknown = Reflect.get(value, name);

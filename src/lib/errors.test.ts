@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { connect, createServer } from 'node:tls';
 import { listen } from '../../test/folder.ts';
-import { messageOf } from './files.ts';
+import { messageOf } from './errors.ts';
 
 test('messageOf a certificate that nobody trusts names the variable that every form of the program reads', async () => {
   const file = (name: string) => readFileSync(new URL(`../../test/storage/tls/${name}`, import.meta.url));

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fchownSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/**
+ * Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists.
+ *
+ * @param owner Whose file it is when root makes it; root's by default.
+ */
+export function newPrivateFile(path: string, owner?: { readonly uid: number; readonly gid: number }): void {
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    if (owner !== undefined && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
+  } finally {
+    closeSync(descriptor);
+  }
+  keepNames(dirname(path));
+}
+
+/** Keeps the names in a folder, as they are now, through a power cut. */
+export function keepNames(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** A name that no other run has, for a file while it is made: one that was cut off is never taken for a whole one. */
+export function partialOf(file: string): string {
+  return `${resolve(file)}.${randomBytes(6).toString('hex')}.partial`;
+}
+
+/** What other runs have of the same file that is not finished, and milliseconds since each was written. */
+export function unfinishedOf(file: string): readonly { readonly path: string; readonly ageMs: number }[] {
+  const folder = dirname(resolve(file));
+  const begin = `${basename(file)}.`;
+  return namesIn(folder).flatMap((name) => {
+    if (!name.startsWith(begin) || !/^\w+\.partial$/.test(name.slice(begin.length))) return [];
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ path: join(folder, name), ageMs: Date.now() - stats.mtimeMs }];
+  });
+}
+
+/** None of a folder that cannot be listed. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */
+export function nameComplete(partial: string, file: string): void {
+  // A rename alone would replace what has got this name meanwhile.
+  closeSync(openSync(file, 'wx', 0o600));
+  try {
+    renameSync(partial, file);
+    keepNames(dirname(file));
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder (0700) and those that it is in, where they are missing, and keeps their names through a power cut. Throws
+ * what `mkdir` does.
+ *
+ * `recursive` never ends below a folder that is there and takes none, such as `/proc`.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    keepNames(dirname(path));
+  } catch (error) {
+    // Somebody else may have been faster.
+    if (!existsSync(path)) throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { errorCode, NotUsable } from './errors.ts';
+
+/** Bytes. Keys, secrets and passwords are far smaller. */
+const MAX_FILE_LENGTH = 64 * 1024;
+
+/**
+ * Reads a file of at most 64 KiB whole, so that a wrong path to something huge does no harm. `readableByOthers`: its mode
+ * lets every user of the machine read it.
+ *
+ * @throws {NotUsable} when it is larger, is no regular file, or cannot be read.
+ */
+export async function readSmallFile(path: string) {
+  try {
+    // A pipe would be waited for, also one that takes the place of a file just now.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new NotUsable('it is not a regular file');
+    const readableByOthers = (stats.mode & 0o004) !== 0;
+    // `end` is the last byte that is read: one more than a file may have.
+    const bytes = await buffer(file.createReadStream({ end: MAX_FILE_LENGTH, autoClose: false }));
+    if (bytes.length > MAX_FILE_LENGTH) throw new NotUsable('it is larger than 64 KiB');
+    return { bytes, readableByOthers };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    throw code === 'ENOENT' ? new NotUsable('there is no such file', true) : new NotUsable(code);
+  }
+}
+
+/** Differs when a file was written, replaced, or has come or gone. */
+export async function fingerprintOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return code;
+  }
+}
