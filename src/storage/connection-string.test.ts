@@ -146,6 +146,15 @@ test('a parameter of another client, or in another spelling, is named; any other
   }
 });
 
+test('parameters without their "?" are no part of the name of the database, which messages show', async () => {
+  for (const text of ['todos&password=s3cr3t', 'todospassword=s3cr3t', 'todos;password=s3cr3t', '&', 'a=']) {
+    const [fault = ''] = await faultsOf(`postgres://todo@db/${text}`);
+    assert.match(fault, /the connection string cannot be read: .* and "\?" before parameters$/);
+    assert.doesNotMatch(`${fault} ${connected(`postgres://todo@db/${text}`)}`, /s3cr3t/);
+  }
+  assert.equal(readConnectionString('postgres://todo@db/a%26b%3Dc', () => undefined).database, 'a&b=c');
+});
+
 test('a very long connection string is read, or refused with a short message', () => {
   for (const piece of ['a', ',', ':', '%40', '&', 'a=b&', '[', 'a,', '@', '?']) {
     for (const begin of ['', 'todo:', 'todo@db/?', 'todo@db/?host='])

@@ -54,10 +54,11 @@ const UNSUPPORTED_VARIABLES = [
 
 /**
  * Scheme, user and password, hosts with ports, database, parameters. What they are is looked at one by one. An "@" or a "#"
- * outside its place is invalid, because what stands before it or behind it may be a part of a password.
+ * outside its place is invalid, because what stands before it or behind it may be a part of a password. So is a "&" or a
+ * "=" in the name of the database, which messages show: parameters without their "?" would be taken for a part of it.
  */
 const SYNTAX =
-  /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]*)(?:\/([^@?#]*))?(?:\?([^@#]*))?$/s;
+  /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]*)(?:\/([^@?#&=]*))?(?:\?([^@#]*))?$/s;
 const HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*))?$/;
 
 const UNREADABLE = 'the connection string cannot be read';
@@ -135,7 +136,9 @@ export function readConnectionString(text: string, variable: (name: string) => s
 function valuesIn(text: string): Values {
   const parts = SYNTAX.exec(text);
   if (parts === null)
-    throw new NotUsable(`${UNREADABLE}: in it write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23`);
+    throw new NotUsable(
+      `${UNREADABLE}: in it write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23, and "?" before parameters`,
+    );
   const [, user, password, hostList = '', dbname, query = ''] = parts;
   const listed = hostList === '' ? [] : hostList.split(',').map((host) => HOST.exec(host));
   if (listed.includes(null)) throw new NotUsable(UNREADABLE);
