@@ -25,7 +25,8 @@ restore" takes either. The service may be running, and goes on writing. The copy
 
 FOLDER is there, ends with "/", or comes with --keep. Where it is missing it is made (0700). It gets one copy more,
 named todos-20261121T093000Z.db, of PostgreSQL todos-20261121T093000Z.jsonl: the time is UTC. Partial files of such a
-name that were last written more than a day ago are removed.
+name that were last written more than a day ago are removed. A folder is for one database: copies of another one have
+the same names, and are counted and removed too.
 
   --keep N                                1 or more: when the copy is checked, the oldest of such a name and ending
                                           are removed, so that N are left. Without it, none is
