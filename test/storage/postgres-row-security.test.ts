@@ -315,6 +315,19 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
     });
   }
 
+  test('D11 · where later sessions of the role lack the setting, no todo is taken for one that is not there', async () => {
+    await using warmed = await warm(throughPgBouncer([...NEEDED, 'row_security = off']));
+    const { url, role, store } = warmed;
+    await server.execute(
+      url,
+      `ALTER ROLE ${role} RESET row_security; ${hide('todos')};
+      SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${role}'`,
+    );
+    const refused = new StoreBroken(faultOf(role, 'todos'));
+    for (const name of ['find', 'replace', 'replaceIf', 'remove', 'list'] as const)
+      await assert.rejects(uses[name](store), refused, name);
+  });
+
   test('D11 · while row security comes and goes, each list is whole or an error', async () => {
     await using warmed = await warm(throughPgBouncer(NEEDED));
     await comesAndGoes(warmed, countListed);

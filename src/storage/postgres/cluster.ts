@@ -40,7 +40,7 @@ type Hold = (connection: ServerConnection) => void;
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
   readonly address: Address;
-  /** Row security may hide rows without an error: a pooler has dropped the setting against that, and the role does not bring it. */
+  /** Row security may hide rows without an error: a pooler has dropped the setting against that, and its next session may lack it. */
   mayHideRows = false;
   readonly #prepare: boolean;
   /** Tried first: the last one that would do. */
@@ -138,7 +138,7 @@ export class Cluster {
       await client.connect();
       const found = await inspect(connection, requirements);
       if (requirements.writes) await checkLogged(connection, requirements);
-      this.mayHideRows ||= found.mayHideRows;
+      this.mayHideRows ||= found.mayHideRows || connection.pooled;
       connection.prepares = this.#prepare && !connection.pooled;
       return connection;
     } catch (error) {
