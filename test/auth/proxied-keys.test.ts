@@ -194,16 +194,30 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     assertNoKeys(remote.lines, 1, 'the proxy: ECONNREFUSED');
   });
 
-  test('D23 · a certificate for another name is refused behind a proxy too', async () => {
-    await using proxy = await startProxy(port);
-    await using remote = open(discovery(withCredentials(proxy.address), 'other.example'));
+  for (const secure of [false, true]) {
+    const kind = secure ? 'https' : 'http';
+    test(`D23 · a certificate for another name is refused behind a proxy of ${kind} too`, async () => {
+      await using proxy = await startProxy(port, takes, { secure });
+      await using remote = open(discovery(withCredentials(proxy.address), 'other.example'));
+      await remote.keys.refresh();
+      const [line] = remote.lines;
+      assert.match(
+        line?.reason ?? '',
+        /^https:\/\/other\.example\/\S+ did not answer: ERR_TLS_CERT_ALTNAME_INVALID$/,
+      );
+      await proxy.left();
+    });
+  }
+
+  test('D23 · the certificate of a proxy must have the name of the proxy, not that of the issuer', async () => {
+    await using proxy = await startProxy(port, takes, { secure: true });
+    const address = withCredentials(proxy.address);
+    // The same machine by an address that its certificate does not have.
+    address.hostname = '0.0.0.0';
+    await using remote = open(discovery(address));
     await remote.keys.refresh();
-    const [line] = remote.lines;
-    assert.match(
-      line?.reason ?? '',
-      /^https:\/\/other\.example\/\S+ did not answer: ERR_TLS_CERT_ALTNAME_INVALID$/,
-    );
-    await proxy.left();
+    assertNoKeys(remote.lines, proxy.port, 'the proxy: ERR_TLS_CERT_ALTNAME_INVALID');
+    assert.deepEqual(proxy.asked, []);
   });
 
   test('D23 · a service asks its issuer through HTTPS_PROXY, and does not wait at a stop for one that is silent', async () => {

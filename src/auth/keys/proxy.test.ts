@@ -91,7 +91,13 @@ const entries = fc.oneof(
   fc.stringMatching(/^[.*]?[a-z0-9.-]{0,8}(?::\d{1,4})?$/),
 );
 
-test('D23 · NO_PROXY is read as Node.js 26 reads it', () => {
+/** Node.js 24 takes the dot of `.example.org` away before it compares: `xexample.org` is named there. Not in 26, not here. */
+function dependsOnVersion(entry: string, host: string): boolean {
+  const isBelow = host === entry.slice(1) || host.endsWith(entry);
+  return entry.startsWith('.') && host.endsWith(entry.slice(1)) && !isBelow;
+}
+
+test('D23 · NO_PROXY is read as Node.js reads it', () => {
   const list = fc.array(entries, { minLength: 0, maxLength: 4 });
   const property = fc.property(
     list,
@@ -104,10 +110,21 @@ test('D23 · NO_PROXY is read as Node.js 26 reads it', () => {
       const proxy = { address: new URL('http://proxy.example'), exceptions };
       const url = new URL(`https://${host}:${port}`);
       const name = url.hostname.replace(/^\[|\]$/g, '');
+      fc.pre(!exceptions.some((entry) => dependsOnVersion(entry, name)));
       assert.equal(leadsTo(proxy, url), nodeAsks(noProxy, name, port), `${noProxy} ${url}`);
     },
   );
   fc.assert(property, { numRuns: 3_000 });
+});
+
+test('D23 · an entry of NO_PROXY that begins with a dot names a domain and all below, and nothing that ends alike', () => {
+  const asks = (entry: string, host: string) =>
+    leadsTo({ address: new URL('http://proxy.example'), exceptions: [entry] }, new URL(`https://${host}/`));
+  for (const host of ['example.org', 'a.example.org', 'a.b.example.org'])
+    assert.equal(asks('.example.org', host), false, host);
+  for (const host of ['xexample.org', 'example.org.', 'org'])
+    assert.equal(asks('.example.org', host), true, host);
+  for (const host of ['example.org', '10.0.0.1', '[2001:db8::7]']) assert.equal(asks('.', host), true, host);
 });
 
 test('D23 · NO_PROXY counts in lower case too, and then first', async () => {

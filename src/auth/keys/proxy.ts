@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { isIPv4, type Socket } from 'node:net';
+import { isIP, isIPv4, type Socket } from 'node:net';
 import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
 
@@ -73,9 +73,12 @@ export async function openTunnel(
   const { request } = process.getBuiltinModule(address.protocol === 'https:' ? 'node:https' : 'node:http');
   const target = `${url.hostname}:${url.port || 443}`;
   const credentials = credentialsOf(address);
+  const host = address.hostname.replace(/^\[|\]$/g, '');
   const asking = request({
     agent: false,
-    host: address.hostname.replace(/^\[|\]$/g, ''),
+    host,
+    // Without it Node.js takes the name in `Host`, which is the issuer's. An address is none (RFC 6066 §3).
+    servername: isIP(host) === 0 ? host : '',
     port: address.port || (address.protocol === 'https:' ? 443 : 80),
     method: 'CONNECT',
     path: target,
