@@ -52,6 +52,11 @@ for (const [text, shown] of [
   }
 }
 
+test('D23 · without a proxy, NO_PROXY is not looked at', async () => {
+  for (const NO_PROXY of ['localhost, ', ' ', '"localhost"'])
+    assert.equal(await proxyIn({ NO_PROXY }), undefined);
+});
+
 test('D23 · a proxy that nobody is asked through may be any', async () => {
   const env = { HTTPS_PROXY: 'socks5://proxy.example' };
   await readConfig({ environment: 'development' }, env);

@@ -15,8 +15,8 @@ export interface HttpProxy {
 /** Undefined where no proxy is set, or one that is a fault. */
 export function readProxy(settings: Settings): HttpProxy | undefined {
   const text = settings.read('HTTPS_PROXY');
-  const exceptions = settings.read('NO_PROXY') ?? '';
   if (text === undefined) return undefined;
+  const exceptions = settings.read('NO_PROXY') ?? '';
   const address = parseProxy(text);
   if (address === undefined) {
     // Neither host nor credentials: only a scheme that is one for sure.

@@ -45,8 +45,8 @@ export class ListVersion {
   }
 
   /**
-   * The coding whose tag the client names, as it stands or as a proxy has changed it; else the shorter one. A version that is asked for a second time is
-   * compressed; one that fails to be is tried again when it is asked for again.
+   * The coding whose tag the client names, as it stands or as a proxy has changed it; else the shorter one. A version
+   * that is asked for a second time is compressed; one that fails to be is tried again when it is asked for again.
    */
   select(
     admitted: Coding = 'identity',
