@@ -173,8 +173,8 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
       await using proxy = await startProxy(port, behaviour);
       await using remote = open(discovery(withCredentials(proxy.address)), 300);
       await remote.keys.refresh();
-      const tunnel = name.includes('tunnel');
-      assertNoKeys(remote.lines, proxy.port, `${tunnel ? '' : 'the proxy: '}it took too long`);
+      // A busy machine may not be through with a tunnel by then.
+      assertNoKeys(remote.lines, proxy.port, /^(?:the proxy: )?it took too long$/);
       await proxy.left();
     });
 
