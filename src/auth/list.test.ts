@@ -12,7 +12,8 @@ test('A13 · a list of any texts, each escaped once, is read as these texts', ()
     fc.string(),
   );
   const entry = fc.array(part, { minLength: 1 }).map((parts) => parts.join(''));
-  const isWritable = (text: string) => escaped(text) === escaped(text).trim() && text !== '';
+  const isWritable = (text: string) =>
+    /^(?![\s\u0085\u200b]).*(?<![\s\u0085\u200b])$/s.test(escaped(text)) && text !== '';
   fc.assert(
     fc.property(fc.array(entry.filter(isWritable), { minLength: 1 }), (texts) => {
       const read = readList(texts.map(escaped).join(','), decodeEntry);
@@ -35,6 +36,7 @@ const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[
   ['', [], ['']],
   ['a, b,c ', ['a'], [' b', 'c ']],
   ['\u00a0a,\ufeffb,c\u2003', [], ['\u00a0a', '\ufeffb', 'c\u2003']],
+  ['a,\u0085b,c\u200b', ['a'], ['\u0085b', 'c\u200b']],
   ['%2c,%3d,%41,%,%2,%2 C,%%2C,%u002C', [], ['%2c', '%3d', '%41', '%', '%2', '%2 C', '%%2C', '%u002C']],
   ['%2%2C', [], ['%2%2C']],
   ['100%,b', ['b'], ['100%']],

@@ -9,6 +9,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const ESCAPE = /%(?:2C|3D|25|20|23)/g;
 
+/** White space around a text: also that of Unicode which `\s` leaves out, and the blank without width. */
+const STRAY = /^[\s\u0085\u200b]|[\s\u0085\u200b]$/;
+
 /**
  * The entries of a comma-separated setting in their order, and those that are malformed, as they are written (contract
  * A13): empty, with white space around them, or refused by `parse`, which gets an entry before it is decoded.
@@ -29,7 +32,7 @@ export function readList<Entry>(
 
 /** Whether a text has something in it, and no white space around it. */
 export function isBare(text: string): boolean {
-  return text !== '' && text === text.trim();
+  return text !== '' && !STRAY.test(text);
 }
 
 /** An entry with its escapes decoded once; undefined where a `%` begins none. */

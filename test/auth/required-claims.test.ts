@@ -195,10 +195,11 @@ function verdictOn(claims: string, one: Requirement): boolean {
 /** Any text at all, mostly near to what is right. */
 const setting = fc
   .array(
-    fc.constantFrom('a', 'b', '=', ',', '!', '%', '2C', '20', '/', '~', '~1', ' ', '\t', '\u00a0', '#'),
-    {
-      maxLength: 9,
-    },
+    fc.constantFrom(
+      ...['a', 'b', '=', ',', '!', '%', '2C', '20', '/', '~', '~1', '#'],
+      ...[' ', '\t', '\u00a0', '\u0085', '\u200b'],
+    ),
+    { maxLength: 9 },
   )
   .map((parts) => parts.join(''));
 
@@ -220,7 +221,8 @@ function isRequiredClaim(entry: string): boolean {
   const isForbidden = entry.startsWith('!');
   const parts = (isForbidden ? entry.slice(1) : entry).split('=');
   if (parts.length !== (isForbidden ? 1 : 2)) return false;
-  if (parts.some((part) => part === '' || part.trim() !== part)) return false;
+  const isStray = (character = '') => /[\s\u0085\u200b]/.test(character);
+  if (parts.some((part) => part === '' || isStray(part.at(0)) || isStray(part.at(-1)))) return false;
   if (
     parts.some((part) =>
       part
