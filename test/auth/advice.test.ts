@@ -42,6 +42,13 @@ const PROPOSED: readonly (readonly [readonly string[], string])[] = [
   [['app-groups'], '/app-groups'],
   [['todo.permissions'], '/todo.permissions'],
   [['appRoles'], '/appRoles'],
+  [['ADGroups'], '/ADGroups'],
+  [['LDAPRoles'], '/LDAPRoles'],
+  [['oauth2Roles'], '/oauth2Roles'],
+  [['Größe:groups'], '/Größe:groups'],
+  [['überRoles'], '/überRoles'],
+  [['用户_roles'], '/用户_roles'],
+  [['my-app_roles'], '/my-app_roles'],
   [['realm_access', 'roles'], '/realm_access/roles'],
   [['resource_access', 'todo', 'roles'], '/resource_access/todo/roles'],
   [['app_metadata', 'role'], '/app_metadata/role'],
@@ -60,17 +67,17 @@ const NEVER: readonly (readonly string[])[] = [
     ' ',
   ),
   ...'requested_role requested_roles requestedRole requestedRoles requested-groups requested:role'.split(' '),
-  ...'desired_role my-groups selfRoles wanted.permissions preferred:roles pending_roles'.split(' '),
+  ...'desired_role selfRoles wanted.permissions preferred:roles pending_roles'.split(' '),
   ...'custom:role custom:roles custom:groups CUSTOM:role dev:custom:role urn:custom:roles customRole'.split(
     ' ',
   ),
-  ...'custom_roles Custom-Roles aud_role user_role userRole x:role cognito:preferred_role rоle rоles äroles'.split(
+  ...'custom_roles Custom-Roles aud_role user_role userRole x:role cognito:preferred_role rоle rоles äroles İroles größeroles ADrole oauth2Role'.split(
     ' ',
   ),
   ...'https://a.example/user_metadata/role https://a.example/user-metadata#role user_metadata:roles'.split(
     ' ',
   ),
-  ...'https://a.example/requested/role https://a.example/roles/ https://a.example/my_roles'.split(' '),
+  ...'https://a.example/requested/role https://a.example/roles/'.split(' '),
   'roles ',
   '',
 ].map((name) => [name]);

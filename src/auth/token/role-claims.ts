@@ -38,17 +38,21 @@ function rankOf(path: ClaimPath): number | undefined {
   return rank < 0 ? WORDS.length : rank;
 }
 
-/** The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`. An empty one where it begins or ends in none. */
+/**
+ * The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`, `ADGroups`. An empty one where it begins or ends in
+ * none.
+ */
 function wordsOf(name: string): readonly string[] {
   return name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/);
+    .split(/[^\p{L}\p{M}\p{N}]+/u);
 }
 
 /** Words before roles that nobody has granted. */
 const WISHES = new Set([
-  ...['custom', 'self', 'own', 'my', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
+  ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
   ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
 ]);
 
