@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { LIMITS } from '../../src/http/transport/server.ts';
@@ -130,6 +130,17 @@ test('the documents name no variable TODO_… that is not read', () => {
   const known: readonly string[] = VARIABLES;
   assert.deepEqual(
     [...named].filter((name) => !known.includes(name)),
+    [],
+  );
+});
+
+test('every page that serve --help names is there', async () => {
+  const named = [...(await helpOf('serve')).matchAll(/\((docs\/[^)#]*)(?:#[\w-]+)?\)/g)].map(
+    ([, path = '']) => path,
+  );
+  assert.ok(named.length > 10, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter((path) => !path.endsWith('.md') || !existsSync(path)),
     [],
   );
 });
