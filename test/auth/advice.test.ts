@@ -229,6 +229,32 @@ for (const [claims, from] of [
   });
 }
 
+for (const [claims, pointer] of [
+  [{ roles: { reader: true } }, '/roles'],
+  [
+    { 'urn:zitadel:iam:org:project:roles': { 'todo.write': { 260: 'acme' } } },
+    '/urn:zitadel:iam:org:project:roles',
+  ],
+  [{ role: [], realm: { groups: { writers: { id: 7 } } } }, '/realm/groups'],
+] as const) {
+  test(`roles that are the names of an object name the setting that reads them: ${JSON.stringify(claims)}`, () => {
+    const said = `; roles are the names of members of an object: TODO_AUTH_ROLE_CLAIM="${pointer}" would read it. `;
+    assert.equal(adviceOn(claims), `${said}Only the provider may be able to set that claim`);
+    assert.equal(adviceOn(claims, { role: parseClaimPath(pointer) }), '');
+  });
+}
+
+for (const claims of [
+  { roles: {} },
+  { roles: { reader: false } },
+  { user_metadata: { roles: { reader: true } } },
+  { role: 'reader', groups: { staff: { id: 7 } } },
+]) {
+  test(`an object names no setting where it has no role, is a user's, or roles are read elsewhere: ${JSON.stringify(claims)}`, () => {
+    assert.doesNotMatch(adviceOn(claims), /TODO_AUTH/);
+  });
+}
+
 test('what the provider calls editor is looked for in its place', () => {
   const from = { editorRoles: ['Todo-editors'] };
   const said = adviceOn({ groups: ['Todo-editors'], roles: ['x'] }, from);
@@ -352,6 +378,7 @@ for (const [claims, says] of [
   [{ nonce: null }, looksLike('nonce')],
   [{ sid: 's' }, looksLike('sid')],
   [{ sid: 's', scope: 'openid' }, '"todo-service"'],
+  [{ sid: 's', scp: 'access_as_user' }, '"todo-service"'],
   [{ at_hash: 'x', exp: 1 }, `"todo-service"; ${perhaps}`],
   [{ at_hash: 'x', aud: 'web' }, `${MUST} "web"; ${perhaps}`],
   [{ nonce: 'x', aud: 'web' }, `${MUST} "web"`],

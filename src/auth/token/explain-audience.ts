@@ -61,7 +61,9 @@ export function explainIdToken(claims: Claims, verdict: Examination['verdict']):
   if (verdict === 'refused' && has('at_hash')) {
     return `; it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;
   }
-  const found = ['at_hash', 'c_hash', 'nonce'].find(has) ?? (has('sid') && !has('scope') ? 'sid' : undefined);
+  // Entra ID and Okta call the scope `scp`.
+  const isOfSession = has('sid') && !has('scope') && !has('scp');
+  const found = ['at_hash', 'c_hash', 'nonce'].find(has) ?? (isOfSession ? 'sid' : undefined);
   if (verdict !== 'accepted' || found === undefined) return '';
   return `; it has ${quoteJson(found)}: looks like an ID token; the audience is perhaps a client's id`;
 }

@@ -30,7 +30,8 @@ export function explainMissingRole(claims: Claims, from: IdentityClaims): string
     explainElsewhere(candidates, editorRoles) ??
     explainNear(candidates, from) ??
     explainUnsplit(candidates, editorRoles) ??
-    explainNoClaim(claims, candidates);
+    explainNoClaim(claims, candidates) ??
+    explainObject(candidates);
   return said === undefined ? '' : `; ${said}`;
 }
 
@@ -118,8 +119,15 @@ function explainNoClaim(claims: Claims, candidates: readonly Candidate[]): strin
   return 'the token has no claim of roles: the client may have to ask for the scope "groups"';
 }
 
+/** Where no role is read, and there are roles in an object, which by default is not looked into (contract A10). */
+function explainObject(candidates: readonly Candidate[]): string | undefined {
+  const [first] = candidates.filter(({ roles }) => roles.length > 0);
+  if (first === undefined || first.isRead || !first.isObject) return undefined;
+  return `roles are the names of members of an object: ${wouldRead(first.pointer)} it. ${ONLY_THE_PROVIDER}`;
+}
+
 /** RFC 6901 §3. */
-export function toPointer(path: ClaimPath): string {
+function toPointer(path: ClaimPath): string {
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
