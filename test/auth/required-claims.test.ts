@@ -233,7 +233,7 @@ function isRequiredClaim(entry: string): boolean {
   )
     return false;
   const [name = ''] = parts;
-  if (name.startsWith('!') || /\s#/.test(name)) return false;
+  if (name.startsWith('!') || /[\s\u0085\u200b]#/.test(name)) return false;
   return (
     !name.startsWith('/') ||
     name
