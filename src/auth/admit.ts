@@ -1,10 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { Tell } from '../events.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Identity } from '../http/caller.ts';
 import { actor } from '../http/caller.ts';
 import type { Admit } from '../http/pipeline.ts';
 import { andThen } from '../lib/promises.ts';
-import { RecentCache } from '../lib/recent-cache.ts';
 import { readIdentity } from './identity.ts';
 import { type KeySet, shownKeyId } from './keys/keys.ts';
 import { checkTimes, firstFault, type Times, type Trust, timesOf } from './token/checks.ts';
@@ -66,11 +66,11 @@ export type Authentication =
  */
 export type Authenticate = (authorization: string | undefined) => Authentication | Promise<Authentication>;
 
-/** Bytes of tokens to keep: at least 5,000 in use of up to 1.6 KB, or 680 at the limit of 12 KiB. */
+/** Bytes of tokens to keep: 9,998 in use of up to 1.6 KB, or 1,364 at the limit of 12 KiB. */
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
 
 /** Bytes that a shorter token counts as: no more than 10,000 are kept. What is read from a token is never longer than it. */
-const LEAST_BYTES = REMEMBERED_BYTES / 10_000;
+const LEAST_BYTES = Math.ceil(REMEMBERED_BYTES / 10_000);
 
 /** What is kept of a verified token. */
 interface Remembered {
@@ -89,9 +89,10 @@ const MISSING: Authentication = {
 /** The verdict on a token with these keys. Verified tokens are remembered, failures never. */
 export function authenticateWith(trust: Trust): Authenticate {
   const { keys, now, clockToleranceSeconds } = trust;
-  const memory = new RecentCache<string, Remembered>(REMEMBERED_BYTES, (authorization) =>
-    Math.max(authorization.length, LEAST_BYTES),
-  );
+  const memory = new LRUCache<string, Remembered>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_, authorization) => Math.max(authorization.length, LEAST_BYTES),
+  });
   let rememberedSet: KeySet | undefined;
 
   return (authorization) => {

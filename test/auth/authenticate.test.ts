@@ -205,6 +205,21 @@ for (const [tokenType, good, others] of [
   });
 }
 
+test('9,900 tokens in use are remembered, and never more than 10,000', () => {
+  const authenticate = identifier(secretKeys());
+  const headers = Array.from(
+    { length: 12_000 },
+    (_, index) => `Bearer ${forge(draft('secret', { claims: { sub: `user-${index}` } }))}`,
+  );
+  /** How many of them are known, and have the very answer of before. */
+  const known = (some: readonly string[]) => {
+    const before = some.map(authenticate);
+    return some.map(authenticate).filter((answer, index) => answer === before[index]).length;
+  };
+  assert.equal(known(headers.slice(0, 9_900)), 9_900);
+  assert.ok(known(headers) <= 10_000);
+});
+
 test('a token whose key leaves the set while it is verified is refused', async () => {
   let set = issuerKeys().current();
   const keys = { ...fixedKeys([], 'changing keys'), current: () => set };

@@ -75,7 +75,7 @@ describe('The executable', () => {
 
   test('has the licenses of its parts beside it', async () => {
     const licenses = await readFile(join(project, 'build', 'LICENSES.txt'), 'utf8');
-    for (const part of ['todo-service', 'node-', 'pg', 'prom-client', 'pino']) {
+    for (const part of ['todo-service', 'node-', 'lru-cache', 'pg', 'prom-client', 'pino']) {
       assert.match(licenses, new RegExp(`^${part}[^ ]* \\d+\\.\\d+\\.\\d+ \\(`, 'm'), part);
     }
   });

@@ -54,12 +54,45 @@ test('a limit of 0 bytes knows nothing', () => {
   assert.equal(cache.get(1), undefined);
 });
 
-test('what weighs more than the limit is forgotten', () => {
+test('the default size holds the 170,000 todos with short titles that the settings promise, and never more than it', () => {
+  const limit = 64 * 2 ** 20;
+  const cache = new TodoCache(limit, noBatch());
+  const known = (from: number) =>
+    Array.from({ length: 170_000 }, (_, index) => cache.get(from + index)).filter(
+      (each) => each !== undefined,
+    ).length;
+  for (const from of [1, 170_001]) {
+    for (let id = from; id < from + 170_000; id += 1) cache.set(todo(id, 'Buy milk'));
+    assert.ok(cache.bytes <= limit);
+    assert.equal(known(from), 170_000);
+  }
+  assert.ok(known(1) < 10_000);
+});
+
+test('what is asked for stays, what is not is forgotten', () => {
   const cache = new TodoCache(10_000, noBatch());
-  for (let id = 1; id <= 1_000; id += 1) cache.set(todo(id));
-  const known = Array.from({ length: 1_000 }, (_, index) => cache.get(index + 1)).filter(
-    (each) => each !== undefined,
-  );
-  assert.ok(known.length > 0);
-  assert.ok(known.length * 256 <= 10_000);
+  cache.set(todo(1));
+  cache.set(todo(2));
+  for (let id = 3; id <= 1_000; id += 1) {
+    cache.set(todo(id));
+    assert.deepEqual(cache.get(1), todo(1));
+  }
+  assert.equal(cache.get(2), undefined);
+});
+
+test('its bytes are those of what is in it: of another title other ones, of nothing none', () => {
+  const cache = new TodoCache(ROOM, noBatch());
+  cache.set(todo(1));
+  const { bytes } = cache;
+  cache.set(todo(1, 'ab'));
+  assert.equal(cache.bytes, bytes + 2);
+  cache.set(todo(1));
+  cache.set(todo(2));
+  assert.equal(cache.bytes, 2 * bytes);
+  cache.forget([1, 3]);
+  assert.equal(cache.bytes, bytes);
+  cache.forget('all');
+  assert.equal(cache.bytes, 0);
+  cache.set(todo(1));
+  assert.deepEqual(cache.get(1), todo(1));
 });
