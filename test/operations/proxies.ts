@@ -44,15 +44,32 @@ export interface Behind {
   readonly adminPort: number;
 }
 
-/** The same, with the lines for several instances. */
+/** The same, with the lines for several instances, on two machines. */
 export const startHaproxyOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
   startHaproxyOf(one.port, (example) =>
     [one, two].reduce(
       (text, { port, adminPort }, index) =>
         text.replace(`10.0.0.${index + 1}:5080 check port 9090`, `127.0.0.1:${port} check port ${adminPort}`),
-      example.replace(/^ *# One instance\..*/ms, '').replace(/^( *)# (?=option|server)/gm, '$1'),
+      severalOf(example, /option|server \w+ 10\./),
     ),
   );
+
+/** The same, with the lines for three instances on one machine. */
+export const startHaproxyOfThree = (instances: readonly Behind[]): Promise<ReverseProxy> =>
+  startHaproxyOf(0, (example) =>
+    instances.reduce(
+      (text, { port, adminPort }, index) =>
+        text
+          .replace(`127.0.0.1:508${index + 1} `, `127.0.0.1:${port} `)
+          .replace(`check port 919${index + 1} `, `check port ${adminPort} `),
+      severalOf(example, /option|server \w+ 127\./),
+    ),
+  );
+
+function severalOf(example: string, lines: RegExp): string {
+  const uncommented = new RegExp(`^( *)# (?=${lines.source})`, 'gm');
+  return example.replace(/^ *# One instance\..*/ms, '').replace(uncommented, '$1');
+}
 
 async function startHaproxyOf(port: number, change: (example: string) => string): Promise<ReverseProxy> {
   const folder = await temporaryFolder();
@@ -69,12 +86,21 @@ async function startHaproxyOf(port: number, change: (example: string) => string)
 /** The example of the documents, with other ports and folders, and patience for a slow machine. */
 export const startNginx: StartProxy = (port) => startNginxOf('nginx.conf', port, (example) => example);
 
-/** The example for several instances. */
+/** The example for several instances, on two machines. */
 export const startNginxOfTwo = (one: Behind, two: Behind): Promise<ReverseProxy> =>
   startNginxOf('nginx-several.conf', one.port, (example) =>
     example
       .replace('10.0.0.1:5080', `127.0.0.1:${one.port}`)
       .replace('10.0.0.2:5080', `127.0.0.1:${two.port}`),
+  );
+
+/** The same, with the lines for three instances on one machine. */
+export const startNginxOfThree = (instances: readonly Behind[]): Promise<ReverseProxy> =>
+  startNginxOf('nginx-several.conf', 0, (example) =>
+    instances.reduce(
+      (text, { port }, index) => text.replace(`127.0.0.1:508${index + 1} `, `127.0.0.1:${port} `),
+      example.replace(/^ *server 10\..*\n/gm, '').replace(/^( *)# (?=server 127\.)/gm, '$1'),
+    ),
   );
 
 /** An example with the service below /api, beside a page's files. */

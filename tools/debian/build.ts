@@ -10,6 +10,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { giveUp, outputOf, run } from '../command.ts';
 import { copy, sumLine, write } from '../files.ts';
 import { dateOf } from '../origin.ts';
+import { instanceUnitOf } from './instances.ts';
 import { manualOf } from './manual.ts';
 
 const documents = 'usr/share/doc/todo-service';
@@ -25,6 +26,8 @@ const PLACES = {
   'deploy/todo-service.service': ['usr/lib/systemd/system/todo-service.service', 0o644],
   'deploy/debian/todo-service-backup.service': ['usr/lib/systemd/system/todo-service-backup.service', 0o644],
   'deploy/debian/todo-service-backup.timer': ['usr/lib/systemd/system/todo-service-backup.timer', 0o644],
+  'deploy/debian/instance': ['usr/lib/todo-service/instance', 0o755],
+  'deploy/debian/restart': ['usr/lib/todo-service/restart', 0o755],
   'deploy/debian/backup-made': ['usr/lib/todo-service/backup-made', 0o755],
   'deploy/debian/environment': ['usr/share/todo-service/environment', 0o644],
   'deploy/debian/lintian-overrides': ['usr/share/lintian/overrides/todo-service', 0o644],
@@ -60,6 +63,7 @@ for (const [from, [to, mode]] of places) {
   copy(from, join(stage, to), mode);
 }
 const read = (file: string) => readFileSync(file, 'utf8');
+keep('usr/lib/systemd/system/todo-service@.service', instanceUnitOf(read('deploy/todo-service.service')));
 keep(`${documents}/copyright`, read('deploy/debian/copyright') + read('LICENSE'));
 keep(`${documents}/LICENSES.txt.gz`, gzipSync(read('build/LICENSES.txt'), { level: 9 }));
 keep(`${documents}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
