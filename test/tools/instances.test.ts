@@ -95,7 +95,7 @@ for (const [what, env] of [
     assert.equal(code, 78);
     assert.equal(
       stdout + stderr,
-      'Cannot start: TODO_DATABASE must begin with "postgres://" for instances: a SQLite file has one, todo-service.service\n',
+      'Cannot start: TODO_DATABASE must begin with "postgres://" for several instances: a SQLite file has one process, todo-service\n',
     );
   });
 }

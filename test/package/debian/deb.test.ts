@@ -6,6 +6,7 @@ import {
   chown,
   copyFile,
   glob,
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -38,7 +39,15 @@ const WANTED = 'etc/systemd/system/multi-user.target.wants/todo-service.service'
 const DATA = 'var/lib/todo-service';
 const BACKUPS = 'var/backups/todo-service';
 const TIMER_WANTED = 'etc/systemd/system/timers.target.wants/todo-service-backup.timer';
-const UNITS = ['todo-service.service', 'todo-service-backup.service', 'todo-service-backup.timer'] as const;
+const INSTANCES = ['multi-user', 'other'].map(
+  (target, index) => `etc/systemd/system/${target}.target.wants/todo-service@${index + 1}.service`,
+);
+const UNITS = [
+  'todo-service.service',
+  'todo-service@1.service',
+  'todo-service-backup.service',
+  'todo-service-backup.timer',
+] as const;
 const AUTH = {
   TODO_AUTH_ISSUER: 'https://issuer.test',
   TODO_AUTH_AUDIENCE: 'todos',
@@ -88,9 +97,16 @@ describe('The Debian package', { concurrency: false }, () => {
     return lines.filter((line) => /\b(start|stop|restart|enable|disable)\b/.test(line));
   }
 
+  const fileOf = (unit: string) => join(root, 'usr/lib/systemd/system', unit.replace(/@\d/, '@'));
+
+  async function textOf(unit: string): Promise<string> {
+    const [, number = ''] = /@(\d)/.exec(unit) ?? [];
+    return (await readFile(fileOf(unit), 'utf8')).replaceAll('%i', number);
+  }
+
   /** Runs what the unit names, as its user and with its variables. */
   async function asUnit(name: (typeof UNITS)[number]): Promise<Way & { runWhole: Way['run'] }> {
-    const unit = await readFile(join(root, 'usr/lib/systemd/system', name), 'utf8');
+    const unit = await textOf(name);
     const settings = (name: string) =>
       Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value);
     const [command = ''] = settings('ExecStart');
@@ -154,7 +170,7 @@ describe('The Debian package', { concurrency: false }, () => {
       assert.equal(await must('systemd-analyze', ...words), '', unit);
       if (unit.endsWith('.timer')) continue;
       const offline = ['security', '--offline=yes', '--threshold=11', '--no-pager'];
-      await must('systemd-analyze', ...offline, join(root, 'usr/lib/systemd/system', unit));
+      await must('systemd-analyze', ...offline, fileOf(unit));
     }
   });
 
@@ -298,15 +314,81 @@ describe('The Debian package', { concurrency: false }, () => {
     assert.ok(existsSync(join(root, DATA, 'todos.db')));
     assert.match(
       (await ordered()).join('\n'),
-      /^--quiet --system restart todo-service\.service todo-service-backup\.timer$/,
+      /^--quiet --system restart todo-service-backup\.timer\n--quiet --system restart todo-service\.service$/,
     );
+  });
+
+  describe('with instances', { concurrency: false }, () => {
+    let postgres: PostgresServer;
+    let variables: Readonly<Record<string, string>>;
+
+    before(async () => {
+      postgres = await PostgresServer.start();
+      variables = {
+        TODO_AUTH_ISSUER: 'https://issuer.test',
+        TODO_AUTH_AUDIENCE: 'todos',
+        TODO_AUTH_SECRET_FILE: await way.keepSecret(`base64:${randomBytes(32).toString('base64')}\n`),
+        TODO_DATABASE: await postgres.makeDatabase(),
+        // Those of the one service: an instance has its own.
+        TODO_PORT: '1',
+        TODO_ADMIN_PORT: '2',
+      };
+    });
+    after(() => postgres[Symbol.asyncDispose]());
+
+    test('serves on the ports of a number, and is upgraded one instance after the other', async () => {
+      const one = await asUnit('todo-service@1.service');
+      await using service = await one.serve(variables);
+      assert.equal(new URL(service.baseUrl).port, '5081');
+      const [, line = ''] = /^ExecStartPost=-(.*)$/m.exec(await textOf('todo-service@1.service')) ?? [];
+      await must('chroot', root, ...line.split(' '));
+
+      // The small system has no /proc: this stands for that of the process.
+      await mkdir(join(root, 'proc/77'), { recursive: true });
+      await writeFile(join(root, 'proc/77/environ'), 'TODO_PORT=5081\0TODO_ADMIN_PORT=9191\0');
+      const knowing = `case $* in
+        *list-units*@*) printf 'todo-service@%s.service loaded active\\n' 1 2 ;;
+        show*) echo 77 ;;
+      esac
+      `;
+      await writeFile(join(root, 'usr/bin/systemctl'), SYSTEMCTL + knowing);
+      const words = await dpkg('--install', await bring(join(folder, 'newer.deb')));
+      await writeFile(join(root, 'usr/bin/systemctl'), SYSTEMCTL);
+      await rm(join(root, 'proc/77'), { recursive: true });
+      assert.doesNotMatch(words, /is not ready/);
+      assert.deepEqual(
+        (await ordered()).map((order) => order.replace('--quiet --system ', '')),
+        [
+          'restart todo-service-backup.timer',
+          'restart todo-service@1.service',
+          'restart todo-service@2.service',
+        ],
+      );
+    });
+
+    test('an instance on SQLite, or with the number 0, ends with 78', async () => {
+      const { TODO_DATABASE: _, ...others } = variables;
+      const one = await asUnit('todo-service@1.service');
+      assert.equal((await one.runWhole([], others)).code, 78);
+      const [, line = ''] = /^ExecStart=(.*)$/m.exec(await textOf('todo-service@0.service')) ?? [];
+      const place = { cwd: '/', env: { PATH: process.env.PATH, ...variables } };
+      assert.equal((await run('chroot', [root, ...line.split(' ')], place)).code, 78);
+    });
   });
 
   test('stops and keeps data and configuration when it is removed, and takes all but backups along when it is purged', async () => {
     await mkdir(join(root, TIMER_WANTED, '..'), { recursive: true });
     await symlink('/usr/lib/systemd/system/todo-service-backup.timer', join(root, TIMER_WANTED));
+    for (const link of INSTANCES) {
+      await mkdir(join(root, link, '..'), { recursive: true });
+      await symlink('/usr/lib/systemd/system/todo-service@.service', join(root, link));
+    }
     await dpkg('--remove', 'todo-service');
-    assert.match((await ordered()).join('\n'), /stop .*todo-service-backup\.timer .*todo-service\.service$/);
+    assert.match(
+      (await ordered()).join('\n'),
+      /stop .*todo-service-backup\.timer .*todo-service\.service todo-service@\*\.service$/,
+    );
+    for (const link of INSTANCES) await assert.rejects(lstat(join(root, link)), { code: 'ENOENT' });
     assert.equal(existsSync(join(root, 'usr/bin/todo-service')), false);
     assert.ok(existsSync(join(root, DATA, 'todos.db')));
     assert.ok(existsSync(join(root, CONFIGURATION)));
