@@ -1,5 +1,5 @@
 import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './identity.ts';
-import { decodeEntry, isBare } from './list.ts';
+import { decodeEntry, isBare } from './list-setting.ts';
 
 /** What a claim of every token must be (contract A14). */
 export interface RequiredClaim {

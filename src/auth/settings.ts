@@ -16,7 +16,7 @@ import { readProxy } from './keys/proxy.ts';
 import type { RemoteSource } from './keys/remote.ts';
 import type { KeySource } from './keys/source.ts';
 import { parseTrustedAddress } from './keys/trusted-address.ts';
-import { decodeEntry, readList } from './list.ts';
+import { decodeEntry, readList } from './list-setting.ts';
 import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
 import { readType, type TokenType } from './token/read-token.ts';
 

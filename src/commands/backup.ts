@@ -1,19 +1,19 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cannot } from '../lib/cannot.ts';
 import { partialOf } from '../lib/durable-files.ts';
+import { ADAPTERS } from '../server/engines.ts';
+import { BackupFailed } from '../storage/maintenance.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
-import { removeDatabase } from '../storage/sqlite/file.ts';
-import { BackupFailed, backupSqlite } from '../storage/sqlite/maintenance.ts';
 import { readExport } from '../storage/transfer/read.ts';
 import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
 import { printCannot, readNumber } from './command.ts';
-import { endByItself, endBySignal } from './ending.ts';
 import { writeExport } from './export.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
+import { endByItself, endBySignal } from './signals.ts';
 import { tellUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service backup FILE [flags]
@@ -93,20 +93,21 @@ function keepNewest(made: string, keep: number, ending: Ending, database: Databa
 }
 
 async function copyTo(file: string, { engine, address }: DatabaseSettings): Promise<string> {
-  const partial = partialOf(file);
-  endBySignal(() => removeDatabase(partial));
-  const said = await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partial);
+  const said = await (engine === 'sqlite' ? copySqlite : exportPostgres)(address, file, partialOf(file));
   return `${said}, checked\n`;
 }
 
 async function copySqlite(address: string, file: string, partial: string): Promise<string> {
-  const { path, bytes, todos } = await backupSqlite(address, file, slowProgress(), partial);
+  const sqlite = await ADAPTERS.sqlite.backup();
+  endBySignal(() => sqlite.remove(partial));
+  const { path, bytes, todos } = await sqlite.backup(address, file, slowProgress(), partial);
   endByItself();
   return `${path}: ${bytes} bytes, ${todos === 1 ? '1 todo' : `${todos} todos`}`;
 }
 
 async function exportPostgres(address: string, file: string, partial: string): Promise<string> {
-  const { openExport } = await import('../storage/postgres/transfer.ts');
+  endBySignal(() => rmSync(partial, { force: true }));
+  const { openExport } = await ADAPTERS.postgresql.transfer();
   await using source = await openExport(address);
   await writeExport(source, file, partial, () => readExport(createReadStream(partial), async () => {}));
   return `${resolve(file)}: ${totals(source.counts, source.highestId)}`;

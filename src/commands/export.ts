@@ -10,10 +10,10 @@ import { ADAPTERS } from '../server/engines.ts';
 import type { ExportSource } from '../storage/transfer/contents.ts';
 import { exportParts } from '../storage/transfer/lines.ts';
 import { printCannot } from './command.ts';
-import { endByItself, endBySignal } from './ending.ts';
 import { DATABASE_HELP, onDatabase } from './on-database.ts';
 import { print } from './print.ts';
 import { forReader, terminalProgress, totals } from './progress.ts';
+import { endByItself, endBySignal } from './signals.ts';
 import { tellUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service export [FILE] [flags]

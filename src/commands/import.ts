@@ -7,10 +7,10 @@ import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';
 import { BackupRefused, readExport } from '../storage/transfer/read.ts';
 import { type Command, printCannot } from './command.ts';
-import { endByItself, endBySignal } from './ending.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { terminalProgress, totals } from './progress.ts';
+import { endByItself, endBySignal } from './signals.ts';
 
 const HELP = `Usage: todo-service import FILE|- [flags]
 

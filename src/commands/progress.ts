@@ -1,4 +1,4 @@
-import type { BackupProgress } from '../storage/sqlite/maintenance.ts';
+import type { BackupProgress } from '../storage/maintenance.ts';
 import type { Counts } from '../storage/transfer/contents.ts';
 
 /** Between two lines, and before the first. */

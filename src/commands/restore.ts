@@ -1,14 +1,14 @@
 import { Cannot } from '../lib/cannot.ts';
 import { shellWord } from '../lib/quote.ts';
-import { nameOf } from '../server/engines.ts';
+import { ADAPTERS, nameOf } from '../server/engines.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
-import { kindOf, Restore, type Restored } from '../storage/sqlite/restore.ts';
+import type { Restored } from '../storage/sqlite/restore.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
-import { endByItself, endBySignal } from './ending.ts';
 import { importFile, readBackup } from './import.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
+import { endByItself, endBySignal } from './signals.ts';
 import { tellUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service restore BACKUP [flags]
@@ -58,7 +58,12 @@ export const restore = onDatabase(
 
 type HighestOf = (highestId: number) => number;
 
-function restoreSqlite({ address }: DatabaseSettings, file: string, highestOf: HighestOf): Promise<Restored> {
+async function restoreSqlite(
+  { address }: DatabaseSettings,
+  file: string,
+  highestOf: HighestOf,
+): Promise<Restored> {
+  const { Restore } = await ADAPTERS.sqlite.restore();
   const restoring = new Restore();
   endBySignal((signal) => {
     restoring.takeBack();
@@ -74,6 +79,7 @@ async function restorePostgres(
   file: string,
   highestOf: HighestOf,
 ): Promise<Restored> {
+  const { kindOf } = await ADAPTERS.sqlite.restore();
   if ((await readBackup(file, () => kindOf(file))) === 'database') {
     const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
     throw new Cannot(65, `"${file}": it is a SQLite database: ${call}`);

@@ -9,8 +9,8 @@ import { SETTINGS, VARIABLES } from '../settings/table.ts';
 import { openLog, tellBy } from '../telemetry/log.ts';
 import type { Output } from '../telemetry/standard-output.ts';
 import { defineCommand, printFault, printUnknownVariables } from './command.ts';
-import { crashed, signalled, waitForNothing } from './ending.ts';
 import { FLAGGED, SERVE_FLAGS, serveFlagsHelp, settingsHelp } from './flags.ts';
+import { crashed, signalled, waitForNothing } from './signals.ts';
 
 const OTHERS = VARIABLES.filter(
   (variable) => !FLAGGED.includes(variable) && /^TODO_|^OTEL_EXPORTER_OTLP_ENDPOINT$/.test(variable),

@@ -9,6 +9,12 @@ export const ADAPTERS = {
     openStore: async () => (await import('../storage/sqlite/store.ts')).openSqliteStore,
     openMaintenance: async () => (await import('../storage/sqlite/maintenance.ts')).openSqliteMaintenance,
     migrate: async () => (await import('../storage/sqlite/maintenance.ts')).migrateSqlite,
+    backup: async () => {
+      const { backupSqlite } = await import('../storage/sqlite/maintenance.ts');
+      const { removeDatabase } = await import('../storage/sqlite/file.ts');
+      return { backup: backupSqlite, remove: removeDatabase };
+    },
+    restore: () => import('../storage/sqlite/restore.ts'),
     transfer: () => import('../storage/sqlite/transfer.ts'),
     schema: () => import('../storage/sqlite/schema.ts'),
     nameOf: async (path: string) => `sqlite:${path}`,

@@ -51,3 +51,11 @@ export interface Inspection {
   /** What is wrong, one line each; none when all is well. */
   readonly faults: readonly string[];
 }
+
+/** A backup cannot be made; there is no copy then. The message is why, for people. */
+export class BackupFailed extends Error {
+  override readonly name = 'BackupFailed';
+}
+
+/** How far a backup is: bytes that were copied, or that the copy is being checked. */
+export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';

@@ -5,7 +5,14 @@ import type { Tell } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreUnavailable } from '../../todos/store.ts';
-import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
+import {
+  BackupFailed,
+  type BackupProgress,
+  type Category,
+  type Inspection,
+  type Maintenance,
+  type Migrated,
+} from '../maintenance.ts';
 import { notOpened, resultCode } from './error.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { lackOf } from './needs.ts';
@@ -79,14 +86,6 @@ export async function migrateSqlite(path: string, tell: Tell = () => {}): Promis
   using owned = await openOwned(path, { patienceMs: 0, tell });
   return owned.versions;
 }
-
-/** A backup cannot be made; there is no copy then. The message is why, for people. */
-export class BackupFailed extends Error {
-  override readonly name = 'BackupFailed';
-}
-
-/** How far a backup is: bytes that were copied, or that the copy is being checked. */
-export type BackupProgress = { readonly copied: number; readonly total: number } | 'checking';
 
 /** Between two reports of how far the copy is. */
 const PROGRESS_INTERVAL_MS = 500;

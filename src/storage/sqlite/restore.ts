@@ -5,6 +5,7 @@ import type { Tell } from '../../events.ts';
 import { nameComplete, newPrivateFile, partialOf } from '../../lib/durable-files.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
+import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read.ts';
 import { isDamage, isSyncFailure, notOpened, resultCode } from './error.ts';
@@ -17,7 +18,7 @@ import {
   removeDatabase,
   resolvePath,
 } from './file.ts';
-import { type BackupProgress, copyPages, integrityFaults } from './maintenance.ts';
+import { copyPages, integrityFaults } from './maintenance.ts';
 import { lockFile, nameDatabase } from './owned-database.ts';
 import { checkOwner, checkReadableSchema, makeDurable, migrate, pragma } from './schema.ts';
 import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';

@@ -108,6 +108,7 @@ export function prepareBatches(
     return represent({ id, ...todo });
   }
 
+  /** A row that is not there violates no foreign key: the todo is missing before its category is (Endpoints A, rule 2). */
   function replaceOne(write: Replace): Decided<'replace'> {
     const admitted = admits(write);
     if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';

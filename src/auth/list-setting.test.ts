@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeEntry, readList } from './list.ts';
+import { decodeEntry, readList } from './list-setting.ts';
 
 const escaped = (text: string) =>
   text.replaceAll(/[%,=# ]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
