@@ -127,6 +127,11 @@ function isTaken(error: unknown, constraint: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
 
+/** Row security would have filtered rows, whether or not it still would. The name of the server's function is in no language. */
+export function isOfRowSecurity(error: unknown): boolean {
+  return error instanceof DatabaseError && error.routine === 'check_enable_rls';
+}
+
 /** A statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && hasCode(error.cause, LOCK_NOT_AVAILABLE);

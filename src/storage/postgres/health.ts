@@ -1,8 +1,9 @@
 import type { Tell } from '../../events.ts';
+import { messageOf } from '../../lib/files.ts';
 import { StoreBroken } from '../../todos/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { Ask } from './connection.ts';
-import { hasCode, isIdTaken, SCHEMA_ERRORS } from './error.ts';
+import { hasCode, isIdTaken, isOfRowSecurity, SCHEMA_ERRORS } from './error.ts';
 import { faultOf, findLacks } from './lacks.ts';
 import { IN_ROWS, TO_SERVE } from './needs.ts';
 import type { StatementPool } from './statement-pool.ts';
@@ -41,7 +42,9 @@ export class SchemaHealth implements Disposable {
       return await ask();
     } catch (error) {
       if (await this.#isOfSchema(error)) throw new StoreBroken(this.#fault, { cause: error });
-      if (!hasCode(error, SCHEMA_ERRORS) || tries === TRIES) throw error;
+      if (!hasCode(error, SCHEMA_ERRORS)) throw error;
+      if (tries === TRIES)
+        throw isOfRowSecurity(error) ? new StoreBroken(messageOf(error), { cause: error }) : error;
       // What was missing may be there again.
       return this.watch(ask, tries + 1);
     }
