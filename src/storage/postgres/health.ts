@@ -1,5 +1,5 @@
 import type { Tell } from '../../events.ts';
-import { messageOf } from '../../lib/files.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../todos/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
 import type { Ask } from './connection.ts';
