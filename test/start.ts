@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Trust } from '../packages/conformance/src/sign.ts';
 import { canaries } from './canaries/canaries.ts';
 import { leave } from './clients.ts';
+import { plain } from './environment.ts';
 
 /** `todo-service` of this checkout. */
 export const PROGRAM = fileURLToPath(new URL('../src/start.js', import.meta.url));
@@ -37,7 +38,7 @@ export interface ServeOptions {
   readonly checkout?: string;
   /** More flags, after those made from the other options. */
   readonly args?: readonly string[];
-  /** More variables. No variable `TODO_*` of the caller's environment reaches the program. */
+  /** More variables. Nothing that `environment.ts` names reaches the program from the caller's. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -229,10 +230,10 @@ function launch(
   user: { readonly uid?: number; readonly gid?: number } = {},
 ): ChildProcessWithoutNullStreams {
   // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$)/.test(name));
+  const { NODE_TEST_CONTEXT: _, ...inherited } = plain(process.env);
   keepPasswords([...args, ...Object.values(env)]);
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...inherited, ...env },
     ...user,
   });
   // It may end before it has read its input, and before that is written.

@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import '../plain.ts';
 
-// Node.js preloads this into the runner and into the threads of a test, too.
+// Node.js preloads this into the threads of a test, too.
 if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined) await import('./watch.ts');

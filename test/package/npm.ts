@@ -6,16 +6,17 @@ import { createServer } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
+import { plain } from '../environment.ts';
 import { listen } from '../folder.ts';
 import { run } from './program.ts';
 
 /** The root of the project. */
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The caller's environment without what changes this service, makes a child report as a test, or gives its text colours. */
-export const plainEnvironment: Readonly<Record<string, string | undefined>> = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(TODO_|NODE_TEST_CONTEXT$|FORCE_COLOR$)/.test(name)),
-);
+const { NODE_TEST_CONTEXT: _, ...inherited } = plain(process.env);
+
+/** The caller's environment without what a machine or its user has chosen, and what makes a child report as a test. */
+export const plainEnvironment = inherited;
 
 /** An environment of nothing but programs, those of `folder` first. */
 export function programsOf(folder: string): { readonly PATH: string } {
@@ -106,17 +107,17 @@ const RELEASES: Readonly<Record<string, Releases>> = {
 
 /**
  * Installs a Node.js into `folder` and gives the folder of its executable: `oldest` is the oldest that the
- * service supports, or the nearest newer one that npm has for this platform.
+ * service supports, or the nearest newer one that npm has for this platform, and `latest` the newest that npm has.
  */
-export async function installNode(folder: string, which: 'oldest' | 'tooOld'): Promise<string> {
+export async function installNode(folder: string, which: 'oldest' | 'tooOld' | 'latest'): Promise<string> {
   const releases = RELEASES[`${process.platform}-${process.arch}`];
   assert.ok(releases, `Cannot test on ${process.platform} ${process.arch}`);
-  const version = releases[which];
+  const version = which === 'latest' ? which : releases[which];
   await install(folder, `${releases.name}@${version}`);
   const [executable] = globSync('node_modules/node-*/bin/node', { cwd: folder });
   assert.ok(executable);
   const programs = dirname(join(folder, executable));
   const { stdout } = await run('node', ['--version'], { cwd: folder, env: programsOf(programs) });
-  assert.equal(stdout, `v${version}\n`);
+  if (version !== 'latest') assert.equal(stdout, `v${version}\n`);
   return programs;
 }

@@ -73,6 +73,11 @@ const OTHERS = `FROM pg_stat_activity WHERE datname = current_database() AND pid
 
 type Row = Record<string, unknown>;
 
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** The servers that end with this process, and their folders, which may be in memory. */
 const undisposed = new Set<PostgresServer>();
 process.once('exit', () => {
@@ -105,6 +110,17 @@ export class PostgresServer implements AsyncDisposable {
     this.#programs = programs;
     this.#settings = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', ...settings];
     undisposed.add(this);
+  }
+
+  /** Makes the data folder of a server anew, without what is kept of an earlier one, and removes it. */
+  static async initialiseAnew(): Promise<void> {
+    const folder = await makeFolder();
+    try {
+      const programs = await reachable(POSTGRES_PROGRAMS, folder);
+      await makeData(join(folder, 'data'), programs, await whoServes());
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   }
 
   /** Starts a server on a free port, with a folder that goes when it is disposed. */
@@ -414,14 +430,7 @@ async function initialise(dataFolder: string, programs: string, origin: string):
     await run('cp', ['-a', kept, dataFolder]);
     return;
   }
-  await mkdir(dataFolder);
-  if (user !== undefined) await chown(dataFolder, user.uid, user.gid);
-  const passwordFile = `${dataFolder}.password`;
-  await writeFile(passwordFile, PASSWORD);
-  const flags = ['--username=postgres', '--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'];
-  const where = [`--pgdata=${dataFolder}`, `--pwfile=${passwordFile}`];
-  await run(join(programs, 'initdb'), [...where, ...flags], user);
-  await rm(passwordFile);
+  await makeData(dataFolder, programs, user);
   await mkdir(CACHE, { recursive: true });
   // Other tests may keep theirs at the same moment: a rename shows no part of it, and the first one stays.
   const own = await mkdtemp(`${kept}.`);
@@ -430,8 +439,22 @@ async function initialise(dataFolder: string, programs: string, origin: string):
   await rm(own, { recursive: true, force: true });
 }
 
+/** Runs `initdb` as a user, or as whoever runs this. */
+async function makeData(dataFolder: string, programs: string, user: User | undefined): Promise<void> {
+  const passwordFile = `${dataFolder}.password`;
+  await mkdir(dataFolder);
+  await writeFile(passwordFile, PASSWORD);
+  // The rights that a file gets from a umask may be none for the user.
+  if (user !== undefined)
+    for (const path of [dataFolder, passwordFile]) await chown(path, user.uid, user.gid);
+  const flags = ['--username=postgres', '--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  const where = [`--pgdata=${dataFolder}`, `--pwfile=${passwordFile}`];
+  await run(join(programs, 'initdb'), [...where, ...flags], user);
+  await rm(passwordFile);
+}
+
 /** The user of servers that root starts, made where there is none: a server refuses to run as root. */
-async function whoServes(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+async function whoServes(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = () => Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
   const [uid, gid] = await ids().catch(async () => {

@@ -9,6 +9,9 @@ const root = new URL('../../', import.meta.url);
 const paths = globSync('.github/workflows/*.yml', { cwd: root });
 
 interface Job {
+  readonly 'runs-on': string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly if?: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
   readonly strategy?: { readonly matrix: { readonly part?: readonly string[] } };
@@ -115,8 +118,28 @@ test('the jobs of ci and debian run every part of .ci/run, and no other', () => 
   const jobs = paths.flatMap((path) => Object.values(jobsOf(path)));
   const matrix = jobs.flatMap(({ strategy }) => strategy?.matrix.part ?? []);
   const named = jobs.flatMap(({ steps }) =>
-    steps.flatMap(({ run = '' }) => /^\.ci\/run ([a-z ]+)$/.exec(run)?.[1]?.split(' ') ?? []),
+    steps.flatMap(({ run = '' }) => /^(?:sudo .* )?\.ci\/run ([a-z ]+)$/.exec(run)?.[1]?.split(' ') ?? []),
   );
   assert.ok(parts.length > 5, `only ${parts.length} parts`);
   assert.deepEqual(new Set([...matrix, ...named]), new Set(parts));
+});
+
+test('on Linux nothing of .ci/run may be left out, and no test be skipped', () => {
+  const jobs = paths.flatMap((path) => Object.values(jobsOf(path)));
+  const checking = jobs
+    .filter((job) => job['runs-on'].startsWith('ubuntu-'))
+    .map(({ env, steps }) => ({ env, run: steps.find(({ run = '' }) => run.includes('.ci/run '))?.run }))
+    .filter(({ run }) => run !== undefined);
+  assert.ok(checking.length >= 3);
+  for (const { env, run = '' } of checking) {
+    assert.equal(env?.CI_COMPLETE, '1', run);
+    assert.match(run, /^sudo --preserve-env=CI_COMPLETE[ ,]/);
+  }
+});
+
+test('the newest Node.js is tried every week', () => {
+  const { newest } = jobsOf('.github/workflows/ci.yml');
+  assert.equal(newest?.if, "github.event_name == 'schedule'");
+  assert.equal(newest?.env?.CI_NODE, 'latest');
+  assert.match(newest?.steps.at(-1)?.run ?? '', /^sudo --preserve-env=CI_COMPLETE,CI_NODE .*\.ci\/run node$/);
 });
