@@ -121,9 +121,8 @@ export function authenticateWith(trust: Trust): Authenticate {
       if (fault !== undefined) return refuse(fault, token.keyId);
       const identity = readIdentity(token.claims, trust.claims);
       const authentication: Authentication = { code: 'accepted', identity };
-      // A set never comes back: it was this one all the time.
-      const verifiedWithRemembered = set !== undefined && set === keys.current() && set === rememberedSet;
-      if (spelledPlainly && verifiedWithRemembered) {
+      // Another set, for which tokens are remembered since, may refuse this one. A set never comes back.
+      if (spelledPlainly && set === rememberedSet) {
         memory.set(authorization, { authentication, times: timesOf(token.claims) });
       }
       return authentication;

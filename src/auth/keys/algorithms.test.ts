@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  constants,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { test } from 'node:test';
 import { verifyWith } from './algorithms.ts';
 
@@ -28,3 +35,23 @@ for (const [bits, exponent, elsewhere] of [
     assert.equal(await good, false);
   });
 }
+
+test('RFC 7518 §3.5 · a PSS signature verifies with a salt as long as its hash, and with no other', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  for (const algorithm of ['PS256', 'PS384', 'PS512'] as const) {
+    const hash = Number(algorithm.slice(2)) / 8;
+    const verifies = (saltLength: number) => {
+      const padding = constants.RSA_PKCS1_PSS_PADDING;
+      const key = { key: privateKey, padding, saltLength };
+      const signature = sign(`sha${algorithm.slice(2)}`, Buffer.from('a.b'), key);
+      return verifyWith(publicKey, algorithm)('a.b', signature);
+    };
+    const salts = [0, 1, 20, hash - 1, hash, hash + 1, 128];
+    const good = await Promise.all(salts.map(verifies));
+    assert.deepEqual(
+      good,
+      salts.map((length) => length === hash),
+      algorithm,
+    );
+  }
+});
