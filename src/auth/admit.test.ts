@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { signer } from '../../conformance/src/sign.ts';
+import { signer } from '../../packages/conformance/src/sign.ts';
 import { authenticateWith, canWriteTodos } from './admit.ts';
 import { fixedKeys, type KeySet } from './keys/keys.ts';
 

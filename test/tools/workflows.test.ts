@@ -104,7 +104,7 @@ test('only the job that publishes may write, and it runs nothing of the checkout
 
 test('dependabot watches every folder with a lock file of its own', () => {
   const { updates } = parse(readFileSync(new URL('.github/dependabot.yml', root), 'utf8'));
-  const locks = globSync('{,bench/,test/generators/}package-lock.json', { cwd: root });
+  const locks = globSync('{,bench/,test/generators/,test/mutants/}package-lock.json', { cwd: root });
   assert.deepEqual(
     updates[0].directories,
     locks.map((path) => `/${dirname(path)}`.replace('/.', '/')).sort(),

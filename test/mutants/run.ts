@@ -1,0 +1,80 @@
+/**
+ * `tools/runtime/node test/mutants/run.ts [<part>…]`: changes the source of a part in small ways, one at a time, and runs the test
+ * files that hold it. A change that none notices survives, and is shown. A part below its `LEAST` is a failure. Takes
+ * minutes for each part.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { run } from '../../tools/command.ts';
+
+interface Part {
+  readonly source: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  'parse-json': { source: ['src/lib/parse-json.ts'], tests: ['src/lib/parse-json.test.ts'] },
+  'media-type': { source: ['src/http/media-type.ts'], tests: ['src/http/media-type.test.ts'] },
+  problem: {
+    source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
+    tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/problem/problems.test.ts'],
+  },
+  routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
+  todo: {
+    source: ['src/todos/todo.ts'],
+    tests: ['src/todos/todo.test.ts', 'src/todos/requests.test.ts'],
+  },
+  requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
+  token: {
+    source: ['src/auth/token/*.ts'],
+    tests: [
+      'test/auth/hostile-tokens.test.ts',
+      'test/auth/examine.test.ts',
+      'test/auth/authenticate.test.ts',
+    ],
+  },
+};
+
+/** Percent of the changes that a test must notice. */
+const LEAST = 90;
+
+run(process.execPath, 'tools/install.ts', 'test/mutants');
+const names = process.argv.slice(2);
+mkdirSync('build/mutants', { recursive: true });
+const failed: string[] = [];
+for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`A part must be one of ${Object.keys(PARTS)}, received ${name}`);
+  const file = `build/mutants/${name}.json`;
+  const command = `tools/runtime/node --require ./test/plain.ts --test ${part.tests.join(' ')}`;
+  const options = {
+    mutate: part.source,
+    testRunner: 'command',
+    commandRunner: { command },
+    coverageAnalysis: 'off',
+    concurrency: Math.min(2, availableParallelism()),
+    timeoutMS: 30_000,
+    // Stryker reads it with a TypeScript that has an interface, which the one of this project has not.
+    tsconfigFile: 'build/mutants/none.json',
+    disableTypeChecks: false,
+    plugins: [],
+    ignorePatterns: ['build', 'data', 'dist', 'bench', 'test/generators', 'test/mutants'],
+    tempDirName: 'build/mutants/sandbox',
+    cleanTempDir: 'always',
+    reporters: ['clear-text'],
+    clearTextReporter: { allowColor: false, allowEmojis: false, reportTests: false },
+    allowConsoleColors: false,
+    thresholds: { high: 100, low: LEAST, break: LEAST },
+  };
+  writeFileSync(file, JSON.stringify(options));
+  process.stdout.write(`\n${name}\n`);
+  try {
+    run(process.execPath, 'test/mutants/node_modules/@stryker-mutator/core/bin/stryker.js', 'run', file);
+  } catch {
+    failed.push(name);
+  }
+}
+if (failed.length > 0) {
+  process.stderr.write(`Below ${LEAST} %: ${failed.join(', ')}\n`);
+  process.exitCode = 1;
+}
