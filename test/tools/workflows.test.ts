@@ -137,9 +137,11 @@ test('on Linux nothing of .ci/run may be left out, and no test be skipped', () =
   }
 });
 
-test('the newest Node.js is tried every week', () => {
-  const { newest } = jobsOf('.github/workflows/ci.yml');
+test('the newest Node.js and the mutants are tried every week', () => {
+  const { newest, mutants } = jobsOf('.github/workflows/ci.yml');
   assert.equal(newest?.if, "github.event_name == 'schedule'");
   assert.equal(newest?.env?.CI_NODE, 'latest');
+  assert.equal(mutants?.if, newest?.if);
+  assert.equal(mutants?.steps.at(-1)?.run, 'npm run mutants');
   assert.match(newest?.steps.at(-1)?.run ?? '', /^sudo --preserve-env=CI_COMPLETE,CI_NODE .*\.ci\/run node$/);
 });
