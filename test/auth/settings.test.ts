@@ -117,7 +117,7 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
   ['TODO_AUTH_ISSUER', 'https://issuer.example\t#', COMMENTED, '"… #…"'],
   ['TODO_AUTH_AUDIENCE', 'todo-service, api', AUDIENCES, '" api"'],
   ['TODO_AUTH_AUDIENCE_CLAIM', '/o/~', CLAIM],
-  ['TODO_AUTH_EDITOR_ROLE', 'a,,b\u202e ,100%', ROLES, '"" and "b\\u{202e} " and "100%"'],
+  ['TODO_AUTH_EDITOR_ROLE', 'a,,b\u202e ,100%', ROLES, '"" and "b\\u202e " and "100%"'],
   ['TODO_AUTH_TOKEN_TYPE', 'id+jwt', TYPE],
   ['TODO_AUTH_TOKEN_TYPE', 'at+jwt,JWT', TYPE],
   ['TODO_AUTH_AUDIENCE_CLAIM', 'client_id # ours', COMMENTED, '"… #…"'],

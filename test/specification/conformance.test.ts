@@ -140,7 +140,7 @@ test('a service that answers everything with 200 does not conform', async () => 
   assert.equal(run.code, 1, run.output);
   const failed = /✖ R2 · an id that is not a 32-bit integer .*\n.*ℹ asked GET \/todos\/abc, received 200 \[/;
   assert.match(run.output, failed);
-  assert.match(run.output, /^test at conformance\/src\/chapters\/routes\.ts:\d+:\d+\n✖ R2 · /m);
+  assert.match(run.output, /^test at packages\/conformance\/src\/chapters\/routes\.ts:\d+:\d+\n✖ R2 · /m);
 });
 
 /** Prints `token.<name>-<role>.signed`, which the other implementation takes. */
