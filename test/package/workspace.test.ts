@@ -33,7 +33,7 @@ console.log(refused, titles);
 
 test('the package todo-service-client brings its types, and calls the service from Node.js 20, alone in its folder', async () => {
   const cwd = await mkdtemp(join(folder, 'client-'));
-  const { tarball, files } = await pack(cwd, join(project, 'client'));
+  const { tarball, files } = await pack(cwd, join(project, 'packages', 'client'));
   assert.deepEqual(files.map(({ path }) => path).sort(), [
     ...['LICENSE', 'README.md', 'dist/client.d.ts', 'dist/client.js', 'package.json'],
   ]);
@@ -63,7 +63,7 @@ test('the package todo-service-client brings its types, and calls the service fr
 
 test('the package todo-conformance holds the service to both profiles, alone in its folder, and refuses Node.js 20', async () => {
   const cwd = await mkdtemp(join(folder, 'conformance-'));
-  const { tarball, files } = await pack(cwd, join(project, 'conformance'));
+  const { tarball, files } = await pack(cwd, join(project, 'packages', 'conformance'));
   assert.deepEqual(
     files.filter(({ path }) => !/^(?:package\.json|README\.md|LICENSE|dist\/.+\.js)$/.test(path)),
     [],
