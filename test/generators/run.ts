@@ -92,8 +92,8 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   },
 };
 
-run(process.execPath, 'tools/install.ts', 'generators');
-const made = 'generators/made';
+run(process.execPath, 'tools/install.ts', 'test/generators');
+const made = 'test/generators/made';
 mkdirSync(made, { recursive: true });
 copyFileSync('src/openapi/shared-list.v1.json', `${made}/shared_list.json`);
 copyFileSync('src/openapi/error-demo.v1.json', `${made}/error_demo.json`);
