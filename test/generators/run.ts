@@ -42,7 +42,7 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
     script: `
       ${EACH} ../../node_modules/.bin/openapi-typescript ../$name.json -o $name.ts; done
       ../../node_modules/.bin/tsc --project ../..
-      ../../../tools/runtime/node ../../uses/openapi-fetch.ts`,
+      ../../../../tools/runtime/node ../../uses/openapi-fetch.ts`,
   },
   'openapi-python-client': {
     needs: ['python3'],
