@@ -227,7 +227,11 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
       import { syncBuiltinESMExports } from 'node:module';
       const { openSync } = fs;
       fs.openSync = (path, ...rest) => {
-        if (String(path).endsWith('.partial')) process.kill(process.pid, 'SIGTERM');
+        if (String(path).endsWith('.partial')) {
+          process.kill(process.pid, 'SIGTERM');
+          // The signal is there before a small copy can be done.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+        }
         return openSync(path, ...rest);
       };
       syncBuiltinESMExports();`);
