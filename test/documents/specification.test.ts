@@ -33,7 +33,9 @@ test('each page has the tables that the code makes', async () => {
 });
 
 test('every clause of the specification and of the contract is shown by a test', async () => {
-  const shown = new Set((await clauseTests()).flatMap(({ clauses }) => clauses));
+  const tests = await clauseTests();
+  assert.ok(tests.length > 600, `only ${tests.length} tests were found`);
+  const shown = new Set(tests.flatMap(({ clauses }) => clauses));
   assert.deepEqual(
     CLAUSES.filter((clause) => !shown.has(clause)),
     [],
@@ -42,20 +44,28 @@ test('every clause of the specification and of the contract is shown by a test',
 
 test('every test of the conformance suite says which clause it shows', async () => {
   const told = new Set((await clauseTests()).map(({ title }) => title));
+  let titles = 0;
   for (const file of globSync('packages/conformance/src/chapters/*.ts')) {
-    for (const title of titlesIn(await readFile(file, 'utf8'))) assert.ok(told.has(title), title);
+    for (const title of titlesIn(await readFile(file, 'utf8'))) {
+      assert.ok(told.has(title), title);
+      titles += 1;
+    }
   }
+  assert.ok(titles > 100, `only ${titles} titles were found`);
 });
 
 test('of the conformance suite, `it` states the checks of clauses of the contract alone, and `test` the others', async () => {
   const ofContract = /^(?:[A-Z]\d+|Order \d|One request gets one answer)$/;
+  let titles = 0;
   for (const file of globSync('packages/conformance/src/chapters/*.ts')) {
     const calls = (await readFile(file, 'utf8')).matchAll(/\b(it|test)\(\s*(['`])(.+?) · /g);
     for (const [, name, , clauses = ''] of calls) {
       const alone = clauses.split(', ').every((clause) => ofContract.test(clause));
       assert.equal(name, alone ? 'it' : 'test', `${file}: ${clauses}`);
+      titles += 1;
     }
   }
+  assert.ok(titles > 100, `only ${titles} titles were found`);
 });
 
 test('no test names a clause that there is not', async () => {
