@@ -13,7 +13,7 @@ const CHAPTERS = [
   ['Authentication', 'Authentication'],
   ['Errors', 'Errors'],
   ['Limits and versioning', 'Limits', 'Versioning'],
-  ['Contract: order of checks', 'Order'],
+  ['Contract: order of checks', 'Order', 'One request gets one answer'],
   ['Contract: routes', 'R'],
   ['Contract: Problem Details', 'P', 'N'],
   ['Contract: requests with a body', 'B'],
@@ -39,7 +39,7 @@ export interface ClauseTest {
   readonly sentence: string;
 }
 
-/** All tests whose titles begin with clauses; those of the suite that runs against any service come first. */
+/** All tests whose titles end with clauses in brackets; those of the suite that runs against any service come first. */
 export async function clauseTests(): Promise<readonly ClauseTest[]> {
   const files = ['packages/conformance/src/chapters/*.ts', 'test/**/*.ts', 'src/**/*.test.ts'].flatMap(
     (pattern) => globSync(pattern, { cwd: ROOT }).sort(),
@@ -48,11 +48,9 @@ export async function clauseTests(): Promise<readonly ClauseTest[]> {
     files.map(async (file) => {
       const titles = titlesIn(await readFile(new URL(file, ROOT), 'utf8'));
       return titles.flatMap((title): ClauseTest[] => {
-        const [head = '', ...rest] = title.split(' · ');
-        const clauses = clausesIn(head);
-        return rest.length === 0 || clauses.length === 0
-          ? []
-          : [{ file, clauses, title, sentence: rest.join(' · ') }];
+        const [, sentence = '', names = ''] = /^(.+) \[([^[\]]+)\]$/.exec(title) ?? [];
+        const clauses = clausesIn(names);
+        return clauses.length === 0 ? [] : [{ file, clauses, title, sentence }];
       });
     }),
   );
@@ -64,21 +62,13 @@ export function titlesIn(source: string): readonly string[] {
   return [...source.matchAll(/\b(?:it|test)\(\s*(['"`])(.+?)\1/g)].map(([, , title = '']) => title);
 }
 
-/** `Authentication 1, 2` are two clauses of one part, `Endpoints A, rule 1` is one; empty for other words. */
-export function clausesIn(head: string): readonly string[] {
-  const clauses: string[] = [];
+/** The clauses in `Authentication 1; Endpoints A, rule 1`; empty for other words. */
+export function clausesIn(names: string): readonly string[] {
   const parts = CHAPTERS.flatMap(([, ...names]): readonly string[] => names);
-  for (const piece of head.split(', ')) {
-    const last = clauses.at(-1);
-    const isClause = parts.some((part) =>
-      part.length === 1 ? partOf(piece) === part : piece.startsWith(part),
-    );
-    if (isClause) clauses.push(piece);
-    else if (last === undefined) return [];
-    else if (/^\d+$/.test(piece) && /\d$/.test(last)) clauses.push(last.replace(/\d+$/, piece));
-    else clauses[clauses.length - 1] = `${last}, ${piece}`;
-  }
-  return clauses;
+  const isClause = (name: string) =>
+    parts.some((part) => (part.length === 1 ? partOf(name) === part : name.startsWith(part)));
+  const clauses = names.split('; ');
+  return clauses.every(isClause) ? clauses : [];
 }
 
 /** A clause, and below it each test with its file. */

@@ -32,7 +32,7 @@ function begin(first: KeySet) {
   };
 }
 
-test('A10 · the role that may write is "editor", letter by letter', () => {
+test('the role that may write is "editor", letter by letter [A10]', () => {
   const may = (...roles: string[]) => canWriteTodos({ name: null, caller: null, roles });
   assert.equal(may('editor'), true);
   assert.equal(may('reader', 'editor'), true);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Claims, claimAt, parseClaimPath, readIdentity } from './identity.ts';
 import { checkTimes, timesOf } from './token/checks.ts';
 
-test('A10 · a configured role claim replaces both default ones', () => {
+test('a configured role claim replaces both default ones [A10]', () => {
   const claims = { role: 'editor', roles: ['editor'], realm_access: { roles: ['reader'] } };
   assert.deepEqual(readIdentity(claims, { role: ['realm_access', 'roles'] }).roles, ['reader']);
 });
@@ -24,18 +24,18 @@ const ROLES: readonly (readonly [unknown, readonly string[]])[] = [
 ];
 
 for (const [claim, roles] of ROLES) {
-  test(`A10 · a configured claim ${JSON.stringify(claim)} has the roles [${roles}]`, () => {
+  test(`a configured claim ${JSON.stringify(claim)} has the roles [${roles}] [A10]`, () => {
     assert.deepEqual(readIdentity({ a: { b: claim } }, { role: ['a', 'b'] }).roles, roles);
     assert.deepEqual(readIdentity({ roles: claim }, { role: ['roles'] }).roles, roles);
   });
 }
 
-test('A10 · an object in the claims that are read by default is no role', () => {
+test('an object in the claims that are read by default is no role [A10]', () => {
   const claims = { role: { editor: true }, roles: { editor: { org: 'a' } } };
   assert.deepEqual(readIdentity(claims, {}).roles, []);
 });
 
-test('A10 · what the provider calls editor is that role, compared exactly, and editor itself means nothing then', () => {
+test('what the provider calls editor is that role, compared exactly, and editor itself means nothing then [A10]', () => {
   const editorRoles = ['CN=Editors,OU=Groups', 'Todo-editors'];
   const rolesOf = (roles: unknown) => readIdentity({ roles }, { editorRoles }).roles;
   assert.deepEqual(rolesOf(['reader', 'Todo-editors']), ['reader', 'editor']);
@@ -48,13 +48,13 @@ test('A10 · what the provider calls editor is that role, compared exactly, and 
   assert.deepEqual(readIdentity({ roles: 'editor' }, { editorRoles: ['admin', 'editor'] }).roles, ['editor']);
 });
 
-test('A9 · a configured name claim replaces both default ones', () => {
+test('a configured name claim replaces both default ones [A9]', () => {
   const claims = { name: 'Ada', unique_name: 'ada', email: 'ada@example.org' };
   assert.equal(readIdentity(claims, { name: ['email'] }).name, 'ada@example.org');
   assert.equal(readIdentity(claims, { name: ['nickname'] }).name, null);
 });
 
-test('A9 · a name that is no string is none, whatever unique_name says, and an empty one is a name', () => {
+test('a name that is no string is none, whatever unique_name says, and an empty one is a name [A9]', () => {
   assert.equal(readIdentity({ name: 7, unique_name: 'ada' }, {}).name, null);
   assert.equal(readIdentity({ name: '' }, {}).name, '');
 });
@@ -107,7 +107,7 @@ const FINDS: readonly (readonly [string, unknown])[] = [
 ];
 
 for (const [text, expected] of FINDS) {
-  test(`A10 · the claim ${JSON.stringify(text)} is ${JSON.stringify(expected)}`, () => {
+  test(`the claim ${JSON.stringify(text)} is ${JSON.stringify(expected)} [A10]`, () => {
     const path = parseClaimPath(text);
     assert.ok(path);
     assert.deepEqual(claimAt(CLAIMS, path), expected);

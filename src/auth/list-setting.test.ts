@@ -6,7 +6,7 @@ import { decodeEntry, readList } from './list-setting.ts';
 const escaped = (text: string) =>
   text.replaceAll(/[%,=# ]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-test('A13 · a list of any texts, each escaped once, is read as these texts', () => {
+test('a list of any texts, each escaped once, is read as these texts [A13]', () => {
   const part = fc.oneof(
     fc.constantFrom('%', ',', '%2C', '%252C', '=', '#', ' ', '%25', '20', 'a'),
     fc.string(),
@@ -43,7 +43,7 @@ const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[
 ];
 
 for (const [text, entries, malformed] of LISTS) {
-  test(`A13 · ${JSON.stringify(text)} has the entries ${JSON.stringify(entries)}`, () => {
+  test(`${JSON.stringify(text)} has the entries ${JSON.stringify(entries)} [A13]`, () => {
     assert.deepEqual(readList(text, decodeEntry), { entries, malformed });
   });
 }

@@ -39,12 +39,12 @@ const rows: readonly (readonly [number, string, string])[] = [
 ];
 
 for (const [status, section, title] of rows) {
-  test(`P3, P4 · ${status} is "${title}" of RFC 9110 section ${section}`, () => {
+  test(`${status} is "${title}" of RFC 9110 section ${section} [P3; P4]`, () => {
     assert.deepEqual(said(status), [`https://tools.ietf.org/html/rfc9110#section-${section}`, title]);
   });
 }
 
-test('P3 · a status outside RFC 9110 has no type', () => {
+test('a status outside RFC 9110 has no type [P3]', () => {
   assert.deepEqual(said(429), [undefined, 'Too Many Requests']);
   assert.deepEqual(said(431), [undefined, 'Request Header Fields Too Large']);
 });

@@ -16,7 +16,7 @@ const complete = route('POST', '/todos/:id/complete');
 const find = matchRoutes([list, create, read, replace, complete]);
 
 describe('Routes', () => {
-  test('R2 · a path is found with its methods in order, its route and its id', () => {
+  test('a path is found with its methods in order, its route and its id [R2]', () => {
     const allow = 'GET, HEAD, POST';
     assert.deepEqual(find('POST', '/todos'), { path: '/todos', allow, route: create, id: undefined });
     const one = { path: '/todos/:id', allow: 'GET, HEAD, PUT', id: 7 };
@@ -25,13 +25,13 @@ describe('Routes', () => {
     assert.deepEqual(find('POST', '/todos/7/complete'), { ...completion, route: complete });
   });
 
-  test('R7 · HEAD is answered by the route of GET, and by none where there is no GET', () => {
+  test('HEAD is answered by the route of GET, and by none where there is no GET [R7]', () => {
     assert.equal(find('HEAD', '/todos')?.route, list);
     assert.equal(find('HEAD', '/todos/7')?.route, read);
     assert.equal(find('HEAD', '/todos/7/complete')?.route, undefined);
   });
 
-  test('R4 · a method that no route of the path has finds the path without a route', () => {
+  test('a method that no route of the path has finds the path without a route [R4]', () => {
     for (const method of ['DELETE', 'PATCH', 'get', '', 'constructor']) {
       const found = find(method, '/todos');
       assert.equal(found?.route, undefined, method);
@@ -39,7 +39,7 @@ describe('Routes', () => {
     }
   });
 
-  test('R3 · one final slash and letter case do not matter', () => {
+  test('one final slash and letter case do not matter [R3]', () => {
     for (const path of ['/todos/', '/TODOS', '/Todos/']) assert.equal(find('GET', path)?.route, list, path);
     for (const path of ['/todos/7/', '/TODOS/7', '/Todos/+7/']) {
       assert.equal(find('GET', path)?.route, read, path);
@@ -60,7 +60,7 @@ describe('Routes', () => {
     ['-2147483648', -2_147_483_648],
     [`${'0'.repeat(5000)}12`, 12],
   ] as const) {
-    test(`R2 · the id ${segment.slice(-12)} is ${id}`, () => {
+    test(`the id ${segment.slice(-12)} is ${id} [R2]`, () => {
       assert.equal(find('GET', `/todos/${segment}`)?.id, id);
       assert.equal(find('POST', `/todos/${segment}/complete`)?.id, id);
     });
@@ -100,7 +100,7 @@ describe('Routes', () => {
     '/todos/:',
     '/todos//7',
   ]) {
-    test(`R2 · nothing has the path ${JSON.stringify(path.slice(0, 24))}`, () => {
+    test(`nothing has the path ${JSON.stringify(path.slice(0, 24))} [R2]`, () => {
       assert.equal(find('GET', path), undefined);
       assert.equal(find('POST', path), undefined);
     });

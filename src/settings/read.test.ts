@@ -52,7 +52,7 @@ for (const text of [
 }
 
 for (const port of ['65536', 'http', ' 8080', '1e3', '$PORT']) {
-  test(`D22 · ${JSON.stringify(port)} is no port, and the fault names PORT`, () => {
+  test(`${JSON.stringify(port)} is no port, and the fault names PORT [D22]`, () => {
     const settings = readSettings({ PORT: port }, {});
     settings.read('TODO_PORT');
     const line = `PORT must be a whole number from 0 to 65535, received ${JSON.stringify(port)}`;
@@ -132,7 +132,7 @@ const STRAY = fc.oneof(
 );
 
 for (const variable of TEXTS) {
-  test(`D18 · ${variable} with white space, a control character or quotes around it has one fault, which shows no value`, () => {
+  test(`${variable} with white space, a control character or quotes around it has one fault, which shows no value [D18]`, () => {
     const flag = flagOf(variable);
     const given = fc.constantFrom(variable, ...(flag === undefined ? [] : [flag]));
     fc.assert(
@@ -164,7 +164,7 @@ const WITHOUT_COMMENT = [
 
 for (const variable of TEXTS.filter((each) => !('host' in settingOf(each)))) {
   const isFault = WITHOUT_COMMENT.includes(variable);
-  test(`D18 · white space before a "#" ${isFault ? 'is a fault' : 'may be'} in ${variable}`, () => {
+  test(`white space before a "#" ${isFault ? 'is a fault' : 'may be'} in ${variable} [D18]`, () => {
     fc.assert(
       fc.property(INNER, WHITE_SPACE, INNER, (text, stray, comment) => {
         const settings = readSettings({ [variable]: `${text}${stray}#${comment}` }, {});
@@ -211,7 +211,7 @@ for (const [name, nearest] of [
   });
 }
 
-test('D17 · known variables, those of others and the links of Kubernetes to a service "todo" are not unknown', () => {
+test('known variables, those of others and the links of Kubernetes to a service "todo" are not unknown [D17]', () => {
   const names = [
     'TODO_PORT',
     'TODO_AUTH_ISSUER',

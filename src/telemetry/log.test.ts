@@ -77,7 +77,7 @@ for (const [environment, stack] of [
   ['production', []],
   ['development', ['<3>Error: torn', '<3>    at here']],
 ] as const) {
-  test(`D15 · each line begins with its level where standard output is the journal's, else not, in ${environment}`, async () => {
+  test(`each line begins with its level where standard output is the journal's, else not, in ${environment} [D15]`, async () => {
     await using folder = await temporaryFolder();
     const code = `import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
       const { log } = openLog('${environment}', 'trace', process.env.JOURNAL_STREAM);

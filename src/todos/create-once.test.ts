@@ -38,7 +38,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('I3 · repeats wait for the first and get what it made; one is handed on', async () => {
+test('repeats wait for the first and get what it made; one is handed on [I3]', async () => {
   const { asked, create } = creates();
   const outcomes = [create(A), create(A), create(A)];
   await settle();
@@ -47,7 +47,7 @@ test('I3 · repeats wait for the first and get what it made; one is handed on', 
   assert.deepEqual(await Promise.all(outcomes), [made(7), { repeated: made(7) }, { repeated: made(7) }]);
 });
 
-test('I3 · when the first is refused or fails, the next is handed on', async () => {
+test('when the first is refused or fails, the next is handed on [I3]', async () => {
   const { asked, create } = creates();
   const outcomes = Promise.allSettled([create(A), create(A), create(A)]);
   asked[0]?.resolve('category-missing');
@@ -63,7 +63,7 @@ test('I3 · when the first is refused or fails, the next is handed on', async ()
   assert.deepEqual(third, { status: 'fulfilled', value: made(7) });
 });
 
-test('I3 · a repeat waits for a second, and is then told that the first is under way still', async () => {
+test('a repeat waits for a second, and is then told that the first is under way still [I3]', async () => {
   const { asked, create } = creates();
   const [first, second] = [create(A), create(A)];
   pass(999);
@@ -75,7 +75,7 @@ test('I3 · a repeat waits for a second, and is then told that the first is unde
   assert.deepEqual(await first, made(7));
 });
 
-test('I3 · who has waited here waits so much less in the database', async () => {
+test('who has waited here waits so much less in the database [I3]', async () => {
   const { asked, create } = creates();
   const outcomes = [create(A), create(A)];
   pass(20);
@@ -87,7 +87,7 @@ test('I3 · who has waited here waits so much less in the database', async () =>
   assert.deepEqual(await Promise.all(outcomes), ['category-missing', made(7)]);
 });
 
-test('I4 · another body waits for the first, and is refused when that was made', async () => {
+test('another body waits for the first, and is refused when that was made [I4]', async () => {
   const { asked, create } = creates();
   const outcomes = [create(A), create({ key: 'a', body: 'bread' })];
   asked[0]?.resolve(made(7));
@@ -95,7 +95,7 @@ test('I4 · another body waits for the first, and is refused when that was made'
   assert.equal(asked.length, 1);
 });
 
-test('I6 · another body is handed on when the first was refused', async () => {
+test('another body is handed on when the first was refused [I6]', async () => {
   const { asked, create } = creates();
   const outcomes = [create(A), create({ key: 'a', body: 'bread' })];
   asked[0]?.resolve('category-missing');
@@ -105,7 +105,7 @@ test('I6 · another body is handed on when the first was refused', async () => {
   assert.deepEqual(await Promise.all(outcomes), ['category-missing', made(7)]);
 });
 
-test('I1 · creates with other keys do not wait for each other', async () => {
+test('creates with other keys do not wait for each other [I1]', async () => {
   const { asked, create } = creates();
   const outcomes = [create(A), create({ key: 'b', body: 'milk' })];
   assert.equal(asked.length, 2);
@@ -115,7 +115,7 @@ test('I1 · creates with other keys do not wait for each other', async () => {
   assert.deepEqual(await outcomes[0], made(7));
 });
 
-test('I2 · a create that is over is forgotten: the database knows it', async () => {
+test('a create that is over is forgotten: the database knows it [I2]', async () => {
   const { asked, create } = creates();
   const first = create(A);
   asked[0]?.resolve(made(7));

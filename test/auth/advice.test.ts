@@ -424,7 +424,7 @@ for (const claims of [
   });
 }
 
-test('A14 · token verify names required claims as the setting does, and no value of the token', async () => {
+test('token verify names required claims as the setting does, and no value of the token [A14]', async () => {
   const requiredClaims = [
     { name: 'token_use', path: ['token_use'], value: 'access' },
     { name: '/o/id', path: ['o', 'id'], value: 'org_1' },

@@ -12,7 +12,7 @@ function identifier(keys = issuerKeys(), now = Date.now) {
   return authenticateWith({ ...TRUST, keys, now });
 }
 
-test('A1 · a header without a token, and a tab before one, brings no credentials', async () => {
+test('a header without a token, and a tab before one, brings no credentials [A1]', async () => {
   for (const authorization of [undefined, 'Bearer', 'Bearer\tabc']) {
     assert.deepEqual(await identifier()(authorization), {
       code: 'credentials-missing',
@@ -30,7 +30,7 @@ test('a token says who is calling', async () => {
 });
 
 for (const alg of ['EdDSA', 'Ed25519']) {
-  test(`A6 · a token by an Ed25519 key may name its algorithm ${alg} (RFC 8037, RFC 9864)`, async () => {
+  test(`a token by an Ed25519 key may name its algorithm ${alg} (RFC 8037, RFC 9864) [A6]`, async () => {
     const token = forge(draft('ed', { header: { alg } }));
     for (const keyAlg of [undefined, 'EdDSA', 'Ed25519']) {
       const jwk = { ...jwkOf(publicKey('ed'), 'ed'), alg: keyAlg };
@@ -108,7 +108,7 @@ test('a token that was refused is looked at again every time', async () => {
   assert.ok(authenticate(authorization) instanceof Promise);
 });
 
-test('A4 · more blanks are taken before a token, which is remembered in one spelling of the header only', async () => {
+test('more blanks are taken before a token, which is remembered in one spelling of the header only [A4]', async () => {
   const authenticate = identifier();
   const authorization = `Bearer  ${forge(draft('p384'))}`;
   assert.equal((await authenticate(authorization)).code, 'accepted');
@@ -133,7 +133,7 @@ test('a remembered token costs one look at the clock until it expires', async ()
   assert.equal((await authenticate(authorization)).code, 'expired');
 });
 
-test('A10, A14 · claims are read once for each token, not for each request', async () => {
+test('claims are read once for each token, not for each request [A10; A14]', async () => {
   let looks = 0;
   const path = ['team'];
   const required = { name: 'team', path, value: 'a' };
@@ -184,7 +184,7 @@ const FOR_WHOM: readonly (readonly [Partial<Trust>, object, boolean])[] = [
 ];
 
 for (const [trust, claims, isFor] of FOR_WHOM) {
-  test(`A13 · with ${JSON.stringify(trust)}, ${JSON.stringify(claims)} is for ${isFor ? 'this service' : 'others'}`, async () => {
+  test(`with ${JSON.stringify(trust)}, ${JSON.stringify(claims)} is for ${isFor ? 'this service' : 'others'} [A13]`, async () => {
     const { code } = await authenticateWith({ ...TRUST, ...trust, keys: issuerKeys(), now: Date.now })(
       `Bearer ${forge(draft('p256', { claims }))}`,
     );
@@ -196,7 +196,7 @@ for (const [tokenType, good, others] of [
   ['at+jwt', ['at+jwt', 'AT+JWT', 'application/at+jwt'], ['JWT', 'jwt', 'application/jwt', undefined]],
   ['jwt', ['JWT', 'application/jwt'], ['at+jwt', undefined]],
 ] as const) {
-  test(`A5 · where ${tokenType} is asked for, every other type is another kind, and so is none`, async () => {
+  test(`where ${tokenType} is asked for, every other type is another kind, and so is none [A5]`, async () => {
     const authenticate = authenticateWith({ ...TRUST, tokenType, keys: issuerKeys(), now: Date.now });
     const codeOf = async (typ: string | undefined) =>
       (await authenticate(`Bearer ${forge(draft('p256', { header: { typ } }))}`)).code;
@@ -228,7 +228,7 @@ test('a token whose key leaves the set while it is verified is refused', async (
   assert.equal((await pending).code, 'key-unknown');
 });
 
-test('Order 3 · a good token is unavailable while there are no keys; a malformed one is refused', async () => {
+test('a good token is unavailable while there are no keys; a malformed one is refused [Order 3]', async () => {
   const keys: Keys = {
     ...fixedKeys([], 'an issuer that is down'),
     current: () => undefined,

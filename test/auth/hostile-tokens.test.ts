@@ -36,7 +36,7 @@ test('the twins of the hostile tokens are accepted: each token is refused for it
 });
 
 for (const { rule, what, says, token, keys } of HOSTILE) {
-  test(`${rule} · refuses ${what}`, async () => {
+  test(`refuses ${what} [${rule}]`, async () => {
     const challenge = (await challengeOf(token, keys)) ?? '';
     const form = /^Bearer realm="todo-service", error="invalid_token", error_description="([^"\\]+)"$/;
     const [, description = ''] = form.exec(challenge) ?? [];
@@ -69,7 +69,7 @@ const SETTINGS: readonly (readonly [string, Partial<Trust>, admits?: (header: He
 ];
 
 for (const [what, setting, admits = () => true] of SETTINGS) {
-  test(`A5, A13, A14 · with ${what}, hostile tokens stay refused and their twins good`, async () => {
+  test(`with ${what}, hostile tokens stay refused and their twins good [A5; A13; A14]`, async () => {
     const verdicts = {
       issuer: verdictsWith(issuerKeys(), setting),
       secret: verdictsWith(secretKeys(), setting),
@@ -96,7 +96,7 @@ for (const claims of [
   '"__proto__":{"role":"editor","roles":["editor"]}',
   '"constructor":{"prototype":{"role":"editor"}}',
 ]) {
-  test(`A10, A11 · may read and not write: ${claims}`, async () => {
+  test(`may read and not write: ${claims} [A10; A11]`, async () => {
     const authentication = await authenticates.issuer(`Bearer ${claimsText(claims, ['role'])(draft())}`);
     assert.ok('identity' in authentication);
     assert.equal(canWriteTodos(authentication.identity), false);

@@ -204,7 +204,7 @@ const keycloak = {
 };
 
 for (const [at, [audience = '', roleClaim = '']] of KEYCLOAK.settings.entries()) {
-  test(`A5, A10 · tokens of Keycloak ${KEYCLOAK.keycloak}, for ${audience}, role in "${roleClaim}": who may write`, async () => {
+  test(`tokens of Keycloak ${KEYCLOAK.keycloak}, for ${audience}, role in "${roleClaim}": who may write [A5; A10]`, async () => {
     const claims = roleClaim === '' ? {} : { role: parseClaimPath(roleClaim) };
     const authenticate = authenticateWith({ ...keycloak, audiences: [audience], claims });
     const answers: [string, string][] = [];

@@ -247,7 +247,7 @@ test('keys rotate without a restart: the new one is found, the one that left is 
   assert.equal(told(), before + 1);
 });
 
-test('A7 · 20 busy clients lose no fresh token when the provider changes its key and not the kid, which costs one fetch', async () => {
+test('20 busy clients lose no fresh token when the provider changes its key and not the kid, which costs one fetch [A7]', async () => {
   await using provider = await startProvider(providerKey('main'));
   const env = {
     ...provider.settings,
@@ -284,7 +284,7 @@ test('A7 · 20 busy clients lose no fresh token when the provider changes its ke
   assert.match(refused.headers.get('www-authenticate') ?? '', /"The signature of the token is invalid"$/);
 });
 
-test('Order 3 · a provider that is down at start makes tokens wait with 503, and recovers by itself', async () => {
+test('a provider that is down at start makes tokens wait with 503, and recovers by itself [Order 3]', async () => {
   const key = providerKey('first');
   await using provider = await startProvider(key);
   const token = await provider.token('editor');

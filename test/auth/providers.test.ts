@@ -51,7 +51,7 @@ function jwksOf(provider: Provider | undefined): object {
 for (const [at, provider] of providers.entries()) {
   const { name, header, settings, claims, write: mayWrite, refused = [], readers = [] } = provider;
 
-  test(`A5, A10, A13, A14 · ${name}: who may write and read, and who is refused, by the service and by token verify`, async () => {
+  test(`${name}: who may write and read, and who is refused, by the service and by token verify [A5; A10; A13; A14]`, async () => {
     await using folder = await temporaryFolder();
     const keys =
       settings.TODO_AUTH_KEYS_FILE === undefined

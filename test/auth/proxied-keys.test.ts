@@ -68,7 +68,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     ['[2001:db8::7]', '[2001:db8::7]:443'],
   ] as const) {
     for (const secure of [false, true]) {
-      test(`D23 · keys of ${name} come through a proxy of ${secure ? 'https' : 'http'}`, async () => {
+      test(`keys of ${name} come through a proxy of ${secure ? 'https' : 'http'} [D23]`, async () => {
         await using proxy = await startProxy(port, takes, { secure });
         await using remote = open(discovery(proxy.address, name));
         assert.equal(await remote.codeOf(forge(draft())), 'accepted');
@@ -84,7 +84,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     }
   }
 
-  test('D23 · user and password reach the proxy, and nobody else', async () => {
+  test('user and password reach the proxy, and nobody else [D23]', async () => {
     await using proxy = await startProxy(port);
     const address = withCredentials(proxy.address);
     address.password = encodeURIComponent(`${PASSWORD}:@/é`);
@@ -94,7 +94,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     assert.equal(proxy.asked[0]?.headers['proxy-authorization'], `Basic ${credentials}`);
   });
 
-  test('D23 · loopback, and what NO_PROXY names, are asked directly', async () => {
+  test('loopback, and what NO_PROXY names, are asked directly [D23]', async () => {
     const nowhere = new URL('http://127.0.0.1:1');
     for (const name of [`localhost:${port}`, `127.0.0.1:${port}`]) {
       await using remote = open(discovery(nowhere, name));
@@ -106,7 +106,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     assert.deepEqual(proxy.asked, []);
   });
 
-  test('D23 · variables of Node.js send neither loopback nor an exception through a proxy', async () => {
+  test('variables of Node.js send neither loopback nor an exception through a proxy [D23]', async () => {
     const variables = {
       NODE_USE_ENV_PROXY: '1',
       HTTP_PROXY: 'http://127.0.0.1:1',
@@ -153,7 +153,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     ],
     ['makes a tunnel to nobody', says('HTTP/1.1 200 OK\r\n\r\n', true), 'ECONNRESET'],
   ] as readonly (readonly [string, Behaviour, string | RegExp])[]) {
-    test(`D23 · a proxy that ${name} brings no keys, and the log has no part of its address`, async () => {
+    test(`a proxy that ${name} brings no keys, and the log has no part of its address [D23]`, async () => {
       await using proxy = await startProxy(port, behaviour);
       await using remote = open(discovery(withCredentials(proxy.address)));
       await remote.keys.refresh();
@@ -169,7 +169,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     ['drips lines', repeats('HTTP/1.1 200 OK\r\n', 'X: y\r\n', 20)],
     ['makes a tunnel in which nobody speaks', says('HTTP/1.1 200 OK\r\n\r\n')],
   ] as const) {
-    test(`D23 · the time limit of a request holds for a proxy that ${name}, and no connection is left`, async () => {
+    test(`the time limit of a request holds for a proxy that ${name}, and no connection is left [D23]`, async () => {
       let inTunnel = false;
       await using proxy = await startProxy(port, (client, target) => {
         client.once('data', () => {
@@ -184,7 +184,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
       assertNoKeys(remote.lines, proxy.port, `${inTunnel ? '' : 'the proxy: '}it took too long`);
     });
 
-    test(`D23 · a stop does not wait for a proxy that ${name}`, async () => {
+    test(`a stop does not wait for a proxy that ${name} [D23]`, async () => {
       await using proxy = await startProxy(port, behaviour);
       await using remote = open(discovery(proxy.address));
       while (proxy.open.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -194,7 +194,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     });
   }
 
-  test('D23 · a proxy that is not there is said without its address', async () => {
+  test('a proxy that is not there is said without its address [D23]', async () => {
     await using remote = open(discovery(new URL(`http://${USER}:${PASSWORD}@127.0.0.1:1`)));
     await remote.keys.refresh();
     assertNoKeys(remote.lines, 1, 'the proxy: ECONNREFUSED');
@@ -202,7 +202,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
 
   for (const secure of [false, true]) {
     const kind = secure ? 'https' : 'http';
-    test(`D23 · a certificate for another name is refused behind a proxy of ${kind} too`, async () => {
+    test(`a certificate for another name is refused behind a proxy of ${kind} too [D23]`, async () => {
       await using proxy = await startProxy(port, takes, { secure });
       await using remote = open(discovery(withCredentials(proxy.address), 'other.example'));
       await remote.keys.refresh();
@@ -215,7 +215,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     });
   }
 
-  test('D23 · the certificate of a proxy must have the name of the proxy, not that of the issuer', async () => {
+  test('the certificate of a proxy must have the name of the proxy, not that of the issuer [D23]', async () => {
     await using proxy = await startProxy(port, takes, { secure: true });
     const address = withCredentials(proxy.address);
     // The same machine by an address that its certificate does not have.
@@ -226,7 +226,7 @@ describe('An issuer behind a proxy', { concurrency: true }, () => {
     assert.deepEqual(proxy.asked, []);
   });
 
-  test('D23 · a service asks its issuer through HTTPS_PROXY, and does not wait at a stop for one that is silent', async () => {
+  test('a service asks its issuer through HTTPS_PROXY, and does not wait at a stop for one that is silent [D23]', async () => {
     let behaviour: Behaviour = takes;
     await using proxy = await startProxy(port, (client, target) => behaviour(client, target));
     const env = {

@@ -262,7 +262,7 @@ test('however many unknown keys are named, they cause one fetch per cooldown', a
   assert.equal(remote.issuer.timesKeysWereAsked(), 3);
 });
 
-test('A7 · an issuer that rotates three times within the cooldown is asked each time: what brought the key costs none', async () => {
+test('an issuer that rotates three times within the cooldown is asked each time: what brought the key costs none [A7]', async () => {
   let time = 0;
   await using remote = await discover({ keys: jwks('rsa') }, { cooldownMs: 30_000, clock: () => time });
   await remote.keys.refresh();
@@ -277,7 +277,7 @@ test('A7 · an issuer that rotates three times within the cooldown is asked each
   assert.equal(remote.issuer.timesKeysWereAsked(), 5, 'one that did not bring the key costs the cooldown');
 });
 
-test('A7 · a token that no key verifies asks for keys only if kind, issuer, audience, required claims and times speak for it', async () => {
+test('a token that no key verifies asks for keys only if kind, issuer, audience, required claims and times speak for it [A7]', async () => {
   const required = [
     { name: 'team', path: ['team'], value: 'a' },
     { name: 'nonce', path: ['nonce'], value: undefined },
@@ -343,7 +343,7 @@ const NOT_ADMITTED = [
   { nonce: null },
 ];
 
-test('A7 · a forged token buys no more fetches than one with an invented kid, however its key is named', async () => {
+test('a forged token buys no more fetches than one with an invented kid, however its key is named [A7]', async () => {
   let time = 0;
   await using remote = await discover({}, { cooldownMs: 30_000, clock: () => time });
   await remote.keys.refresh();
@@ -369,7 +369,7 @@ test('A7 · a forged token buys no more fetches than one with an invented kid, h
   }
 });
 
-test('A7 · a kid that stays and brings another key costs the cooldown, whoever names it', async () => {
+test('a kid that stays and brings another key costs the cooldown, whoever names it [A7]', async () => {
   let time = 0;
   const named = (name: KeyName) => ({ keys: [jwkOf(publicKey(name), 'main')] });
   const tokenOf = (name: KeyName) => forge(draft(name, { header: { kid: 'main' } }));
@@ -387,7 +387,7 @@ test('A7 · a kid that stays and brings another key costs the cooldown, whoever 
 });
 
 for (const kid of ['main', undefined]) {
-  test(`A7 · a key that changes in place is found with the first token that it has signed: kid ${kid}`, async () => {
+  test(`a key that changes in place is found with the first token that it has signed: kid ${kid} [A7]`, async () => {
     const published = (name: KeyName) => ({ keys: [{ ...jwkOf(publicKey(name), ''), kid }] });
     const tokenOf = (name: KeyName) => forge(draft(name, { header: { kid } }));
     await using remote = await discover({ keys: published('rsa') });

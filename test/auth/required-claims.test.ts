@@ -139,7 +139,7 @@ function aimAt(claims: unknown, picks: readonly number[]): Requirement | undefin
   return path.length === 0 || value === '' ? undefined : { path, value };
 }
 
-test('A14 · the verdict on required claims is that of a plain oracle, and token verify has the same', async () => {
+test('the verdict on required claims is that of a plain oracle, and token verify has the same [A14]', async () => {
   let accepted = 0;
   let refused = 0;
   await fc.assert(
@@ -171,7 +171,7 @@ test('A14 · the verdict on required claims is that of a plain oracle, and token
   assert.ok(accepted > 150 && refused > 150, `accepted ${accepted}, refused ${refused}`);
 });
 
-test('A14 · no other claim makes a requirement hold, and none takes it away', async () => {
+test('no other claim makes a requirement hold, and none takes it away [A14]', async () => {
   await fc.assert(
     fc.asyncProperty(membersOf(json, 4), requirement, async (more, one) => {
       const [first = ''] = one.path;
@@ -203,7 +203,7 @@ const setting = fc
   )
   .map((parts) => parts.join(''));
 
-test('A13, A14 · a text is a list of required claims where a plain reading of the contract says so', () => {
+test('a text is a list of required claims where a plain reading of the contract says so [A13; A14]', () => {
   fc.assert(
     fc.property(setting, (text) => {
       const { entries, malformed } = readList(text, parseRequiredClaim);
@@ -280,7 +280,7 @@ const VERDICTS: readonly (readonly [string, string, boolean])[] = [
 ];
 
 for (const [claims, text, holds] of VERDICTS) {
-  test(`A14 · ${claims} ${holds ? 'has' : 'lacks'} what ${text} requires`, () => {
+  test(`${claims} ${holds ? 'has' : 'lacks'} what ${text} requires [A14]`, () => {
     const { entries } = readList(text, parseRequiredClaim);
     const trust = { ...TRUST, requiredClaims: entries, keys: secretKeys(), now: Date.now };
     const authentication = authenticateWith(trust)(

@@ -64,7 +64,7 @@ test('every tuning setting is read', async () => {
   );
 });
 
-test('A8 · development tokens are of the same clock and get no tolerance', async () => {
+test('development tokens are of the same clock and get no tolerance [A8]', async () => {
   const { auth } = await read({}, 'development', 'data');
   assert.deepEqual(auth?.source, { kind: 'development', path: join('data', 'development-key.json') });
   assert.equal(auth?.clockToleranceSeconds, 0);
@@ -157,7 +157,7 @@ test('the issuer of development tokens is a fault in production with an address 
 });
 
 for (const issuer of ['http://sts.example.org/adfs/services/trust', 'HTTP://sts.example.org', 'acme.com']) {
-  test(`A12 · the issuer ${issuer} is a text that is compared where its keys come from elsewhere`, async () => {
+  test(`the issuer ${issuer} is a text that is compared where its keys come from elsewhere [A12]`, async () => {
     await using folder = await temporaryFolder();
     const secret = await folder.write('secret', 'text:a secret of more than thirty-two bytes');
     const keys = await folder.write('keys.json', JSON.stringify(jwks()));
@@ -205,7 +205,7 @@ const MALFORMED = [
 ];
 
 for (const entry of MALFORMED) {
-  test(`A13, A14 · ${JSON.stringify(entry)} is no required claim, and the fault quotes it alone`, async () => {
+  test(`${JSON.stringify(entry)} is no required claim, and the fault quotes it alone [A13; A14]`, async () => {
     for (const text of [`x=y,${entry},!z`, `x=y,z=1,${entry},!u`]) {
       const { faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
       const wanted = `TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}`;
@@ -232,14 +232,14 @@ const REQUIREMENTS: readonly (readonly [string, string, readonly string[], strin
 ];
 
 for (const [text, name, path, value] of REQUIREMENTS) {
-  test(`A13, A14 · ${JSON.stringify(text)} requires ${JSON.stringify(path)}: ${JSON.stringify(value)}`, async () => {
+  test(`${JSON.stringify(text)} requires ${JSON.stringify(path)}: ${JSON.stringify(value)} [A13; A14]`, async () => {
     const { auth, faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
     assert.deepEqual(faults, []);
     assert.deepEqual(auth?.requiredClaims, [{ name, path, value }]);
   });
 }
 
-test('A10, A13 · audiences and roles are lists, whose entries are decoded once', async () => {
+test('audiences and roles are lists, whose entries are decoded once [A10; A13]', async () => {
   const { auth, faults } = await read({
     ...TRUSTED,
     TODO_AUTH_AUDIENCE: 'api://todo,a%2Cb',
@@ -262,7 +262,7 @@ const OF_ISSUER: Variables = {
   TODO_AUTH_TOKEN_TYPE: 'at+jwt',
 };
 
-test('A15 · in development without an issuer the settings of an issuer are looked at, and hold for nothing', async () => {
+test('in development without an issuer the settings of an issuer are looked at, and hold for nothing [A15]', async () => {
   const { auth, faults } = await read(OF_ISSUER, 'development');
   assert.deepEqual(faults, []);
   assert.deepEqual(auth?.audiences, ['todo-service']);
@@ -282,12 +282,12 @@ test('of several sources only one may be set; no value is shown, for one may be 
   assert.deepEqual(faults, [`Of ${SOURCES} only one may be set, received ${received}`]);
 });
 
-test('D18 · of a source with a final line break nothing else is said, though it is one of several', async () => {
+test('of a source with a final line break nothing else is said, though it is one of several [D18]', async () => {
   const { faults } = await read({ ...TRUSTED, ...JWKS_URL, TODO_AUTH_KEYS_FILE: 'k\n' });
   assert.deepEqual(faults, ['TODO_AUTH_KEYS_FILE must not end with white space, received "…\\n"']);
 });
 
-test('D18 · nothing is said of the development key in a folder whose name ends with a blank', async () => {
+test('nothing is said of the development key in a folder whose name ends with a blank [D18]', async () => {
   await using folder = await temporaryFolder();
   await folder.write('development-key.json', '{');
   await symlink(folder.path, `${folder.path}/ `);
@@ -353,7 +353,7 @@ test('a damaged development key is a fault in development', async () => {
   );
 });
 
-test('A12 · production does not start with a development key, and all faults are in one message: 78, no stack', async () => {
+test('production does not start with a development key, and all faults are in one message: 78, no stack [A12]', async () => {
   await using folder = await temporaryFolder();
   const { secret } = await openDevelopmentKey(join(folder.path, 'development-key.json'));
   const env = {

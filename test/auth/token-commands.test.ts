@@ -65,7 +65,7 @@ test('the claims of a token are those of the specification and the flags', async
   assert.match(jti, /^[0-9a-f-]{36}$/);
 });
 
-test('A15 · a token of an issuer has the first audience, in the claim that is named, and the type that is asked for', async () => {
+test('a token of an issuer has the first audience, in the claim that is named, and the type that is asked for [A15]', async () => {
   const env = {
     ...ISSUER,
     TODO_AUTH_SECRET_FILE: SECRET_FILE,
@@ -89,7 +89,7 @@ test('A15 · a token of an issuer has the first audience, in the claim that is n
   assert.equal(JSON.parse(two.stdout).claims.aud, 'first,1');
 });
 
-test('A15 · a development token is taken whatever settings of an issuer say, but for its issuer', async () => {
+test('a development token is taken whatever settings of an issuer say, but for its issuer [A15]', async () => {
   const env = {
     TODO_AUTH_AUDIENCE_CLAIM: 'client_id',
     TODO_AUTH_REQUIRED_CLAIMS: 'token_use=access',

@@ -129,7 +129,7 @@ for (const [kind, content, said] of [
   });
 }
 
-test('A7 · a token of any secret of a file is good, whatever its place', async () => {
+test('a token of any secret of a file is good, whatever its place [A7]', async () => {
   const secrets = Array.from({ length: 5 }, () => randomBytes(32));
   await using file = await watch('secret-file', contentOf(...secrets));
   for (const secret of secrets) assert.equal(await file.codeOf(tokenOf(secret)), 'accepted');

@@ -56,7 +56,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
     });
     after(() => service[Symbol.asyncDispose]());
 
-    test('D3 · shows every operation', async () => {
+    test('shows every operation [D3]', async () => {
       await using watched = await openWatched(browser, url);
       const { page } = watched;
       for (const [title, call] of operations[profile]) {
@@ -67,7 +67,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       assert.equal(shown, operations[profile].length);
     });
 
-    test('D3 · requests sent from the page succeed, and nothing goes elsewhere or wrong', async () => {
+    test('requests sent from the page succeed, and nothing goes elsewhere or wrong [D3]', async () => {
       await using watched = await openWatched(browser, url);
       const { page, requested, complaints } = watched;
       if (profile === 'shared-list') await paste(page, 'Bearer Token', token);
@@ -87,7 +87,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       assert.deepEqual(complaints, []);
     });
 
-    test('D3 · the policy of the page bars a request to elsewhere, and the browser says so', async () => {
+    test('the policy of the page bars a request to elsewhere, and the browser says so [D3]', async () => {
       await using watched = await openWatched(browser, url);
       const { page } = watched;
       const complaint = page.waitForEvent('console', (message) =>

@@ -133,7 +133,7 @@ test('a start with such faults prints them without the password: exit code 78, n
   for (const [variable] of first) assert.match(stderr, new RegExp(`^  ${variable} must `, 'm'));
 });
 
-test('D9 · a start names the server that does not answer without the password, at any level', async () => {
+test('a start names the server that does not answer without the password, at any level [D9]', async () => {
   const password = encodeURIComponent(`a@/${PASSWORD}`);
   const { code, stderr } = await serve(
     {

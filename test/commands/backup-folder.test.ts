@@ -56,7 +56,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     ['with a final slash and --keep', '/', ['--keep', '3']],
     ['without one, but with --keep', '', ['--keep', '3']],
   ] as const)
-    test(`E7 · ${name}: a missing folder ${what} is made, for its owner alone, and has a copy that can be restored`, async () => {
+    test(`${name}: a missing folder ${what} is made, for its owner alone, and has a copy that can be restored [E7]`, async () => {
       const database = await makeMigrated();
       const folder = newPath('some/copies');
       const began = Date.now();
@@ -76,7 +76,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
       assert.equal(await printed(target, ['export']), await printed(database, ['export']));
     });
 
-  test(`E7 · ${name}: --keep leaves the newest of this ending, with the one that was made, and all other files`, async () => {
+  test(`${name}: --keep leaves the newest of this ending, with the one that was made, and all other files [E7]`, async () => {
     const database = await makeMigrated();
     const own = daysOf(ending, 5);
     const foreign = [
@@ -112,7 +112,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
       assert.equal(readFileSync(join(folder, each), 'utf8'), each);
   });
 
-  test(`E7 · ${name}: without --keep a folder that is there, or a link to one, has one more, and nothing is removed`, async () => {
+  test(`${name}: without --keep a folder that is there, or a link to one, has one more, and nothing is removed [E7]`, async () => {
     const database = await makeMigrated();
     const before = daysOf(ending, 40);
     const folder = folderOf(before);
@@ -128,7 +128,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     ['a copy that is newer than now', new Date().toISOString(), 'todos-20990101T000000Z'],
     ['a clock that went back', '2019-12-31T23:59:59.999Z', 'todos-20200114T235959Z'],
   ] as const)
-    test(`E7 · ${name}: after ${what} none is removed, not the one that was made either: 1`, async () => {
+    test(`${name}: after ${what} none is removed, not the one that was made either: 1 [E7]`, async () => {
       const database = await makeMigrated();
       const before = [...daysOf(ending, 5), ...(kept.includes('2099') ? [`${kept}.${ending}`] : [])];
       const folder = folderOf(before);
@@ -145,7 +145,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
       assert.ok(made.startsWith(`todos-${now.replaceAll(/[-:]|\..*/g, '')}`), made);
     });
 
-  test(`E7 · ${name}: two runs in the same second, one after the other or at once, each have a copy`, async () => {
+  test(`${name}: two runs in the same second, one after the other or at once, each have a copy [E7]`, async () => {
     const database = await makeMigrated();
     const folder = folderOf();
     const env = clockAt('2026-11-25T21:00:00Z');
@@ -158,7 +158,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     assert.deepEqual(madeIn(folder), names);
   });
 
-  test(`E6 · ${name}: in a folder, what runs have left of this ending is removed after a day, what is younger is named`, async () => {
+  test(`${name}: in a folder, what runs have left of this ending is removed after a day, what is younger is named [E6]`, async () => {
     const database = await makeMigrated();
     const [old, young] = ['todos-20200101T000000Z', 'todos-20200102T000000Z'];
     const left = '0123456789ab.partial';
@@ -186,7 +186,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     assert.deepEqual(gone, [`${old}.${ending}`, ...names.slice(0, 3)].sort());
   });
 
-  test(`E7 · ${name}: a run that is killed at any moment leaves the copies that were there, and the next one is as if it were the first`, async () => {
+  test(`${name}: a run that is killed at any moment leaves the copies that were there, and the next one is as if it were the first [E7]`, async () => {
     const database = await makeMigrated();
     const before = daysOf(ending, 3);
     for (let call = 1, isOver = false; !isOver; call += 1) {
@@ -219,7 +219,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     }
   });
 
-  test(`E6 · ${name}: a signal that ends a run leaves the copies that were there, and nothing else`, async () => {
+  test(`${name}: a signal that ends a run leaves the copies that were there, and nothing else [E6]`, async () => {
     const database = await makeMigrated();
     const before = daysOf(ending, 3);
     const folder = folderOf(before);
@@ -240,7 +240,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
     assert.deepEqual(inside(folder), before);
   });
 
-  test(`E7 · ${name}: what cannot be removed is said, the copy is made and the others go: 1`, async () => {
+  test(`${name}: what cannot be removed is said, the copy is made and the others go: 1 [E7]`, async () => {
     const database = await makeMigrated();
     const before = daysOf(ending, 4);
     const folder = folderOf(before);
@@ -260,7 +260,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
   });
 }
 
-test('E7 · what makes no copy removes none: a damaged database, one that is away, one that another has', async () => {
+test('what makes no copy removes none: a damaged database, one that is away, one that another has [E7]', async () => {
   const before = [...daysOf('db', 5), ...daysOf('jsonl', 5)].sort();
   const folder = folderOf(before);
   const damaged = await newDatabase();
@@ -280,7 +280,7 @@ test('E7 · what makes no copy removes none: a damaged database, one that is awa
   }
 });
 
-test('E7 · what is no folder, or takes no file, is one line and 1', async () => {
+test('what is no folder, or takes no file, is one line and 1 [E7]', async () => {
   const database = await engines.SQLite.makeMigrated();
   const file = newPath('file');
   writeFileSync(file, 'precious');
@@ -292,7 +292,7 @@ test('E7 · what is no folder, or takes no file, is one line and 1', async () =>
   assert.equal(readFileSync(file, 'utf8'), 'precious');
 });
 
-test('E7 · on a full disk no copy is removed, and nothing is left behind: 1', {
+test('on a full disk no copy is removed, and nothing is left behind: 1 [E7]', {
   skip: noMounts(),
 }, async () => {
   const path = await newDatabase();
@@ -311,7 +311,7 @@ test('E7 · on a full disk no copy is removed, and nothing is left behind: 1', {
   assert.equal(inside(folder).length, 1);
 });
 
-test('E7 · the database itself stays, where it has the name of a copy', async () => {
+test('the database itself stays, where it has the name of a copy [E7]', async () => {
   const folder = folderOf();
   const [own = '', ...others] = daysOf('db', 3);
   cpSync(await newDatabase(), join(folder, own));

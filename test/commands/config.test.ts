@@ -60,7 +60,7 @@ for (const [what, flags, env, cells] of [
   ['that is wrong is beaten too', ['--port', '2'], { PORT: 'http' }, ['2', '--port']],
   ['that is empty counts as not set', [], { PORT: '' }, ['5080', 'default']],
 ] as const) {
-  test(`D22 · PORT ${what}, says config`, async () => {
+  test(`PORT ${what}, says config [D22]`, async () => {
     const words = ['config', '--profile', 'error-demo', ...flags];
     const { code, stdout, stderr } = await runProgram(words, { env });
     assert.deepEqual([code, stderr], [0, '']);
@@ -112,7 +112,7 @@ test('config has the faults of serve, all of them, with 78', async () => {
   assert.deepEqual(await runProgram(['serve', ...flags], { env }), { code, stdout, stderr });
 });
 
-test('D18 · commands refuse a database that a secret with a final line break names, and make none', async () => {
+test('commands refuse a database that a secret with a final line break names, and make none [D18]', async () => {
   await using folder = await temporaryFolder();
   const env = { ...ISSUER, TODO_DATABASE: `sqlite:${folder.path}/todos.db\n` };
   for (const command of [['serve'], ['config'], ['migrate'], ['check'], ['import', '-']]) {

@@ -40,7 +40,7 @@ for (const [name, engine] of Object.entries(engines)) {
 function describeCategories({ make, makeMigrated }: Engine): void {
   const LIST = ['categories', 'list'];
 
-  test('Resources, Category · a category that is added beside a running service can be used at once', async () => {
+  test('a category that is added beside a running service can be used at once [Resources, Category]', async () => {
     const database = await make();
     await using service = await serve(database);
     await service.post({ categoryId: 3, status: 400 });
@@ -291,7 +291,7 @@ test('check finds damaged pages beside the service that runs: 1', async () => {
   assert.doesNotMatch(stdout, /All is well/);
 });
 
-test('D15 · a file that is no database, or empty, is one line and 65', async () => {
+test('a file that is no database, or empty, is one line and 65 [D15]', async () => {
   const path = newPath();
   writeFileSync(path, 'Dear reader, this is not a database.\n'.repeat(100));
   for (const words of [['migrate'], ['check'], ['backup', newPath()]])
@@ -310,7 +310,7 @@ for (const [command, said] of [
   ['backup', ''],
   ['export', 'Cannot export: it was ended by SIGHUP, and is not complete\n'],
 ] as const) {
-  test(`E6 · ${command}: a signal that ends it leaves nothing behind`, async () => {
+  test(`${command}: a signal that ends it leaves nothing behind [E6]`, async () => {
     const path = await newDatabase();
     fill(path, 300_000);
     const copy = newPath('copy');
@@ -396,7 +396,7 @@ test('an instance that may not migrate goes on, and starts again, after a migrat
     assert.deepEqual(await service.titles(), ['by the one that went on', 'by the one that started again']);
 });
 
-test('E6 · a backup of PostgreSQL is an export, complete or not there, and never replaces what is there', async () => {
+test('a backup of PostgreSQL is an export, complete or not there, and never replaces what is there [E6]', async () => {
   const database = await server.makeMigrated();
   const copy = newPath('copy.jsonl');
   const said = `${copy}: todos 0, categories 2, keys of creates 0, highest id given out 0, checked\n`;
@@ -410,7 +410,7 @@ test('E6 · a backup of PostgreSQL is an export, complete or not there, and neve
   assert.equal(await printed(target, ['export']), await printed(database, ['export']));
 });
 
-test('E6 · a backup and an export name what other runs have not finished, with its age, and remove only their own', async () => {
+test('a backup and an export name what other runs have not finished, with its age, and remove only their own [E6]', async () => {
   const database = await engines.SQLite.makeMigrated();
   for (const command of ['backup', 'export']) {
     const file = newPath('copy');
@@ -450,7 +450,7 @@ test('a user who may not write gets one line that grants the right, and 69', asy
   }
 });
 
-test('D9 · a server that is not there is one line and 69, without the password', async () => {
+test('a server that is not there is one line and 69, without the password [D9]', async () => {
   const env = { TODO_DATABASE: `postgres://todo:${PASSWORD}@127.0.0.1:1/todos` };
   for (const words of [['migrate'], ['check']]) {
     const { code, stderr } = await runProgram(words, { env });
@@ -470,7 +470,7 @@ const commands = (): readonly (readonly string[])[] => [
   ['import', newPath()],
 ];
 
-test('D20 · a role that searches another schema: 78 that names both, and nothing is made until that is wanted', async () => {
+test('a role that searches another schema: 78 that names both, and nothing is made until that is wanted [D20]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await using service = await serve(url);
   await service.post();
@@ -485,7 +485,7 @@ test('D20 · a role that searches another schema: 78 that names both, and nothin
   assert.deepEqual(await server.execute(url, "SELECT to_regclass('public.todos') AS made"), [{ made: null }]);
 });
 
-test('D20 · migrate --another-list makes a second list, once, and is for PostgreSQL', async () => {
+test('migrate --another-list makes a second list, once, and is for PostgreSQL [D20]', async () => {
   const database = await server.makeMigrated();
   await server.execute(database, 'ALTER SCHEMA public RENAME TO app; CREATE SCHEMA public');
   const version = engines.PostgreSQL.schemaVersion;
@@ -501,7 +501,7 @@ test('D20 · migrate --another-list makes a second list, once, and is for Postgr
   );
 });
 
-test('D11 · row security: 503 without Retry-After, one event; check says FAULT, no command ends with less than all', async () => {
+test('row security: 503 without Retry-After, one event; check says FAULT, no command ends with less than all [D11]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await using service = await serve(url, { env: { TODO_ADMIN_PORT: '0' } });
   await service.post();

@@ -39,7 +39,7 @@ test('healthcheck is 1, with the reason, when the service is not ready', async (
   assert.deepEqual({ code, stderr }, { code: 1, stderr: 'Not ready: {"detail":"starting"}\n' });
 });
 
-test('D23 · healthcheck asks directly, whatever variables say of proxies', async () => {
+test('healthcheck asks directly, whatever variables say of proxies [D23]', async () => {
   const server = createServer((_request, response) => response.end());
   const nowhere = 'http://127.0.0.1:1';
   const { code, stderr } = await healthcheck({

@@ -47,7 +47,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
   /** The text of an export without the line of its SHA-256 and keys, which depend on the time. */
   const rows = (text: string) => text.split('\n').filter((line) => !/^\{"(?:sha256|key)"/.test(line));
 
-  test('E1 · an export that is made while todos are added is one moment', async () => {
+  test('an export that is made while todos are added is one moment [E1]', async () => {
     const database = await make();
     await using service = await serve(database);
     for (let count = 0; count < 20; count += 1) await service.post({ title: `before ${count}` });
@@ -72,7 +72,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     assert.equal(end, `{"sha256":"${createHash('sha256').update(before).digest('hex')}"}`);
   });
 
-  test('E2 · ids, categories, done, keys, next id and the tag of the list survive a move to either engine', async () => {
+  test('ids, categories, done, keys, next id and the tag of the list survive a move to either engine [E2]', async () => {
     const source = await makeMigrated();
     await printed(source, ['categories', 'add', 'Gärten \u{1F331}']);
     await using service = await serve(source);
@@ -97,7 +97,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     }
   });
 
-  test('E2 · MEMBERS: what POST and PUT set of each member is read, exported, imported and read again', async () => {
+  test('MEMBERS: what POST and PUT set of each member is read, exported, imported and read again [E2]', async () => {
     const { CreateTodo, ReplaceTodo, TodoResponse } = JSON.parse(readDocument('shared-list')).components
       .schemas;
     const membersOf = (schema: { readonly properties: object }) => Object.keys(schema.properties);
@@ -130,7 +130,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     }
   });
 
-  test('E2 · a file of the first version of the format is imported; a key of tomorrow is one of now and repeats its create, an old one is left out and not counted', async () => {
+  test('a file of the first version of the format is imported; a key of tomorrow is one of now and repeats its create, an old one is left out and not counted [E2]', async () => {
     const target = await make();
     assert.match(
       await printed(target, ['import', FIRST_VERSION]),
@@ -150,7 +150,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     assert.equal((await createOnce(service, 'abc', 'Buy milk')).body.id, 41);
   });
 
-  test('E1 · keys of creates are moved until they are 24 hours old', async () => {
+  test('keys of creates are moved until they are 24 hours old [E1]', async () => {
     const old = (seconds: number) => `${new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19)}Z`;
     const [lines = ''] = readFileSync(FIRST_VERSION, 'utf8').split('{"sha256"');
     const text = lines
@@ -162,7 +162,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     assert.match(await contents(target), /"todoId":41,/);
   });
 
-  test('D5 · when the last id was given out, none is given out after a move', async () => {
+  test('when the last id was given out, none is given out after a move [D5]', async () => {
     const target = await make();
     await imported(target, exportOf([2_147_483_647]));
     await using service = await serve(target);
@@ -181,7 +181,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
       "INSERT INTO categories (name) VALUES ('Garden')",
     ],
   ] as const) {
-    test(`E5 · a database is not empty when ${content}: 69, and nothing is changed`, async () => {
+    test(`a database is not empty when ${content}: 69, and nothing is changed [E5]`, async () => {
       const target = await makeMigrated();
       await execute(target, sql);
       const before = await contents(target);
@@ -191,7 +191,7 @@ function describeMoving({ make, makeMigrated, execute }: Engine): void {
     });
   }
 
-  test('E4 · a file that is cut off, or has a changed byte, is refused with 65 and one line, and nothing is changed', async () => {
+  test('a file that is cut off, or has a changed byte, is refused with 65 and one line, and nothing is changed [E4]', async () => {
     const target = await makeMigrated();
     const before = await contents(target);
     const text = exportOf(idsTo(5_000));
@@ -231,7 +231,7 @@ test('a SQLite file that was made for an import that fails goes again', async ()
   assert.deepEqual(await readdir(dirname(path)), ['todos.db-owner']);
 });
 
-test('E5 · a SQLite file that is served is refused with 75', async () => {
+test('a SQLite file that is served is refused with 75 [E5]', async () => {
   const database = await engines.SQLite.make();
   await using _service = await serve(database);
   await refused(database, ['import', FIRST_VERSION], { code: 75, stderr: /served by process/ });
@@ -279,7 +279,7 @@ test('a file that is not there is refused with 66', async () => {
   await refused(await engines.SQLite.make(), ['import', newPath()], { code: 66, stderr });
 });
 
-test('E5 · a create of an instance that is up, which import waits for, makes it refuse', async () => {
+test('a create of an instance that is up, which import waits for, makes it refuse [E5]', async () => {
   const database = await server.makeMigrated();
   await using creating = await server.session(database, 'BEGIN; LOCK TABLE todos IN ROW EXCLUSIVE MODE');
   const stderr = /^Cannot import: the database must be empty, and it has todos: [^\n]*\n$/;
@@ -290,7 +290,7 @@ test('E5 · a create of an instance that is up, which import waits for, makes it
   assert.match(await printed(database, ['export']), /"mine"/);
 });
 
-test('E5 · while another imports into PostgreSQL, an import is refused at once, and the other is made', async () => {
+test('while another imports into PostgreSQL, an import is refused at once, and the other is made [E5]', async () => {
   const database = await server.makeMigrated();
   await using first = await postgres.openImport(database);
   const stderr = 'Cannot import: another import into the database is under way\n';
@@ -299,7 +299,7 @@ test('E5 · while another imports into PostgreSQL, an import is refused at once,
   assert.match(await printed(database, ['export']), /"highestId":7,/);
 });
 
-test('E5 · an import whose commit the server refuses changes nothing, the next id neither, and can be done again', async () => {
+test('an import whose commit the server refuses changes nothing, the next id neither, and can be done again [E5]', async () => {
   const database = await server.makeMigrated();
   await server.execute(
     database,
@@ -359,7 +359,7 @@ for (const version of [1, 2]) {
   });
 }
 
-test('E1 · a column that an older schema does not have is null in an export: tableOf', async () => {
+test('a column that an older schema does not have is null in an export: tableOf [E1]', async () => {
   const path = newPath();
   execute(
     path,

@@ -39,7 +39,7 @@ async function titlesOf(path: string): Promise<readonly string[]> {
   return await service.titles();
 }
 
-test('E3 · restore: after a kill, a second time and from either kind of file, the backup is served and the old one is kept', async () => {
+test('restore: after a kill, a second time and from either kind of file, the backup is served and the old one is kept [E3]', async () => {
   const { copy, exported } = await backups();
   const path = newPath();
   const database = `sqlite:${path}`;
@@ -71,7 +71,7 @@ for (const [what, make] of [
   ['is damaged, beside an old log', (path: string) => writeFileSync(path, 'no database at all'.repeat(100))],
   ['is not there, beside an old log', () => {}],
 ] as const) {
-  test(`E3 · restore: a file that ${what}, gets its place taken, and nothing that was there is lost`, async () => {
+  test(`restore: a file that ${what}, gets its place taken, and nothing that was there is lost [E3]`, async () => {
     const { copy } = await backups();
     const path = newPath();
     make(path);
@@ -86,7 +86,7 @@ for (const [what, make] of [
   });
 }
 
-test('E3 · restore: a signal that comes when it is done ends nothing, whatever was there before', async () => {
+test('restore: a signal that comes when it is done ends nothing, whatever was there before [E3]', async () => {
   const { copy } = await backups();
   const [missing, damaged] = [newPath(), newPath()];
   writeFileSync(damaged, 'no database at all'.repeat(100));
@@ -105,7 +105,7 @@ test('E3 · restore: a signal that comes when it is done ends nothing, whatever 
   }
 });
 
-test('E3 · restore: what is torn, changed, empty, of another program, newer or not there is refused, and nothing is touched', async () => {
+test('restore: what is torn, changed, empty, of another program, newer or not there is refused, and nothing is touched [E3]', async () => {
   const { copy, exported } = await backups();
   const path = await newDatabase();
   execute(path, ADD('mine'));
@@ -147,7 +147,7 @@ test('E3 · restore: what is torn, changed, empty, of another program, newer or 
   }
 });
 
-test('E3 · restore: a database of another program is left alone (65), one that is served too (75)', async () => {
+test('restore: a database of another program is left alone (65), one that is served too (75) [E3]', async () => {
   const { copy } = await backups();
   const path = newPath('notes.db');
   execute(path, 'CREATE TABLE notes (text)');
@@ -163,7 +163,7 @@ test('E3 · restore: a database of another program is left alone (65), one that 
   assert.deepEqual(await service.titles(), ['mine']);
 });
 
-test('E3 · restore: a database whose name has no room for that of a copy is left as it was: 69 and one line', async () => {
+test('restore: a database whose name has no room for that of a copy is left as it was: 69 and one line [E3]', async () => {
   const { copy } = await backups();
   const path = newPath('a'.repeat(230));
   await printed(`sqlite:${path}`, ['migrate']);
@@ -171,7 +171,7 @@ test('E3 · restore: a database whose name has no room for that of a copy is lef
   assert.deepEqual(beside(path), []);
 });
 
-test('E3 · restore: it says which ids come again, and --next-id prevents it', async () => {
+test('restore: it says which ids come again, and --next-id prevents it [E3]', async () => {
   const { copy } = await backups();
   const path = await newDatabase();
   const database = `sqlite:${path}`;
@@ -198,7 +198,7 @@ test('E3 · restore: it says which ids come again, and --next-id prevents it', a
   );
 });
 
-test('E3 · restore: a database of another page_size is restored too', async () => {
+test('restore: a database of another page_size is restored too [E3]', async () => {
   const { copy } = await backups();
   const path = await newDatabase();
   execute(path, 'PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL');
@@ -206,7 +206,7 @@ test('E3 · restore: a database of another page_size is restored too', async () 
   assert.deepEqual(await titlesOf(path), ['saved']);
 });
 
-test('E3 · restore: a backup of a schema that is older is brought up to date', async () => {
+test('restore: a backup of a schema that is older is brought up to date [E3]', async () => {
   const copy = newPath('old.db');
   execute(
     copy,
@@ -221,7 +221,7 @@ test('E3 · restore: a backup of a schema that is older is brought up to date', 
   );
 });
 
-test('E3 · restore: PostgreSQL takes an export, into an empty database alone, with --next-id too', async () => {
+test('restore: PostgreSQL takes an export, into an empty database alone, with --next-id too [E3]', async () => {
   const { copy } = await backups();
   const file = newPath('x.jsonl');
   writeFileSync(file, exportOf([1, 2]));
@@ -238,7 +238,7 @@ test('E3 · restore: PostgreSQL takes an export, into an empty database alone, w
   assert.deepEqual(await server.execute(database, `${ADD('a')} RETURNING id`), [{ id: 9 }]);
 });
 
-test('E3, D6 · restore: what root makes belongs to whom the folder belongs, the lock too', {
+test('restore: what root makes belongs to whom the folder belongs, the lock too [E3; D6]', {
   skip: process.getuid?.() !== 0 && 'only root gives files away',
 }, async () => {
   const { copy } = await backups();

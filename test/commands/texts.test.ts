@@ -30,7 +30,7 @@ for (const variable of TEXTS) {
   const env = { ...SOUND, ...traces, ...NEEDED[variable] };
   const flags = { 'no-migrate': variable === 'TODO_DATABASE' };
   for (const TODO_ENVIRONMENT of ['production', 'development'])
-    test(`D18 · in ${TODO_ENVIRONMENT}, serve says one thing of ${variable} with something around it`, async () => {
+    test(`in ${TODO_ENVIRONMENT}, serve says one thing of ${variable} with something around it [D18]`, async () => {
       for (const value of AROUND.flatMap((around) => VALUES.map(around))) {
         const read = readConfig(flags, { ...env, TODO_ENVIRONMENT, [variable]: value });
         await assert.rejects(read, (error) => {

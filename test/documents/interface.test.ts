@@ -5,7 +5,7 @@ import { parseReplaceTodo } from '../../src/todos/requests.ts';
 
 const page = await readFile(new URL('../../docs/interface.md', import.meta.url), 'utf8');
 
-test('B12 · docs/interface.md lists the sentences of errors, as the service writes them', () => {
+test('docs/interface.md lists the sentences of errors, as the service writes them [B12]', () => {
   const wrong = [
     {},
     { title: 5, done: 5, categoryId: 0 },

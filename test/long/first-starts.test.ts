@@ -44,7 +44,7 @@ test('of twenty processes that start together on no file, one serves and the oth
   assert.equal(database.prepare('SELECT count(*) AS n FROM categories').get()?.n, 2);
 });
 
-test('D7 · of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once', async () => {
+test('of eight processes that start together on no file one serves, the others exit with 75 and name it, and categories exist once [D7]', async () => {
   await using folder = await temporaryFolder();
   await using services = new AsyncDisposableStack();
   const starts = Array.from({ length: 8 }, async (_, index) => {

@@ -46,7 +46,7 @@ const ENDS = [
 ] as const;
 
 for (const [signal, end, said] of ENDS) {
-  test(`E5 · an import into SQLite that ${signal} ends changes nothing, and can be done again`, async () => {
+  test(`an import into SQLite that ${signal} ends changes nothing, and can be done again [E5]`, async () => {
     const path = newPath();
     const child = await half(`sqlite:${path}`, () => existsSync(path));
     child.kill(signal);
@@ -55,7 +55,7 @@ for (const [signal, end, said] of ENDS) {
     await importWhole(`sqlite:${path}`);
   });
 
-  test(`E5 · an import into PostgreSQL that ${signal} ends changes nothing, and can be done again`, async () => {
+  test(`an import into PostgreSQL that ${signal} ends changes nothing, and can be done again [E5]`, async () => {
     const database = await server.makeDatabase();
     const child = await half(database, () => isImporting(database));
     child.kill(signal);
@@ -76,7 +76,7 @@ async function serverLetGo(database: string): Promise<void> {
   while ((await server.backends(database)).length > 0) await sleep(10);
 }
 
-test('E5 · an import whose connection is lost changes nothing: 69 and one line', async () => {
+test('an import whose connection is lost changes nothing: 69 and one line [E5]', async () => {
   const database = await server.makeDatabase();
   const child = await half(database, () => isImporting(database));
   const ended = endOf(child);
@@ -91,7 +91,7 @@ test('E5 · an import whose connection is lost changes nothing: 69 and one line'
 
 const UNKNOWN = /^Cannot import: [^\n]*nobody knows whether it was done[^\n]*\n$/;
 
-test('E5 · a connection that is lost while PostgreSQL commits: nobody knows whether it was done', async () => {
+test('a connection that is lost while PostgreSQL commits: nobody knows whether it was done [E5]', async () => {
   const database = await server.makeMigrated();
   // Until the end of the commit.
   await server.execute(
@@ -127,7 +127,7 @@ async function foundOut(path: string): Promise<void> {
 
 for (const isNew of [true, false]) {
   const where = isNew ? 'in a file that it made' : 'in a file that was there';
-  test(`E5 · a disk that fails while SQLite commits ${where}: nobody knows whether it was done, and the file stays`, {
+  test(`a disk that fails while SQLite commits ${where}: nobody knows whether it was done, and the file stays [E5]`, {
     skip: noDisk(),
   }, async () => {
     const path = isNew ? newPath() : await newDatabase();
@@ -146,7 +146,7 @@ for (const isNew of [true, false]) {
 }
 
 for (const signals of [['SIGKILL'], ['SIGTERM', 'SIGKILL']] as const) {
-  test(`E5 · a process that ${signals.join(' and then ')} meets while SQLite commits in a file that it made leaves it, whole`, {
+  test(`a process that ${signals.join(' and then ')} meets while SQLite commits in a file that it made leaves it, whole [E5]`, {
     skip: noDisk(),
   }, async () => {
     const [path, held] = [newPath(), newPath('held')];
@@ -163,7 +163,7 @@ for (const signals of [['SIGKILL'], ['SIGTERM', 'SIGKILL']] as const) {
   });
 }
 
-test('E5 · a pipe whose other end dies is a file that was cut off: 65', async () => {
+test('a pipe whose other end dies is a file that was cut off: 65 [E5]', async () => {
   const path = newPath();
   const child = await half(`sqlite:${path}`, () => existsSync(path));
   child.stdin.end();
@@ -240,7 +240,7 @@ function wordOf(path: string): 'one' | 'two' {
 }
 
 for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-  test(`E3, E6 · a restore that ${signal} ends at any moment leaves the old database or the restored one, whole, and can be done again`, async () => {
+  test(`a restore that ${signal} ends at any moment leaves the old database or the restored one, whole, and can be done again [E3; E6]`, async () => {
     const [one, two] = await twoBackups();
     assert.ok(one !== undefined && two !== undefined);
     const { path } = one;
@@ -286,7 +286,7 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
   });
 }
 
-test('E3 · on a disk that is full, a restore changes nothing and leaves nothing; with room it is done', {
+test('on a disk that is full, a restore changes nothing and leaves nothing; with room it is done [E3]', {
   skip: noMounts(),
 }, async () => {
   const [one, two] = await twoBackups();
@@ -313,7 +313,7 @@ test('E3 · on a disk that is full, a restore changes nothing and leaves nothing
   assert.equal(wordOf(path), 'two');
 });
 
-test('E3 · on a disk that has room for a database and no log beside it, a restore of an export is whole', {
+test('on a disk that has room for a database and no log beside it, a restore of an export is whole [E3]', {
   skip: noMounts(),
 }, async () => {
   const [file, roomy, small] = [newPath('x.jsonl'), newPath(), newPath('small')];
@@ -327,7 +327,7 @@ test('E3 · on a disk that has room for a database and no log beside it, a resto
   assert.deepEqual(database.prepare('SELECT count(*) AS todos FROM todos').get()?.todos, 60_000);
 });
 
-test('E3, E6 · a restore whose disk keeps nothing ends with 69 and one line, and leaves nothing', {
+test('a restore whose disk keeps nothing ends with 69 and one line, and leaves nothing [E3; E6]', {
   skip: noDisk(),
 }, async () => {
   const [file, path, broken] = [newPath('x.jsonl'), await newDatabase(), newPath('broken')];
@@ -341,7 +341,7 @@ test('E3, E6 · a restore whose disk keeps nothing ends with 69 and one line, an
   assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
 });
 
-test('E3 · a restore whose copy cannot be committed says nothing of an unknown outcome: the database is as it was', {
+test('a restore whose copy cannot be committed says nothing of an unknown outcome: the database is as it was [E3]', {
   skip: noDisk(),
 }, async () => {
   const [file, path, broken] = [newPath('x.jsonl'), await newDatabase(), newPath('broken')];

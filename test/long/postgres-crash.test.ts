@@ -6,7 +6,7 @@ import { PostgresServer } from '../storage/postgres-server.ts';
 
 const server = await PostgresServer.startForAll();
 
-test('I1 · when one of two instances is killed at any moment, every create that is repeated with the other has made one todo', async () => {
+test('when one of two instances is killed at any moment, every create that is repeated with the other has made one todo [I1]', async () => {
   await using folder = await temporaryFolder();
   const env = { TODO_DATABASE: await server.makeDatabase() };
   const figures = await crashRepeats({ instances: 2, dataDir: folder.path, cycles: 2, seed: 1, env });

@@ -24,7 +24,7 @@ async function statements(): Promise<readonly (readonly string[])[]> {
   );
 }
 
-test('D12 · the recipe of a switch-over by logical replication gives out no id again, not even a deleted one', async () => {
+test('the recipe of a switch-over by logical replication gives out no id again, not even a deleted one [D12]', async () => {
   await using old = await PostgresServer.start('wal_level=logical');
   await using next = await PostgresServer.startNewest('fsync=on');
   const [from, to] = [await old.makeDatabase(), await next.makeDatabase()];

@@ -11,7 +11,7 @@ test('after kill -9 under eight writers, every acknowledged write is there once,
   assert.ok(acknowledged > 0);
 });
 
-test('I1 · after kill -9 at any moment, every create that is repeated has made one todo', async () => {
+test('after kill -9 at any moment, every create that is repeated has made one todo [I1]', async () => {
   await using folder = await temporaryFolder();
   const figures = await crashRepeats({ instances: 1, dataDir: folder.path, cycles: 3, seed: 1 });
   assert.deepEqual(figures.faults, []);

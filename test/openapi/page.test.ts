@@ -14,7 +14,7 @@ const types = {
 };
 
 for (const [path, type] of Object.entries(types)) {
-  test(`D3, R7 · ${path} is ${type}, to HEAD as to GET`, async () => {
+  test(`${path} is ${type}, to HEAD as to GET [D3; R7]`, async () => {
     const got = await fetch(demo.url + path);
     const { byteLength } = await got.arrayBuffer();
     assert.equal(got.status, 200);
@@ -26,7 +26,7 @@ for (const [path, type] of Object.entries(types)) {
     assert.equal(head.headers.get('content-length'), String(byteLength));
   });
 
-  test(`R4 · ${path} answers another method with 405`, async () => {
+  test(`${path} answers another method with 405 [R4]`, async () => {
     const { status, headers } = await fetch(demo.url + path, { method: 'POST' });
     assert.equal(status, 405);
     assert.equal(headers.get('allow'), 'GET, HEAD');
@@ -34,7 +34,7 @@ for (const [path, type] of Object.entries(types)) {
   });
 }
 
-test('D3 · the policy of the page lets it talk to this service alone, and run no script of its own text', async () => {
+test('the policy of the page lets it talk to this service alone, and run no script of its own text [D3]', async () => {
   const { headers } = await fetch(`${demo.url}/scalar`);
   const policy = String(headers.get('content-security-policy')).split('; ');
   for (const directive of ["default-src 'self'", "connect-src 'self'", "script-src 'self'"]) {
@@ -43,7 +43,7 @@ test('D3 · the policy of the page lets it talk to this service alone, and run n
   assert.doesNotMatch(policy.join(), /https?:|\*|unsafe-eval/);
 });
 
-test('D3 · the page brings neither script nor style in its own text', async () => {
+test('the page brings neither script nor style in its own text [D3]', async () => {
   const body = await (await fetch(`${demo.url}/scalar`)).text();
   assert.doesNotMatch(body, /<style|<script[^>]*>[^<]|<script(?![^>]* src=)|\son\w+=/i);
   assert.match(body, /<script [^>]*src="\/scalar\/api-reference\.js"/);

@@ -18,7 +18,7 @@ const target: Target = { ...targetOf(adminUrl), profile: 'error-demo' };
 
 /** As the public listener answers: a stranger who reaches the port must not end the process (contract D10). */
 describe('Admin listener, request by request', { concurrency: true }, () => {
-  test('D10 · a body that never comes gets one 408', async () => {
+  test('a body that never comes gets one 408 [D10]', async () => {
     const answers = await Promise.all(
       [...KNOWN, '/nope'].map((path) =>
         converse(adminUrl, `GET ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n`),
@@ -27,7 +27,7 @@ describe('Admin listener, request by request', { concurrency: true }, () => {
     for (const ofOne of answers) assertRefused(ofOne, 408);
   });
 
-  test('D10 · one chunk that is none gets one 400, behind the head and 250 ms later', async () => {
+  test('one chunk that is none gets one 400, behind the head and 250 ms later [D10]', async () => {
     const chunked = 'GET /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     assertRefused(await converse(adminUrl, `${chunked}zz`), 400);
     await using late = await Connection.open(adminUrl);
@@ -38,7 +38,7 @@ describe('Admin listener, request by request', { concurrency: true }, () => {
     assert.deepEqual(late.statuses(), [400]);
   });
 
-  test('B1, B5 · a body and its type are ignored, and one of more than 64 KiB is refused', async () => {
+  test('a body and its type are ignored, and one of more than 64 KiB is refused [B1; B5]', async () => {
     const ignored = await send(target, 'GET /metrics', {
       body: '{"title":',
       type: 'application/json; charset=x',
@@ -49,7 +49,7 @@ describe('Admin listener, request by request', { concurrency: true }, () => {
   });
 
   for (const path of KNOWN) {
-    test(`R1, R3, R7 · ${path} is found in any spelling, and HEAD is GET without body`, async () => {
+    test(`${path} is found in any spelling, and HEAD is GET without body [R1; R3; R7]`, async () => {
       const spellings = [`${path}/`, path.toUpperCase(), `${path}?x=1`, `http://a${path}`];
       for (const spelling of [...spellings, path.replace('/l', '/%6c')]) {
         assert.equal((await send(target, `GET ${spelling}`)).status, 200, spelling);
@@ -58,18 +58,18 @@ describe('Admin listener, request by request', { concurrency: true }, () => {
       assert.deepEqual([head.status, head.body.length], [200, 0]);
     });
 
-    test(`R4, R6 · any other method of ${path} is a 405 with a sorted Allow`, async () => {
+    test(`any other method of ${path} is a 405 with a sorted Allow [R4; R6]`, async () => {
       for (const method of ['POST', 'OPTIONS', 'PROPFIND']) {
         assertProblem(await send(target, `${method} ${path}`), 405, { headers: { allow: 'GET, HEAD' } });
       }
     });
   }
 
-  test('R8 · the paths of the public listener are found there alone', async () => {
+  test('the paths of the public listener are found there alone [R8]', async () => {
     assertProblem(await send(target, 'GET /todos/1'), 404);
   });
 
-  test('N2 · a client that admits no problem gets a line of text', async () => {
+  test('a client that admits no problem gets a line of text [N2]', async () => {
     const reply = await send(target, 'GET /nope', { accept: 'text/plain' });
     assert.equal(reply.body.toString(), 'Status Code: 404; Not Found');
   });

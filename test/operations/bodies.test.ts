@@ -85,7 +85,7 @@ describe('Bodies before answers', { concurrency: true }, () => {
     });
   }
 
-  test('B5 · a client that sends no more of too large a body is not waited for', async () => {
+  test('a client that sends no more of too large a body is not waited for [B5]', async () => {
     const answers = await converse(list.url, `${head('POST /todos', { 'Content-Length': '70000' })}{`);
     assert.deepEqual(statusesOf(answers), [413]);
   });

@@ -26,7 +26,7 @@ const ALWAYS_FAILS = '/crash';
 
 for (const [profile, { routes, said }] of Object.entries(PROFILES)) {
   for (const environment of ['production', 'development']) {
-    test(`P8 · every success of a GET and HEAD says what caches may do · ${profile}, ${environment}`, async () => {
+    test(`every success of a GET and HEAD says what caches may do · ${profile}, ${environment} [P8]`, async () => {
       await using service = await startList({
         env: { TODO_PROFILE: profile, TODO_ENVIRONMENT: environment },
       });

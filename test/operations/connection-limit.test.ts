@@ -22,7 +22,7 @@ function toldBy(list: List): unknown[] {
   return list.lines(/^connections-/).map(({ event, listener }) => [event, listener]);
 }
 
-test('D13 · a connection beyond the limit is counted for its listener, and said once', async () => {
+test('a connection beyond the limit is counted for its listener, and said once [D13]', async () => {
   await using list = await startList({ env: { TODO_ADMIN_PORT: '0', TODO_MAX_CONNECTIONS: '2' } });
   await using first = await Connection.open(list.url);
   await using second = await Connection.open(list.url);
@@ -44,7 +44,7 @@ test('D13 · a connection beyond the limit is counted for its listener, and said
   assert.deepEqual(toldBy(list), [['connections-full', 'public']]);
 });
 
-test('D13 · the admin listener counts and says for itself', async () => {
+test('the admin listener counts and says for itself [D13]', async () => {
   await using list = await startList({ env: { TODO_ADMIN_PORT: '0' } });
   const crowd = await Promise.all(Array.from({ length: 101 }, () => Connection.open(list.adminUrl)));
   await Promise.race(crowd.map((one) => one.closed()));
@@ -58,7 +58,7 @@ test('D13 · the admin listener counts and says for itself', async () => {
   assert.ok(counted >= 1);
 });
 
-test('D13 · one connection too many is closed, and the others are served as before', async () => {
+test('one connection too many is closed, and the others are served as before [D13]', async () => {
   await using demo = await startDemo({ limits: { maxConnections: 3 } });
   const members = await Promise.all([1, 2, 3].map(() => Connection.open(demo.url)));
   for (const member of members) member.socket.write(GET);
@@ -110,7 +110,7 @@ function spawnLimited(openFiles: number) {
   return spawn('sh', [...limited, 'serve', '--profile', 'error-demo', '--port', '0'], { env });
 }
 
-test('D16 · with too few descriptors for all connections fewer are taken, and probes are answered', {
+test('with too few descriptors for all connections fewer are taken, and probes are answered [D16]', {
   timeout: 60_000,
 }, async () => {
   await using service = await untilServing(spawnLimited(300));
@@ -129,7 +129,7 @@ test('D16 · with too few descriptors for all connections fewer are taken, and p
   assert.deepEqual([ok, ...figures], [true, taken, 300 - taken]);
 });
 
-test('D16 · connectionsFor leaves descriptors for PostgreSQL and the admin listener', async () => {
+test('connectionsFor leaves descriptors for PostgreSQL and the admin listener [D16]', async () => {
   const trust = { TODO_AUTH_ISSUER: 'https://issuer.example', TODO_AUTH_AUDIENCE: 'todo-service' };
   const taken = async (env: object, free = 1_000) => {
     const { config } = await readConfig({}, { ...trust, TODO_MAX_CONNECTIONS: '900', ...env });
@@ -142,7 +142,7 @@ test('D16 · connectionsFor leaves descriptors for PostgreSQL and the admin list
   assert.equal(await taken({ ...postgres, TODO_ADMIN_PORT: '9090' }), 796);
 });
 
-test('D16 · with no descriptor for a connection the start ends with 78 and says how many are missing', async () => {
+test('with no descriptor for a connection the start ends with 78 and says how many are missing [D16]', async () => {
   const child = spawnLimited(180);
   const said = text(child.stderr);
   const [code] = await once(child, 'exit');
@@ -153,7 +153,7 @@ test('D16 · with no descriptor for a connection the start ends with 78 and says
   assert.equal(code, 78);
 });
 
-test('D16 · freeDescriptors says 0 where no descriptor is left to look with', async () => {
+test('freeDescriptors says 0 where no descriptor is left to look with [D16]', async () => {
   const script = `import { openSync } from 'node:fs';
     import { freeDescriptors } from ${JSON.stringify(import.meta.resolve('../../src/server/descriptors.ts'))};
     try { for (;;) openSync('/dev/null'); } catch {}
@@ -168,7 +168,7 @@ function episodesIn({ log }: Demo): unknown[] {
   return log.map(({ event, refused }) => [event, refused]);
 }
 
-test('D13 · an episode ends 60 s after the last refused connection', async ({ mock }) => {
+test('an episode ends 60 s after the last refused connection [D13]', async ({ mock }) => {
   await using demo = await startDemo();
   const refuse = () => demo.server.emit('drop');
   mock.timers.enable({ apis: ['setTimeout'] });
@@ -187,7 +187,7 @@ test('D13 · an episode ends 60 s after the last refused connection', async ({ m
   mock.timers.reset();
 });
 
-test('D13 · a stop ends an episode that is under way', async () => {
+test('a stop ends an episode that is under way [D13]', async () => {
   const demo = await startDemo();
   demo.server.emit('drop');
   await demo[Symbol.asyncDispose]();
@@ -201,7 +201,7 @@ for (const [addresses, taken] of [
   [['::1', '127.0.0.1'], '127.0.0.1'],
   [['127.0.0.3', '127.0.0.2'], '127.0.0.3'],
 ] as const) {
-  test(`D13 · of a name that has ${addresses.join(' and ')}, ${taken} alone is listened on`, async ({
+  test(`of a name that has ${addresses.join(' and ')}, ${taken} alone is listened on [D13]`, async ({
     mock,
   }) => {
     const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));

@@ -110,7 +110,7 @@ async function settled(count: () => number): Promise<number> {
 }
 
 describe('The budget of a connection', { concurrency: true }, () => {
-  test('D10 · of 200 pipelined requests one is under way, and all are answered in the end', async () => {
+  test('of 200 pipelined requests one is under way, and all are answered in the end [D10]', async () => {
     await using gated = await startGated();
     const { connection } = gated;
     connection.socket.write(WAIT.repeat(200));
@@ -121,7 +121,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(gated.underWay(), 200);
   });
 
-  test('D10 · behind a request nothing is parsed, and a packet in each of two buffers is read', async () => {
+  test('behind a request nothing is parsed, and a packet in each of two buffers is read [D10]', async () => {
     await using gated = await startGated();
     const { connection } = gated;
     await gated.ask(WAIT);
@@ -131,7 +131,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.ok(bytesRead <= 200 * 1024 && bytesRead < written, `${bytesRead} of ${written} bytes were read`);
   });
 
-  test('D10 · a malformed body of a request that waits is its one 400, behind the answers before it', async () => {
+  test('a malformed body of a request that waits is its one 400, behind the answers before it [D10]', async () => {
     await using demo = await startDemo();
     await using connection = await Connection.open(demo.url);
     const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -140,7 +140,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.deepEqual(connection.statuses(), [...Array(16).fill(404), 400]);
   });
 
-  test('D10 · a client that reads no answer is held back by TCP, and goes on where it was', async () => {
+  test('a client that reads no answer is held back by TCP, and goes on where it was [D10]', async () => {
     const body = 'x'.repeat(2_000);
     await using demo = await startDemo({ routes: [get('/', () => ({ status: 200, body }))] });
     await using connection = await Connection.open(demo.url);
@@ -236,7 +236,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(socket.deref(), undefined);
   });
 
-  test('D10 · a body is not read on while the token is verified, and thrown away when it is refused', async () => {
+  test('a body is not read on while the token is verified, and thrown away when it is refused [D10]', async () => {
     await using verifying = await startVerifying();
     const { connection, verdict } = verifying;
     connection.socket.write('POST /todos HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -278,7 +278,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     ['at a stop', true],
     ['with Connection: close', false],
   ] as const) {
-    test(`D10 · what comes behind a last request is read away, so that its answer arrives · ${name}`, async () => {
+    test(`what comes behind a last request is read away, so that its answer arrives · ${name} [D10]`, async () => {
       await using gated = await startGated();
       const { demo, connection } = gated;
       const failed = once(connection.socket, 'error').then(([error]) => assert.fail(String(error)));
@@ -349,7 +349,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.ok(turns > (0.8 * body.length) / 4_096, `${perTurn} bytes a turn`);
   });
 
-  test('D10 · a client that goes on reading is not cut off, however long its answer takes', async () => {
+  test('a client that goes on reading is not cut off, however long its answer takes [D10]', async () => {
     const server = createServer();
     const port = await listen(server);
     const accepted = once(server, 'connection');
@@ -374,7 +374,7 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(read, 256 * 65_536);
   });
 
-  test('D10 · of a long answer that nobody takes, 1 MiB at a time waits for the kernel', async () => {
+  test('of a long answer that nobody takes, 1 MiB at a time waits for the kernel [D10]', async () => {
     const body = Buffer.alloc(16 * 2 ** 20, 'x');
     await using demo = await startDemo({ routes: [get('/large', () => ({ status: 200, body }))] });
     await using connection = await Connection.to(demo.server);

@@ -60,7 +60,7 @@ describe('CORS', { concurrency: true }, () => {
     [APP, '/nope', 'GET'],
     [APP, '/todos/abc', 'GET'],
   ] as const) {
-    test(`R6 · a preflight from ${origin} for ${method} ${path} is a 204 without a token`, async () => {
+    test(`a preflight from ${origin} for ${method} ${path} is a 204 without a token [R6]`, async () => {
       const preflight = { ...PREFLIGHT, 'Access-Control-Request-Method': method };
       const reply = await ask(`OPTIONS ${path}`, { Origin: origin, ...preflight });
       assert.equal(reply.status, 204);
@@ -129,7 +129,7 @@ describe('CORS', { concurrency: true }, () => {
   });
 
   for (const [name, status, bytes] of REFUSED) {
-    test(`R6 · an application reads what is refused before a route is looked for: ${name}`, async () => {
+    test(`an application reads what is refused before a route is looked for: ${name} [R6]`, async () => {
       const [reply, ...more] = await converse(list.url, bytes(`Origin: ${APP}\r\n`));
       assert.deepEqual(more, []);
       assert.ok(reply);
@@ -150,7 +150,7 @@ describe('CORS', { concurrency: true }, () => {
     ['an allowed origin and a comma', `Origin: ${APP},\r\n`],
     ['no origin', ''],
   ] as const) {
-    test(`R6 · a refusal tells nothing to ${name}, and caches that it depends on the origin`, async () => {
+    test(`a refusal tells nothing to ${name}, and caches that it depends on the origin [R6]`, async () => {
       for (const [, status, bytes] of REFUSED) {
         const [reply] = await converse(list.url, bytes(origin));
         assert.ok(reply);
@@ -171,7 +171,7 @@ describe('CORS', { concurrency: true }, () => {
     ['RTSP', 400, `GET /todos/1 RTSP/1.0\r\nHost: a\r\nOrigin: ${APP}\r\n\r\n`],
     ['no HTTP', 400, `GET\r\nOrigin: ${APP}\r\n\r\n`],
   ] as const) {
-    test(`R6 · a ${status} has no header for an application: ${name}`, async () => {
+    test(`a ${status} has no header for an application: ${name} [R6]`, async () => {
       const [reply] = await converse(list.url, bytes);
       assert.ok(reply);
       assert.equal(reply.status, status);
@@ -179,7 +179,7 @@ describe('CORS', { concurrency: true }, () => {
     });
   }
 
-  test('R6 · an application reads the 408 of a body that is too slow', async () => {
+  test('an application reads the 408 of a body that is too slow [R6]', async () => {
     await using demo = await startDemo({ limits: HURRIED, pages: openCors([APP], () => {}) });
     const head = `POST /todos/1/complete HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nContent-Length: 2\r\n\r\n{`;
     const [reply] = await converse(demo.url, head);
@@ -189,7 +189,7 @@ describe('CORS', { concurrency: true }, () => {
   });
 
   for (const path of ['/todos/%E4', '/todos/%00', '/%0a', '/todos/%?a=%E4']) {
-    test(`R6 · a preflight of ${path} is a 204, so that a page with a token reads the 400 of the request`, async () => {
+    test(`a preflight of ${path} is a 204, so that a page with a token reads the 400 of the request [R6]`, async () => {
       const reply = await ask(`OPTIONS ${path}`, { Origin: APP, ...PREFLIGHT });
       assert.equal(reply.status, 204);
       assertHeaders(reply, { 'access-control-allow-origin': APP, vary: 'Origin' });

@@ -104,7 +104,7 @@ describe('Draining', { concurrency: true }, () => {
     ['/todos/1', 200],
     ['/nope', 404],
   ] as const) {
-    test(`D10, P6 · an idle connection may still ask, once: a ${status} closes it, and nothing behind it is done`, async () => {
+    test(`an idle connection may still ask, once: a ${status} closes it, and nothing behind it is done [D10; P6]`, async () => {
       await using demo = await startDemo();
       await using connection = await openIdle(demo);
       const { drained } = await beginDrain(demo);

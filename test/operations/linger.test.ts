@@ -54,7 +54,7 @@ async function ended({ peer }: { readonly peer: Socket }): Promise<void> {
 
 describe('What comes behind a last answer', { concurrency: true }, () => {
   for (const [status, name, begun] of LAST) {
-    test(`B5 · a client that writes all before it reads gets its ${status} · ${name}`, async () => {
+    test(`a client that writes all before it reads gets its ${status} · ${name} [B5]`, async () => {
       await using connection = await Connection.open(demo.url);
       const { socket } = connection;
       const failed = once(socket, 'error').then(([error]) => assert.fail(String(error)));
@@ -70,7 +70,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
       assert.equal(connection.statuses().at(-1), status);
     });
 
-    test(`B5 · the end of the connection comes with a ${status}, and the answer ends with it · ${name}`, async () => {
+    test(`the end of the connection comes with a ${status}, and the answer ends with it · ${name} [B5]`, async () => {
       const responses: ServerResponse[] = [];
       const keep = (_: unknown, response: ServerResponse) => responses.push(response);
       await using own = await startDemo({ limits: FOR_EVER });
@@ -84,7 +84,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     });
   }
 
-  test('B5 · no more than 64 MiB are read', async () => {
+  test('no more than 64 MiB are read [B5]', async () => {
     await using connection = await lingering(demo);
     const { peer, socket } = connection;
     // A client that is not read any more waits for ever.
@@ -96,7 +96,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     assert.ok(bytesRead >= 64 * MIB && bytesRead < 66 * MIB, `${bytesRead} bytes were read`);
   });
 
-  test('B5 · of all connections that linger, one is read in a turn of the event loop', async () => {
+  test('of all connections that linger, one is read in a turn of the event loop [B5]', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => lingering(demo)));
     for (const { socket } of all) socket.write(Buffer.alloc(8 * MIB));
     const read = () => all.reduce((sum, { peer }) => sum + peer.bytesRead, 0);
@@ -113,7 +113,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     ['5 s without a byte', { silenceTimeout: 100 }, false],
     ['30 s, whatever comes', { lingerTimeout: 500 }, true],
   ] as const) {
-    test(`B5 · it is over after ${name}`, async () => {
+    test(`it is over after ${name} [B5]`, async () => {
       await using own = await startDemo({
         limits: { ...FOR_EVER, answerTimeout: 400, ...limits },
       });
@@ -123,7 +123,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     });
   }
 
-  test('B5 · the times of a head and a body do not count for what comes behind a last answer', async () => {
+  test('the times of a head and a body do not count for what comes behind a last answer [B5]', async () => {
     await using own = await startDemo({ limits: { ...FOR_EVER, ...HURRIED } });
     setClocks(own);
     const all = await Promise.all(LAST.map(([, , begun]) => lingering(own, begun)));
@@ -138,7 +138,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     }
   });
 
-  test('B5 · what comes is read for 30 s, as long as 5 s never pass without a byte', async () => {
+  test('what comes is read for 30 s, as long as 5 s never pass without a byte [B5]', async () => {
     await using connection = await lingering(demo);
     const { peer, socket } = connection;
     const watched = new HttpConnection(peer);
@@ -156,7 +156,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     assert.equal(peer.destroyed, true);
   });
 
-  test('Order 1 · a 408 is closed at once', async () => {
+  test('a 408 is closed at once [Order 1]', async () => {
     await using own = await startDemo({
       limits: { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 50 },
     });
@@ -167,7 +167,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     }
   });
 
-  test('B5 · at a stop it ends with the idle connections', { timeout: HANGS_MS }, async () => {
+  test('at a stop it ends with the idle connections [B5]', { timeout: HANGS_MS }, async () => {
     await using own = await startDemo({ limits: FOR_EVER });
     const all = [];
     for (const [, , begun] of LAST) all.push(await lingering(own, begun));
@@ -175,7 +175,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
     await Promise.all([drained, ...all.map(ended)]);
   });
 
-  test('B5 · it gives its place to others: it ends when a connection is refused for want of a place', {
+  test('it gives its place to others: it ends when a connection is refused for want of a place [B5]', {
     timeout: HANGS_MS,
   }, async () => {
     await using own = await startDemo({ limits: { maxConnections: 2, ...FOR_EVER } });
@@ -187,7 +187,7 @@ describe('What comes behind a last answer', { concurrency: true }, () => {
   });
 
   for (const stack of UPLOADS) {
-    test(`B5 · ten uploads of 5 MB by ${stack.name} get their 413`, { skip: stack.missing }, async () => {
+    test(`ten uploads of 5 MB by ${stack.name} get their 413 [B5]`, { skip: stack.missing }, async () => {
       assert.deepEqual(await outputOf(stack, `${demo.url}/todos/1/complete`), Array(10).fill('413'));
     });
   }

@@ -329,7 +329,7 @@ test('the unit allows more files than the service has connections by default', (
   assert.ok(Number(setting('LimitNOFILE')) > 10_000);
 });
 
-test('D15 · the unit restarts after any end but wrong usage, a damaged file and faults in the configuration', () => {
+test('the unit restarts after any end but wrong usage, a damaged file and faults in the configuration [D15]', () => {
   assert.equal(setting('Restart'), 'always');
   assert.deepEqual(setting('RestartPreventExitStatus').split(' '), ['2', '65', '78']);
 });

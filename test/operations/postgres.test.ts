@@ -116,7 +116,7 @@ test('each acknowledged write to PostgreSQL leaves one line about its todo', asy
   assert.deepEqual(said.sort(), expected.sort());
 });
 
-test('I3 · while another instance has the key under way, a create is a 409 that says when to repeat it', async () => {
+test('while another instance has the key under way, a create is a 409 that says when to repeat it [I3]', async () => {
   const database = await server.makeDatabase();
   await using list = await startConnected(database);
   const create = () => list.send('POST /todos', { json: MILK, headers: { 'Idempotency-Key': 'a' } });
@@ -135,7 +135,7 @@ test('I3 · while another instance has the key under way, a create is a 409 that
   assert.equal(header(again, 'location'), '/todos/7');
 });
 
-test('D9 · a server without a connection to spare gives a 503 that says when to come back, and then all is well', async () => {
+test('a server without a connection to spare gives a 503 that says when to come back, and then all is well [D9]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await using list = await startOn(url);
   await server.limitConnections(owner, 0);
@@ -158,7 +158,7 @@ function assertLasting(reply: Reply, detail?: string) {
   return assertProblem(reply, 503, { headers: { 'retry-after': undefined }, ...(detail && { detail }) });
 }
 
-test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that says so, and a line of the audit', async () => {
+test('a write whose outcome nobody knows is a 503 without Retry-After that says so, and a line of the audit [D9]', async () => {
   const database = await server.makeDatabase();
   await using list = await startConnected(database);
   const { id } = await makeTodo(list.target);
@@ -182,7 +182,7 @@ test('D9 · a write whose outcome nobody knows is a 503 without Retry-After that
   );
 });
 
-test('D11 · what needs a table that is gone is a 503 without Retry-After, not ready, and one line in the log', async () => {
+test('what needs a table that is gone is a 503 without Retry-After, not ready, and one line in the log [D11]', async () => {
   const database = await server.makeDatabase();
   await using list = await startConnected(database);
   const repeatable = { json: MILK, headers: { 'Idempotency-Key': 'abc' } };

@@ -114,7 +114,7 @@ test('the line of a refused token has the traceId of its 401, whatever the verdi
   assert.equal(list.lines(/^token-refused$/).length, REFUSED_TOKENS.length);
 });
 
-test('A14 · the line of a token that lacks a required claim names it by the setting, and has no value of the token', async () => {
+test('the line of a token that lacks a required claim names it by the setting, and has no value of the token [A14]', async () => {
   await using folder = await temporaryFolder();
   const TODO_AUTH_KEYS_FILE = await folder.write('keys.json', JSON.stringify(jwks()));
   const trust = { TODO_AUTH_ISSUER: ISSUER, TODO_AUTH_AUDIENCE: AUDIENCE };

@@ -28,7 +28,7 @@ describe('Slow clients', { concurrency: true }, () => {
     ['a body that was asked for with a 100', `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`],
     ['a second request without its end', 'GET /todos/1 HTTP/1.1\r\nHost: a\r\n\r\nGET /todos/1 HTTP/1.1\r\n'],
   ] as const) {
-    test(`Order 1 · what is too slow is a 408 and closes the connection: ${name}`, async () => {
+    test(`what is too slow is a 408 and closes the connection: ${name} [Order 1]`, async () => {
       await using demo = await startDemo({ limits: HURRIED });
       await using connection = await Connection.open(demo.url);
       connection.socket.write(bytes);
@@ -117,7 +117,7 @@ describe('Slow clients', { concurrency: true }, () => {
     ['600', 600],
     ['3600', 3600],
   ] as const) {
-    test(`D22 · TODO_KEEP_ALIVE_SECONDS="${value}" keeps an idle connection ${seconds} s, of the admin port 75 s`, async () => {
+    test(`TODO_KEEP_ALIVE_SECONDS="${value}" keeps an idle connection ${seconds} s, of the admin port 75 s [D22]`, async () => {
       const env = { TODO_KEEP_ALIVE_SECONDS: value, TODO_ADMIN_PORT: '0' };
       await using list = await startList({ env });
       for (const [url, kept] of [
@@ -135,7 +135,7 @@ describe('Slow clients', { concurrency: true }, () => {
   }
 
   for (const value of ['4', '0', '3601', '-5', '75s', '7.5', '1e3', '99999999999999999999']) {
-    test(`D22 · TODO_KEEP_ALIVE_SECONDS="${value}" is a fault of the configuration`, async () => {
+    test(`TODO_KEEP_ALIVE_SECONDS="${value}" is a fault of the configuration [D22]`, async () => {
       const read = readConfig({ profile: 'error-demo' }, { TODO_KEEP_ALIVE_SECONDS: value });
       const wanted = 'TODO_KEEP_ALIVE_SECONDS must be a whole number of seconds from 5 to 3600';
       await assert.rejects(read, { faults: [`${wanted}, received "${value}"`] });
@@ -157,7 +157,7 @@ describe('Slow clients', { concurrency: true }, () => {
     client.destroy();
   });
 
-  test('D10 · a client that does not read its answer is cut off', async () => {
+  test('a client that does not read its answer is cut off [D10]', async () => {
     await using demo = await startDemo({
       limits: { answerTimeout: 200 },
       routes: [get('/large', () => ({ status: 200, body: Buffer.alloc(64 * 1024 * 1024) }))],

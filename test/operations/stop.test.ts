@@ -43,7 +43,7 @@ describe('Stopping', { concurrency: 2 }, () => {
     ['SIGHUP', 'SIGHUP', 1],
     ['SIGINT, twice at once as one,', 'SIGINT', 2],
   ] as const) {
-    test(`D15 · ${name} waits for the request under way and exits 0`, async () => {
+    test(`${name} waits for the request under way and exits 0 [D15]`, async () => {
       const { service, connection } = await heldUp();
       for (let sent = 1; sent < times; sent += 1) process.kill(service.pid, signal);
       const code = service.stop(signal);

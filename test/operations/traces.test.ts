@@ -195,7 +195,7 @@ describe('Traces', () => {
     assert.deepEqual([...new Set(receiver.spans.map((span) => span.traceId))], [`1${'0'.repeat(31)}`]);
   });
 
-  test('D17 · a span with a route has its path, with the id and no more, and the tracestate of its caller', async () => {
+  test('a span with a route has its path, with the id and no more, and the tracestate of its caller [D17]', async () => {
     await using setup = await traced();
     await setup.ask('GET /TODOS/007/?secret=query', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
@@ -214,7 +214,7 @@ describe('Traces', () => {
     assert.equal(span.attributes['http.request.method_original'], 'PROPFIND');
   });
 
-  test('D17 · spans hold nothing of an unmatched path, a query or a token', async () => {
+  test('spans hold nothing of an unmatched path, a query or a token [D17]', async () => {
     await using setup = await traced();
     const { receiver, list } = setup;
     await list.send('GET /secret-path?secret=query', { token: 'secret-token' });
@@ -228,7 +228,7 @@ describe('Traces', () => {
     );
   });
 
-  test('D17 · spans that wait when the service stops are sent, whither the line of its start says', async () => {
+  test('spans that wait when the service stops are sent, whither the line of its start says [D17]', async () => {
     await using receiver = await startReceiver();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '600000' };
     await using service = await startService({ profile: 'error-demo', env });
@@ -326,7 +326,7 @@ describe('Traces', () => {
     assert.match(stderr, /^Cannot start: traces need the packages @opentelemetry\/api, .*\n$/);
   });
 
-  test('D17 · settings that make no sense are reported together, and not where there is no endpoint', async () => {
+  test('settings that make no sense are reported together, and not where there is no endpoint [D17]', async () => {
     const otel = {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
       OTEL_PROPAGATORS: 'b3',
@@ -360,7 +360,7 @@ describe('Traces', () => {
     OTEL_SDK_DISABLED: ['FALSE'],
     OTEL_METRICS_EXPORTER: ['console'],
   })) {
-    test(`D17 · ${values.map((value) => JSON.stringify(value)).join(' or ')} passes as ${variable}`, async () => {
+    test(`${values.map((value) => JSON.stringify(value)).join(' or ')} passes as ${variable} [D17]`, async () => {
       for (const value of values) {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/otlp', [variable]: value };
         const { config } = await readConfig({ profile: 'error-demo' }, env);
@@ -374,7 +374,7 @@ describe('Traces', () => {
     OTEL_PROPAGATORS: ['baggage', 'tracecontext,b3', 'none'],
     OTEL_RESOURCE_ATTRIBUTES: ['a', 'a=b=c', '=b', 'a=%', `a=${'x'.repeat(256)}`],
   })) {
-    test(`D17 · what the service cannot do is a fault in ${variable}`, async () => {
+    test(`what the service cannot do is a fault in ${variable} [D17]`, async () => {
       for (const value of values) {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [variable]: value };
         await assert.rejects(readConfig({ profile: 'error-demo' }, env), ({ faults }: ConfigFaults) => {

@@ -87,7 +87,7 @@ describe('Request validation', { concurrency: 16 }, () => {
       `${NOPE}Transfer-Encoding: chunked\r\n\r\n0\r\n${'a:\r\n'.repeat(101)}\r\n`,
     ],
   ] as const) {
-    test(`Order 1 · one 431, and nothing behind it is looked at · ${name}`, async () => {
+    test(`one 431, and nothing behind it is looked at · ${name} [Order 1]`, async () => {
       assertRefused(await converse(demo.url, bytes + LAST), 431);
     });
   }
@@ -96,7 +96,7 @@ describe('Request validation', { concurrency: 16 }, () => {
     ['to a request', 'GET /todos/1 HTTP/1.1\r\n\r\n'],
     ['on the bare socket', 'no HTTP'],
   ] as const) {
-    test(`P7, D8 · a refusal ${name} has the headers of every error`, async () => {
+    test(`a refusal ${name} has the headers of every error [P7; D8]`, async () => {
       for (const reply of await converse(demo.url, bytes)) assertErrorHeaders(reply);
     });
   }

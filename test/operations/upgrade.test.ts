@@ -57,7 +57,7 @@ async function writeCut({ socket }: Connection, bytes: string, size: number): Pr
 }
 
 describe('An Upgrade is ignored', () => {
-  test('R9 · whatever stands behind an Upgrade is framed as without it: requests, bodies, trailers, cut anywhere', async () => {
+  test('whatever stands behind an Upgrade is framed as without it: requests, bodies, trailers, cut anywhere [R9]', async () => {
     const sizes = fc.constantFrom(1, 7, 100, 100_000);
     const property = fc.asyncProperty(requests, sizes, async (several, size) => {
       const bytes = several.map(
@@ -75,7 +75,7 @@ describe('An Upgrade is ignored', () => {
   });
 
   for (const [name, foreign] of FOREIGN) {
-    test(`Order 1 · nothing behind an Upgrade that is no HTTP is taken for a request, and a 408 ends it · ${name}`, async () => {
+    test(`nothing behind an Upgrade that is no HTTP is taken for a request, and a 408 ends it · ${name} [Order 1]`, async () => {
       let parsed = 0;
       const count = () => {
         parsed += 1;
@@ -105,7 +105,7 @@ describe('An Upgrade is ignored', () => {
   }
 
   for (const stack of [JAVA_GETS, CURL_GETS]) {
-    test(`R9 · 500 requests of ${stack.name} take no more connections than they take of a bare node:http`, {
+    test(`500 requests of ${stack.name} take no more connections than they take of a bare node:http [R9]`, {
       skip: stack.missing,
     }, async () => {
       await using bare = createServer((_, response) => response.end('{}'));

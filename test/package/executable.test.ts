@@ -37,7 +37,7 @@ describe('The executable', () => {
     assert.equal(stdout, `${manifest.version}${commit === null ? '' : ` (commit ${commit})`}\n`);
   });
 
-  test('D15 · opens no debugger at SIGUSR1', () => staysClosedAtSigusr1((env) => way.serve(env)));
+  test('opens no debugger at SIGUSR1 [D15]', () => staysClosedAtSigusr1((env) => way.serve(env)));
 
   test('shows the document and the reference page in development', async () => {
     await using service = await way.serve({ TODO_ENVIRONMENT: 'development', TODO_PROFILE: 'error-demo' });

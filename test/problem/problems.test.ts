@@ -39,20 +39,20 @@ for (const [status, title] of [
   [409, 'Conflict'],
   [503, 'Service Unavailable'],
 ] as const) {
-  test(`Errors 1, 2 · an empty ${status} of a handler becomes a problem titled ${title}`, async () => {
+  test(`an empty ${status} of a handler becomes a problem titled ${title} [Errors 1; Errors 2]`, async () => {
     assertProblem(await ask(`/empty/${status}`), status, { title });
   });
 }
 
-test('P2, P3 · an unknown status has neither type nor title', async () => {
+test('an unknown status has neither type nor title [P2; P3]', async () => {
   assert.deepEqual(Object.keys(Object(json(await ask('/empty/499')))), ['status', 'traceId']);
 });
 
-test('N2 · the text line of an unknown status has no phrase', async () => {
+test('the text line of an unknown status has no phrase [N2]', async () => {
   assertTextLine(await ask('/empty/499', 'text/html'), 499, 'Status Code: 499');
 });
 
-test('Errors 2, P7 · an error body that an endpoint has written is never rewritten, and has the headers of every error', async () => {
+test('an error body that an endpoint has written is never rewritten, and has the headers of every error [Errors 2; P7]', async () => {
   const reply = await ask('/own');
   assert.equal(header(reply, 'content-type'), 'text/plain');
   assert.equal(reply.body.toString(), 'short and stout');
@@ -63,7 +63,7 @@ for (const [name, value, path] of [
   ['content-type', 'text/markdown', '/own/type'],
   ['content-length', '0', '/own/length'],
 ] as const) {
-  test(`Errors 2 · an empty error with its own ${name} is left alone`, async () => {
+  test(`an empty error with its own ${name} is left alone [Errors 2]`, async () => {
     const reply = await ask(path);
     assert.equal(reply.status, 404);
     assert.equal(header(reply, name), value);
@@ -71,13 +71,13 @@ for (const [name, value, path] of [
   });
 }
 
-test('Errors 2 · an empty success is left alone', async () => {
+test('an empty success is left alone [Errors 2]', async () => {
   const reply = await ask('/empty/204');
   assert.equal(header(reply, 'content-type'), undefined);
   assert.equal(header(reply, 'vary'), undefined);
 });
 
-test('Errors 3 · the log has the exception once, with the traceId of the answer', async () => {
+test('the log has the exception once, with the traceId of the answer [Errors 3]', async () => {
   const { traceId } = assertProblem(await ask('/throws/later'), 500);
   const lines = service.log.filter((line) => JSON.stringify(line).includes('a bug'));
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('Errors 3 · the log has the exception once, with the traceId of the answer
   assert.match(JSON.stringify(lines[0]?.err), /TypeError.*problems\.test/);
 });
 
-test('Errors 3 · a thrown value that is not an Error is a 500 too', async () => {
+test('a thrown value that is not an Error is a 500 too [Errors 3]', async () => {
   const reply = await ask('/throws/no-error');
   assertProblem(reply, 500);
   assert.doesNotMatch(reply.body.toString(), /surprise/);
@@ -105,13 +105,13 @@ test('what is thrown outside of what answers costs one connection and a line, an
   );
 });
 
-test('Authentication 10 · a route of the error demo cannot ask for an identity', async () => {
+test('a route of the error demo cannot ask for an identity [Authentication 10]', async () => {
   const route = { method: 'DELETE', path: '/todos', access: 'CanWriteTodos' } as const;
   const demo = startDemo({ routes: [{ ...route, handle: () => ({ status: 204 }) }] });
   await assert.rejects(demo, /a route asks who is calling, and there is no authentication/);
 });
 
-test('Endpoints A, rule 4 · a route that does not state its access does not compile', () => {
+test('a route that does not state its access does not compile [Endpoints A, rule 4]', () => {
   // @ts-expect-error `access` is missing
   const route: Route = { method: 'DELETE', path: '/todos', handle: () => ({ status: 204 }) };
   assert.equal('access' in route, false);

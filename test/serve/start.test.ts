@@ -14,7 +14,7 @@ import { staysClosedAtSigusr1 } from './sigusr1.ts';
 
 const lines = (text: string) => text.trimEnd().split('\n');
 
-test('A12 · all faults of a configuration, which is of production unless told otherwise, are reported together, with exit code 78', async () => {
+test('all faults of a configuration, which is of production unless told otherwise, are reported together, with exit code 78 [A12]', async () => {
   const { code, stdout, stderr } = await runProgram(['serve', '--port', 'http'], {
     env: { TODO_PROFILE: 'todo', TODO_LOG_LEVEL: 'loud', TODO_DATABASE: 'mysql://root@db/todos' },
   });
@@ -43,7 +43,7 @@ test('the settings of PostgreSQL that are none are faults', async () => {
   });
 });
 
-test('D1 · the profile is shared-list unless told otherwise, and error-demo is the only other one', async () => {
+test('the profile is shared-list unless told otherwise, and error-demo is the only other one [D1]', async () => {
   for (const [profile, args] of [
     ['shared-list', []],
     ['error-demo', ['--profile', 'error-demo']],
@@ -57,7 +57,7 @@ test('D1 · the profile is shared-list unless told otherwise, and error-demo is 
   assert.match(stderr, /--profile must be one of "shared-list", "error-demo", received "both"/);
 });
 
-test('A12 · the error demo reads no authentication and no database setting', async () => {
+test('the error demo reads no authentication and no database setting [A12]', async () => {
   await using service = await startService({
     profile: 'error-demo',
     env: {
@@ -151,7 +151,7 @@ test('production starts with one JSON line, and ends on SIGTERM with exit code 0
   assert.equal(service.stderr(), '');
 });
 
-test('D15 · SIGUSR1 opens no debugger', () => staysClosedAtSigusr1((env) => startService({ env })));
+test('SIGUSR1 opens no debugger [D15]', () => staysClosedAtSigusr1((env) => startService({ env })));
 
 test('the line of a start has the database and the source of keys as fields, without words for people', async () => {
   const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
@@ -193,7 +193,7 @@ async function endWaiting({ dataDir }: Running, code = '') {
   return { child, said: await heard('stopped during the start'), ended };
 }
 
-test('D6 · a second process says whom it waits for, and a signal ends its wait', async () => {
+test('a second process says whom it waits for, and a signal ends its wait [D6]', async () => {
   await using first = await startService({ environment: 'development' });
   const { said, ended } = await endWaiting(first);
   assert.match(said, new RegExp(`owner="process ${first.pid} on `));
@@ -252,7 +252,7 @@ for (const [variable, settings] of [
 }
 
 for (const profile of ['shared-list', 'error-demo'] as const) {
-  test(`D22 · ${profile} listens on PORT where neither flag nor variable names a port, and its first lines name PORT`, async () => {
+  test(`${profile} listens on PORT where neither flag nor variable names a port, and its first lines name PORT [D22]`, async () => {
     await using data = await temporaryFolder();
     const flags = ['--profile', profile, '--environment', 'development', '--data-dir', data.path];
     const env = { PORT: String(await freePort()), TODO_PORT: '', TODO_ADMIN_PORT: String(await freePort()) };
@@ -264,7 +264,7 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
   });
 }
 
-test('D22 · the first line of production has portFrom where PORT decides, and only there', async () => {
+test('the first line of production has portFrom where PORT decides, and only there [D22]', async () => {
   for (const [env, portFrom] of [
     [{ PORT: '0' }, 'PORT'],
     [{ PORT: '1', TODO_PORT: '0' }, undefined],
@@ -275,7 +275,7 @@ test('D22 · the first line of production has portFrom where PORT decides, and o
   }
 });
 
-test('D22 · a PORT that is in use is one line that names it, and what beats it', async () => {
+test('a PORT that is in use is one line that names it, and what beats it [D22]', async () => {
   await using server = createServer();
   const port = await listen(server);
   const env = { PORT: String(port) };
@@ -288,7 +288,7 @@ test('D22 · a PORT that is in use is one line that names it, and what beats it'
   );
 });
 
-test('D15 · a port that the process has no right to is one line that names the ways out, and exit code 78', {
+test('a port that the process has no right to is one line that names the ways out, and exit code 78 [D15]', {
   skip: closedToOthers() || (firstFree() <= 1023 && 'this machine lets everybody have that port'),
 }, async () => {
   const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
@@ -307,7 +307,7 @@ function firstFree(): number {
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 }
 
-test('D15 · a database that is no database is one line and exit code 65', async () => {
+test('a database that is no database is one line and exit code 65 [D15]', async () => {
   await using data = await temporaryFolder();
   const path = join(data.path, 'letter.txt');
   await writeFile(path, 'Dear reader, this is not a database.\n'.repeat(100));

@@ -138,9 +138,13 @@ test('a service that answers everything with 200 does not conform', async () => 
   });
   const run = await conformance('--base-url', broken.url.href, '--profile', 'error-demo');
   assert.equal(run.code, 1, run.output);
-  const failed = /✖ R2 · an id that is not a 32-bit integer .*\n.*ℹ asked GET \/todos\/abc, received 200 \[/;
+  const failed =
+    /✖ an id that is not a 32-bit integer .*\[R2\].*\n.*ℹ asked GET \/todos\/abc, received 200 \[/;
   assert.match(run.output, failed);
-  assert.match(run.output, /^test at packages\/conformance\/src\/chapters\/routes\.ts:\d+:\d+\n✖ R2 · /m);
+  assert.match(
+    run.output,
+    /^test at packages\/conformance\/src\/chapters\/routes\.ts:\d+:\d+\n✖ .+ \[R2\] /m,
+  );
 });
 
 /** Prints `token.<name>-<role>.signed`, which the other implementation takes. */
@@ -156,10 +160,10 @@ describe('The conformance suite, and another implementation', { concurrency: 2 }
       assert.equal(fresh.code, 0, fresh.output);
       const specified = await conformance('--base-url', another.url, ...flags, '--only', 'spec');
       assert.equal(specified.code, 0, specified.output);
-      assert.doesNotMatch(specified.output, / R4 · /);
+      assert.doesNotMatch(specified.output, / \[R4\] /);
       const contracted = await conformance('--base-url', another.url, ...flags);
       assert.equal(contracted.code, 1);
-      assert.match(contracted.output, /✖ R4 · /);
+      assert.match(contracted.output, /✖ .+ \[R4\] /);
     });
   }
 });

@@ -13,7 +13,7 @@ import { runProgram, startService } from '../start.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`What the service does 1, D7 · after ${signal} todos and categories are as they were, and ids are not reused`, async () => {
+  test(`after ${signal} todos and categories are as they were, and ids are not reused [What the service does 1; D7]`, async () => {
     await using folder = await temporaryFolder();
     const start = () => startService({ environment: 'production', auth, dataDir: folder.path });
     const first = await start();
@@ -32,7 +32,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   });
 }
 
-test('D2 · the error demo starts anew: its todo is not done', async () => {
+test('the error demo starts anew: its todo is not done [D2]', async () => {
   await using folder = await temporaryFolder();
   for (let starts = 0; starts < 2; starts += 1) {
     await using service = await startService({ profile: 'error-demo', dataDir: folder.path });
@@ -42,7 +42,7 @@ test('D2 · the error demo starts anew: its todo is not done', async () => {
   }
 });
 
-test('D5 · when the 32-bit range is used up, creating is a 500, and the log says why', async () => {
+test('when the 32-bit range is used up, creating is a 500, and the log says why [D5]', async () => {
   await using list = await startList();
   await makeTodo(list.target);
   {
@@ -56,7 +56,7 @@ test('D5 · when the 32-bit range is used up, creating is a 500, and the log say
   assert.match(JSON.stringify(entry), /every id up to 2147483647 has been given out/);
 });
 
-test('A8 · a development token is refused from the second of its expiry on', async () => {
+test('a development token is refused from the second of its expiry on [A8]', async () => {
   await using service = await startService({ environment: 'development' });
   const data = ['--data-dir', service.dataDir];
   const made = await runProgram(['token', 'create', '--name', 'ada', '--lifetime', '1s', ...data]);
@@ -69,7 +69,7 @@ test('A8 · a development token is refused from the second of its expiry on', as
   assertRefused(await send(target, 'GET /todos', { token }));
 });
 
-test('A12, Authentication 9 · a token of the developer tool works in development, and production refuses it', async () => {
+test('a token of the developer tool works in development, and production refuses it [A12; Authentication 9]', async () => {
   await using folder = await temporaryFolder();
   const made = await runProgram([
     'token',

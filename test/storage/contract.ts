@@ -273,7 +273,7 @@ function describeOnce(engine: Engine): void {
     return openAgain();
   }
 
-  test('I2 · the key again gives the todo as it was made, also when it or its category was deleted since', async () => {
+  test('the key again gives the todo as it was made, also when it or its category was deleted since [I2]', async () => {
     await using store = await open();
     const added = await store.add(MILK, once('a'));
     await store.remove(1);
@@ -284,7 +284,7 @@ function describeOnce(engine: Engine): void {
     assert.equal(await store.find(1), undefined);
   });
 
-  test('I2 · a key that has its 24 hours behind it is free, swept or not', async () => {
+  test('a key that has its 24 hours behind it is free, swept or not [I2]', async () => {
     await using store = await openWithOld('a');
     const again = await store.add(newTodo('bread', 1), once('a', 'bread'));
     assert.ok(typeof again === 'object' && 'id' in again);
@@ -292,7 +292,7 @@ function describeOnce(engine: Engine): void {
     assert.deepEqual(await store.add(newTodo('bread', 1), once('a', 'bread')), { repeated: again });
   });
 
-  test('I2 · one second before its 24 hours are over a key is kept, and one second after it is free', async () => {
+  test('one second before its 24 hours are over a key is kept, and one second after it is free [I2]', async () => {
     await using store = await open();
     const second = () => Math.floor(Date.now() / 1_000);
     const addedAgain = async (key: string, seconds: number) => {
@@ -309,7 +309,7 @@ function describeOnce(engine: Engine): void {
     assert.ok(typeof outcome === 'object' && 'id' in outcome);
   });
 
-  test('I2 · keys whose time is over go, a few with each key that comes, and no other', async () => {
+  test('keys whose time is over go, a few with each key that comes, and no other [I2]', async () => {
     await using store = await openWithOld(...Array.from({ length: 20 }, (_, key) => `old ${key}`));
     await store.add(MILK, once('new 0'));
     assert.ok((await countKeys()) > 1, 'all at once');
@@ -320,13 +320,13 @@ function describeOnce(engine: Engine): void {
     assert.equal((await listed(store)).length, 20 + added);
   });
 
-  test('I2 · a create without a key sweeps nothing', async () => {
+  test('a create without a key sweeps nothing [I2]', async () => {
     await using store = await openWithOld('a');
     await addedTo(store, 'bread');
     assert.equal(await countKeys(), 1);
   });
 
-  test('I3 · of sixteen creates with one key at once, with whatever instance, one makes the todo', async () => {
+  test('of sixteen creates with one key at once, with whatever instance, one makes the todo [I3]', async () => {
     await using both = await openBoth(engine);
     const { first, storeOf } = both;
     for (let round = 0; round < 20; round += 1) {
@@ -341,7 +341,7 @@ function describeOnce(engine: Engine): void {
     assert.equal((await listed(first)).length, 20);
   });
 
-  test('I4 · of two bodies for one key at once, one is made and the other refused', async () => {
+  test('of two bodies for one key at once, one is made and the other refused [I4]', async () => {
     await using store = await open();
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.all([
@@ -353,7 +353,7 @@ function describeOnce(engine: Engine): void {
     assert.equal((await listed(store)).length, 10);
   });
 
-  test('I6 · a refused create leaves the keys of those alone that arrive with it', async () => {
+  test('a refused create leaves the keys of those alone that arrive with it [I6]', async () => {
     await using store = await open();
     const outcomes = await Promise.all([
       store.add(MILK, once('a')),

@@ -7,7 +7,7 @@ import { PostgresServer } from './postgres-server.ts';
 
 const server = await PostgresServer.startForAll();
 
-test('E1, E2 · generated databases are the same after a move to PostgreSQL and back', async () => {
+test('generated databases are the same after a move to PostgreSQL and back [E1; E2]', async () => {
   await using folder = await temporaryFolder();
   for (let seed = 1; seed <= cases(4, 60); seed += 1)
     await moveThereAndBack(seed, join(folder.path, `${seed}.db`), await server.makeDatabase());

@@ -403,7 +403,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     await store.check();
   });
 
-  test('E1, E2 · an import and an export are one transaction each', async () => {
+  test('an import and an export are one transaction each [E1; E2]', async () => {
     await using role = await pooled();
     await moveThereAndBack(11, newPath(), role.url);
   });
@@ -449,7 +449,7 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
     return { url: atPort(url, pgpool.port), [Symbol.asyncDispose]: () => parts.disposeAsync() };
   }
 
-  test('D14 · no start and no answer depends on the standby, neither of a todo nor of the list', async () => {
+  test('no start and no answer depends on the standby, neither of a todo nor of the list [D14]', async () => {
     await using through = await balanced();
     await using store = await openPatient(through.url);
     for (let round = 1; round <= 10; round += 1) {
@@ -464,12 +464,12 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
     await store.check();
   });
 
-  test('E1, E2 · an import and an export through it are one transaction each', async () => {
+  test('an import and an export through it are one transaction each [E1; E2]', async () => {
     await using through = await balanced();
     await moveThereAndBack(11, newPath(), through.url);
   });
 
-  test('D14 · a connection whose plain reads go to the standby is refused, with the sentence that names the balancer', async () => {
+  test('a connection whose plain reads go to the standby is refused, with the sentence that names the balancer [D14]', async () => {
     await using through = await balanced();
     await using proxy = await startTcpProxy(Number(new URL(through.url).port));
     proxy.edit = (sent) => Buffer.from(sent.toString('latin1').replaceAll(/\/\*.*?\*\//g, blank), 'latin1');

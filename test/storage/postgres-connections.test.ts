@@ -111,7 +111,7 @@ test('a write that meets the end of an idle session (57P05) was not made, and is
   assert.deepEqual(await server.execute(url, 'SELECT count(*)::int FROM made'), [{ count: 1 }]);
 });
 
-test('D9 · an answer that arrives in time is taken, however long this process then stands still', async () => {
+test('an answer that arrives in time is taken, however long this process then stands still [D9]', async () => {
   await using pool = openPool(server.url, { answerMs: 1_000 });
   const [{ pid } = { pid: 0 }] = await pool.read<{ pid: number }>(PROCESS);
   const writing = pool.write({ text: "SET idle_session_timeout = '1500ms'" });
@@ -186,7 +186,7 @@ for (const [kind, name] of [
   ['read', 'StoreUnavailable'],
   ['write', 'OutcomeUnknown'],
 ] as const) {
-  test(`D9 · a ${kind} whose connection is terminated is ${name}, with the reason that the server gives`, async () => {
+  test(`a ${kind} whose connection is terminated is ${name}, with the reason that the server gives [D9]`, async () => {
     await using pool = openPool(server.url);
     await assert.rejects(pool[kind]({ text: 'SELECT pg_terminate_backend(pg_backend_pid())' }), {
       name,
@@ -359,7 +359,7 @@ test('a place is free again when the server cannot be reached to cancel what was
   await assert.rejects(pool.read({ text: 'SELECT 1' }), /ECONNREFUSED/);
 });
 
-test('D9 · connections that stand still give their places back, although the server has read the requests to cancel', async () => {
+test('connections that stand still give their places back, although the server has read the requests to cancel [D9]', async () => {
   await using proxy = await startTcpProxy(server.port);
   await using pool = openPool(proxy.through(server.url), {
     connections: 3,

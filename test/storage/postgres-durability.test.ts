@@ -58,7 +58,7 @@ for (const [what, change, back] of [
     (_: string, database: string) => `ALTER DATABASE ${database} RESET`,
   ],
 ] as const) {
-  test(`D19 · new sessions of a ${what} whose commits do not wait for the disk are refused under the service, and those of before serve`, async () => {
+  test(`new sessions of a ${what} whose commits do not wait for the disk are refused under the service, and those of before serve [D19]`, async () => {
     const { owner, url } = await server.makeOwnedDatabase();
     const database = new URL(url).pathname.slice(1);
     await using store = await open(url);
@@ -80,7 +80,7 @@ for (const [what, change, back] of [
   });
 }
 
-test('D19 · a look finds sessions that are open whose commits no longer wait, and nothing is served until they do', async () => {
+test('a look finds sessions that are open whose commits no longer wait, and nothing is served until they do [D19]', async () => {
   const url = await server.makeDatabase();
   await using store = await open(url);
   await addedTo(store, 'a');
@@ -94,7 +94,7 @@ test('D19 · a look finds sessions that are open whose commits no longer wait, a
 });
 
 for (const value of ['local', 'remote_write', 'remote_apply', 'on']) {
-  test(`D19 · "${value}" waits for the disk of the server, and is taken`, async () => {
+  test(`"${value}" waits for the disk of the server, and is taken [D19]`, async () => {
     const url = await server.makeDatabase();
     await server.setForDatabase(url, 'synchronous_commit', value);
     await using store = await open(url);
@@ -104,7 +104,7 @@ for (const value of ['local', 'remote_write', 'remote_apply', 'on']) {
 }
 
 for (const table of ['todos', 'idempotency_keys', 'todo_tombstones', 'todo_purged', 'todo_schema']) {
-  test(`D19 · a look finds that ${table} became a table that a crash empties, and nothing is served until it is none`, async () => {
+  test(`a look finds that ${table} became a table that a crash empties, and nothing is served until it is none [D19]`, async () => {
     const url = await server.makeMigrated();
     await using store = await open(url);
     await addedTo(store, 'a');
@@ -119,7 +119,7 @@ for (const table of ['todos', 'idempotency_keys', 'todo_tombstones', 'todo_purge
   });
 }
 
-test('D19 · a new connection that writes is refused while a crash empties a table, without a look', async () => {
+test('a new connection that writes is refused while a crash empties a table, without a look [D19]', async () => {
   const url = await server.makeMigrated();
   await using store = await open(url);
   await addedTo(store, 'a');
@@ -130,7 +130,7 @@ test('D19 · a new connection that writes is refused while a crash empties a tab
   await recovered(store);
 });
 
-test('D19 · a category is neither added nor renamed where a crash empties a table, and check says which', async () => {
+test('a category is neither added nor renamed where a crash empties a table, and check says which [D19]', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
   await using operator = await openPostgresMaintenance(url);
@@ -151,7 +151,7 @@ async function owned() {
 }
 
 describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => {
-  test('D19 · a look finds what a session of the server behind it has become, though the connection to it stays', async () => {
+  test('a look finds what a session of the server behind it has become, though the connection to it stays [D19]', async () => {
     const { owner, url } = await owned();
     await using bouncer = await startPgBouncer(server, [owner, 'postgres'], []);
     await using store = await open(atPort(url, bouncer.port));
@@ -167,7 +167,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
 });
 
 describe('pgpool-II before a standby', { skip: missing('pgpool') }, () => {
-  test('D19 · a table that a crash empties is found, by check too', async () => {
+  test('a table that a crash empties is found, by check too [D19]', async () => {
     const { url } = await owned();
     await using direct = await openPatient(url);
     await using standby = await server.startStandby();

@@ -112,13 +112,13 @@ async function holds(warmed: Warm, table: string, fails: readonly Name[]): Promi
 
 describe('under a service whose list is warm', { concurrency: true }, () => {
   for (const [table, fails] of needed) {
-    test(`D11 · row security on ${table} fails what needs its rows, is told once, and is mended`, async () => {
+    test(`row security on ${table} fails what needs its rows, is told once, and is mended [D11]`, async () => {
       await using warmed = await warm();
       await holds(warmed, table, fails);
     });
   }
 
-  test('D11 · a policy that shows some todos, or all, changes nothing: no read is a shorter one', async () => {
+  test('a policy that shows some todos, or all, changes nothing: no read is a shorter one [D11]', async () => {
     await using warmed = await warm();
     const { url, role, store } = warmed;
     const refused = new StoreBroken(faultOf(role, 'todos'));
@@ -131,7 +131,7 @@ describe('under a service whose list is warm', { concurrency: true }, () => {
     assert.equal((await listed(store)).length, 3);
   });
 
-  test('D11 · who bypasses row security, or owns the tables, sees all and is ready', async () => {
+  test('who bypasses row security, or owns the tables, sees all and is ready [D11]', async () => {
     await using warmed = await warm();
     const { url, role, store } = warmed;
     const { owner, url: ofOwner } = await server.makeOwnedDatabase();
@@ -151,7 +151,7 @@ describe('under a service whose list is warm', { concurrency: true }, () => {
     await assert.rejects(listed(owning), new StoreBroken(faultOf(owner, 'todos')));
   });
 
-  test('D11 · tombstones that the owner of the functions may not write fail removals, and nothing else', async () => {
+  test('tombstones that the owner of the functions may not write fail removals, and nothing else [D11]', async () => {
     const { owner, url } = await server.makeOwnedDatabase();
     await migratePostgres(url);
     const { role, url: own } = await server.makeRole(url.replace(owner, 'postgres'));
@@ -220,14 +220,14 @@ for (const [what, read] of [
   ['list', countListed],
   ['todo', countFound],
 ] as const) {
-  test(`D11 · while row security comes and goes, each ${what} is there or an error`, async () => {
+  test(`while row security comes and goes, each ${what} is there or an error [D11]`, async () => {
     await using warmed = await warm();
     await comesAndGoes(warmed, read);
   });
 }
 
 for (const [table] of needed) {
-  test(`D11 · a start, and whatever reads, is refused while row security hides ${table}`, async () => {
+  test(`a start, and whatever reads, is refused while row security hides ${table} [D11]`, async () => {
     const { url, own, role } = await makeServing(server);
     await server.execute(url, hide(table));
     const says = faultOf(role, table);
@@ -249,7 +249,7 @@ for (const [table] of needed) {
   });
 }
 
-test('D11 · a category of a table that hides rows is neither added nor renamed, with what mends it', async () => {
+test('a category of a table that hides rows is neither added nor renamed, with what mends it [D11]', async () => {
   const { url, own, role } = await makeServing(server);
   await server.execute(
     url,
@@ -283,7 +283,7 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
     ['brings it', [...NEEDED, 'row_security = off']],
   ] as const) {
     for (const [table, fails] of needed) {
-      test(`D11 · where the role ${what}, row security on ${table} is an error as well`, async () => {
+      test(`where the role ${what}, row security on ${table} is an error as well [D11]`, async () => {
         await using warmed = await warm(throughPgBouncer(settings));
         // Without it a list that sees no tombstones is read as a whole, and a repeat needs the key alone.
         const right: readonly Name[] = table === 'todos' ? ['repeat'] : ['list'];
@@ -292,7 +292,7 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
       });
     }
 
-    test(`D11 · where the role ${what}, a start and an export are refused, and no policy makes a read shorter`, async () => {
+    test(`where the role ${what}, a start and an export are refused, and no policy makes a read shorter [D11]`, async () => {
       await using warmed = await warm(throughPgBouncer(settings));
       const { url, own, role, store } = warmed;
       const policies = ['todos', 'idempotency_keys'].map(
@@ -315,7 +315,7 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
     });
   }
 
-  test('D11 · where later sessions of the role lack the setting, no todo is taken for one that is not there', async () => {
+  test('where later sessions of the role lack the setting, no todo is taken for one that is not there [D11]', async () => {
     await using warmed = await warm(throughPgBouncer([...NEEDED, 'row_security = off']));
     const { url, role, store } = warmed;
     await server.execute(
@@ -328,7 +328,7 @@ describe('behind PgBouncer in transaction mode', { skip: missing('pgbouncer'), c
       await assert.rejects(uses[name](store), refused, name);
   });
 
-  test('D11 · while row security comes and goes, each list is whole or an error', async () => {
+  test('while row security comes and goes, each list is whole or an error [D11]', async () => {
     await using warmed = await warm(throughPgBouncer(NEEDED));
     await comesAndGoes(warmed, countListed);
   });

@@ -186,7 +186,7 @@ const COPIED = `INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VAL
 
 describe('without a restart', { concurrency: true }, () => {
   for (const { name, code, spoil, mend, reason, fails, works } of faults) {
-    test(`D11 · ${name} (${code}) fails what needs it, is told once, and is mended`, async () => {
+    test(`${name} (${code}) fails what needs it, is told once, and is mended [D11]`, async () => {
       await using served = await serve();
       const { url, role, store, told } = served;
       await listed(store);
@@ -206,7 +206,7 @@ describe('without a restart', { concurrency: true }, () => {
     });
   }
 
-  test('D11 · columns of other types: what is read before the look that finds them is what it was (SELECTED)', async () => {
+  test('columns of other types: what is read before the look that finds them is what it was (SELECTED) [D11]', async () => {
     await using served = await serve();
     const { url, store } = served;
     const todo = { id: 1, title: 'a', done: false, categoryId: 1 };
@@ -224,7 +224,7 @@ describe('without a restart', { concurrency: true }, () => {
     }
   });
 
-  test('D12 · rows that are copied under the service: not ready, a create is refused, and migrate mends it', async () => {
+  test('rows that are copied under the service: not ready, a create is refused, and migrate mends it [D12]', async () => {
     const url = await filled('');
     const { told, tell } = listenToSchema();
     await using store = await openPatient(url, { tell });
@@ -240,7 +240,7 @@ describe('without a restart', { concurrency: true }, () => {
     assert.deepEqual(told, [reason, undefined]);
   });
 
-  test('D12 · a look that is asked for 5 s after the last one finds a sequence behind the rows, before any create', async () => {
+  test('a look that is asked for 5 s after the last one finds a sequence behind the rows, before any create [D12]', async () => {
     const url = await filled('');
     await using store = await openPatient(url);
     await server.execute(url, COPIED);
@@ -252,7 +252,7 @@ describe('without a restart', { concurrency: true }, () => {
   });
 });
 
-test('D11 · a refusal of which the schema is not the reason stays what it is', async () => {
+test('a refusal of which the schema is not the reason stays what it is [D11]', async () => {
   await using served = await serve();
   const { url, store, told } = served;
   await server.execute(
@@ -265,7 +265,7 @@ test('D11 · a refusal of which the schema is not the reason stays what it is', 
   assert.deepEqual(told, []);
 });
 
-test('D11 · a refusal by row security that no look finds is that of the schema too', async () => {
+test('a refusal by row security that no look finds is that of the schema too [D11]', async () => {
   await using served = await serve();
   const { url, role, store, told } = served;
   await server.execute(
@@ -279,7 +279,7 @@ test('D11 · a refusal by row security that no look finds is that of the schema 
   assert.deepEqual(told, []);
 });
 
-test('D11 · what was missing and is there again when somebody looks is asked for once more', async () => {
+test('what was missing and is there again when somebody looks is asked for once more [D11]', async () => {
   await using served = await serve();
   const { url, store, told } = served;
   // Twice it does what a right does that was revoked.
@@ -299,7 +299,7 @@ test('D11 · what was missing and is there again when somebody looks is asked fo
 });
 
 for (const { name, reason, spoil } of faults.filter(({ code }) => code !== '42501')) {
-  test(`D11 · a start with ${name} is refused with the reason`, async () => {
+  test(`a start with ${name} is refused with the reason [D11]`, async () => {
     const { url, role, own } = await makeServing(server);
     await server.execute(url, spoil(role));
     await assert.rejects(openPatient(own, { migrate: false, patienceMs: 0 }), ({ message }: Error) => {
@@ -352,7 +352,7 @@ const behind: readonly [name: string, sql: string, table: string, next: number, 
 ];
 
 for (const [name, sql, table, next, highest] of behind) {
-  test(`D12 · a sequence behind ${name}: check says FAULT, --no-migrate is refused, migrate puts it above`, async () => {
+  test(`a sequence behind ${name}: check says FAULT, --no-migrate is refused, migrate puts it above [D12]`, async () => {
     const url = await filled(sql);
     const fault = `the next id of "${table}" is ${next}, and ids up to ${highest} are taken: run "todo-service migrate"`;
     assert.deepEqual(await server.faults(url), [fault]);
@@ -365,7 +365,7 @@ for (const [name, sql, table, next, highest] of behind) {
   });
 }
 
-test('D12 · a start that migrates puts the sequence above, and the first create is made', async () => {
+test('a start that migrates puts the sequence above, and the first create is made [D12]', async () => {
   await using store = await openPatient(await filled(COPIED));
   assert.equal((await addedTo(store, 'a')).id, 41);
 });
@@ -375,7 +375,7 @@ const ahead: readonly [name: string, sql: string, next: number][] = [
   ['that was told where to restart', 'ALTER TABLE todos ALTER COLUMN id RESTART WITH 41', 41],
 ];
 for (const [name, sql, next] of ahead) {
-  test(`D12 · a sequence ${name} is no fault, and is left where it is`, async () => {
+  test(`a sequence ${name} is no fault, and is left where it is [D12]`, async () => {
     const url = await filled(`${COPIED}; ${sql}`);
     assert.deepEqual(await server.faults(url), []);
     await migratePostgres(url);
@@ -383,7 +383,7 @@ for (const [name, sql, next] of ahead) {
   });
 }
 
-test('D12 · ids up to 2147483647 are taken: afterwards none is given out', async () => {
+test('ids up to 2147483647 are taken: afterwards none is given out [D12]', async () => {
   const url = await filled(
     "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (2147483647, 'last', 1)",
   );
@@ -391,7 +391,7 @@ test('D12 · ids up to 2147483647 are taken: afterwards none is given out', asyn
   await assert.rejects(store.add(newTodo('a', 1)), { name: 'IdsExhausted' });
 });
 
-test('D12 · a sequence of another name, in a schema that needs quotes, is put above', async () => {
+test('a sequence of another name, in a schema that needs quotes, is put above [D12]', async () => {
   const url = await server.makeDatabase();
   const database = new URL(url).pathname.slice(1);
   const sql = `CREATE SCHEMA "My Todos"; ALTER DATABASE ${database} SET search_path = "My Todos"`;
@@ -402,7 +402,7 @@ test('D12 · a sequence of another name, in a schema that needs quotes, is put a
   assert.equal((await addedTo(store, 'a')).id, 41);
 });
 
-test('D12 · of migrations at once, and with instances that start, no id is given out twice', async () => {
+test('of migrations at once, and with instances that start, no id is given out twice [D12]', async () => {
   const url = await filled(COPIED);
   const migrating = Array.from({ length: 4 }, () => migratePostgres(url));
   await using stores = new AsyncDisposableStack();
@@ -418,7 +418,7 @@ test('D12 · of migrations at once, and with instances that start, no id is give
   assert.equal(await nextId(url), 81);
 });
 
-test('D12 · migrate waits for a create that is under way, and creates wait for migrate', async () => {
+test('migrate waits for a create that is under way, and creates wait for migrate [D12]', async () => {
   const url = await filled(
     "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (40, 'a', 1)",
   );
@@ -435,7 +435,7 @@ test('D12 · migrate waits for a create that is under way, and creates wait for 
   ]);
 });
 
-test('D12 · rows that are copied while migrate waits for the table are seen', async () => {
+test('rows that are copied while migrate waits for the table are seen [D12]', async () => {
   const url = await filled(COPIED);
   const insert = "INSERT INTO todos (id, title, category_id) OVERRIDING SYSTEM VALUE VALUES (90, 'late', 1)";
   await using copying = await server.session(url, `BEGIN; ${insert}`);
@@ -457,14 +457,14 @@ async function makeWriter(url: string): Promise<string> {
   return own;
 }
 
-test('D12 · a role that may not put sequences above is told who may', async () => {
+test('a role that may not put sequences above is told who may [D12]', async () => {
   const own = await makeWriter(await filled(COPIED));
   await assert.rejects(openPatient(own), {
     message: /are taken: run "todo-service migrate", as the owner of the tables$/,
   });
 });
 
-test('D12 · a role that may not put sequences above starts when their owner does it at that moment', async () => {
+test('a role that may not put sequences above starts when their owner does it at that moment [D12]', async () => {
   const url = await filled(COPIED);
   const own = await makeWriter(url);
   await using owner = await server.session(url, 'BEGIN; ALTER SEQUENCE todos_id_seq RESTART WITH 41');
@@ -476,7 +476,7 @@ test('D12 · a role that may not put sequences above starts when their owner doe
   assert.equal((await addedTo(store, 'a')).id, 41);
 });
 
-test('D12 · who may not look at the sequences is told what to grant', async () => {
+test('who may not look at the sequences is told what to grant [D12]', async () => {
   const url = await filled('');
   const { role, url: own } = await server.makeRole(url);
   await server.execute(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
@@ -488,7 +488,7 @@ test('D12 · who may not look at the sequences is told what to grant', async () 
   await assert.rejects(operator.inspect(), { name: 'StoreUnavailable', message });
 });
 
-test('D12 · a category whose id is taken is not added, and the operator is told what helps', async () => {
+test('a category whose id is taken is not added, and the operator is told what helps [D12]', async () => {
   const url = await filled("INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE VALUES (3, 'Garden')");
   await using operator = await openPostgresMaintenance(url);
   await assert.rejects(operator.addCategory('Kitchen'), {

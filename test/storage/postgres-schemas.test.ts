@@ -36,7 +36,7 @@ async function pathOf(url: string): Promise<unknown> {
 }
 
 for (const schema of ['app', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"']) {
-  test(`D11, D12 · public becomes ${schema}: removals are refused until migrate leads the function there`, async () => {
+  test(`public becomes ${schema}: removals are refused until migrate leads the function there [D11; D12]`, async () => {
     const { url, role, own } = await makeServing(server);
     await server.execute(url, `ALTER SCHEMA public RENAME TO ${schema}`);
     const there = searching(own, schema);
@@ -61,7 +61,7 @@ for (const schema of ['app', '"My ""App"""', '"Äpfel, Birnen"', '"a=b"']) {
   });
 }
 
-test('D11 · a schema that is renamed under the service: removals alone are 503, told once, until a start that migrates', async () => {
+test('a schema that is renamed under the service: removals alone are 503, told once, until a start that migrates [D11]', async () => {
   const { url, own } = await makeServing(server);
   const { told, tell } = listenToSchema();
   await using store = await openPatient(searching(own, 'app, public'), { migrate: false, tell });
@@ -81,7 +81,7 @@ test('D11 · a schema that is renamed under the service: removals alone are 503,
   assert.equal((await listed(store)).length, 1);
 });
 
-test('D11 · a schema is renamed under the service, and the path of its role follows: no restart is needed', async () => {
+test('a schema is renamed under the service, and the path of its role follows: no restart is needed [D11]', async () => {
   const { url, role, own } = await makeServing(server);
   await using store = await openPatient(own, { migrate: false });
   await addedTo(store, 'a');
@@ -107,7 +107,7 @@ for (const [what, path, isRight] of [
   ['of letters in upper case', '"PUBLIC"', false],
   ['of one name with a comma', '"other, public"', false],
 ] as const) {
-  test(`D12 · a path of the function that is ${what} is ${isRight ? 'right, and stays' : 'a fault, which migrate mends'}`, async () => {
+  test(`a path of the function that is ${what} is ${isRight ? 'right, and stays' : 'a fault, which migrate mends'} [D12]`, async () => {
     const url = await server.makeMigrated();
     await server.execute(
       url,
@@ -123,7 +123,7 @@ for (const [what, path, isRight] of [
   });
 }
 
-test('D12 · a function without a path of its own searches that of the session, and its "$user" is its owner', async () => {
+test('a function without a path of its own searches that of the session, and its "$user" is its owner [D12]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   await server.execute(url, `CREATE SCHEMA ${owner}`);
   await migratePostgres(url);
@@ -136,7 +136,7 @@ test('D12 · a function without a path of its own searches that of the session, 
   }
 });
 
-test('D11 · a function that writes into the table of another list: nothing is answered that may be wrong', async () => {
+test('a function that writes into the table of another list: nothing is answered that may be wrong [D11]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await addedTo(store, 'a');
@@ -155,7 +155,7 @@ test('D11 · a function that writes into the table of another list: nothing is a
   assert.equal(await store.remove(1), 'removed');
 });
 
-test('D12 · instances that start together lead the function once', async () => {
+test('instances that start together lead the function once [D12]', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'ALTER SCHEMA public RENAME TO app');
   const opened = await Promise.all(
@@ -202,7 +202,7 @@ for (const [what, sql, path, schemas, remedy] of [
     'ALTER ROLE postgres SET search_path = "Z"',
   ],
 ] as const) {
-  test(`D20 · a search path that ${what}: start, migrate and the rest name both, and make nothing`, async () => {
+  test(`a search path that ${what}: start, migrate and the rest name both, and make nothing [D20]`, async () => {
     const url = await server.makeMigrated();
     await server.execute(url, `ALTER SCHEMA public RENAME TO app; ${sql}`);
     const lost = searching(url, path);
@@ -220,14 +220,14 @@ for (const [what, sql, path, schemas, remedy] of [
   });
 }
 
-test('D20 · of a schema that the role may not use, the right is named too', async () => {
+test('of a schema that the role may not use, the right is named too [D20]', async () => {
   const { url, role, own } = await makeServing(server);
   await server.execute(url, 'REVOKE USAGE ON SCHEMA public FROM PUBLIC');
   const remedy = `GRANT USAGE ON SCHEMA public TO ${role}; ALTER ROLE ${role} SET search_path = public`;
   await assert.rejects(openPatient(own), refusedAs(elsewhere('"$user", public', 'public', remedy)));
 });
 
-test('D20 · another list is made where that is wanted, both serve, and each is migrated where it is', async () => {
+test('another list is made where that is wanted, both serve, and each is migrated where it is [D20]', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'CREATE SCHEMA second');
   const second = searching(url, 'second');
@@ -251,13 +251,13 @@ test('D20 · another list is made where that is wanted, both serve, and each is 
   for (const each of [url, second]) assert.deepEqual(await server.faults(each), []);
 });
 
-test('D20 · first starts together beside another list are no list elsewhere to each other', async () => {
+test('first starts together beside another list are no list elsewhere to each other [D20]', async () => {
   const url = await server.makeDatabase();
   const opened = await Promise.all(Array.from({ length: 20 }, () => openPatient(url, { connections: 1 })));
   for (const store of opened) await store[Symbol.asyncDispose]();
 });
 
-test('D20 · a list of an older version in the second schema of the path is upgraded there', async () => {
+test('a list of an older version in the second schema of the path is upgraded there [D20]', async () => {
   const { owner, url } = await server.makeOwnedDatabase();
   const first = await readFile(
     new URL('../../src/storage/postgres/migrations/0001-todos.sql', import.meta.url),

@@ -20,7 +20,7 @@ async function faultOf(url: string, options = {}): Promise<string> {
   return refused.message;
 }
 
-test('D7 · twenty instances that start together all serve, and make the categories Work (1) and Life (2) once', async () => {
+test('twenty instances that start together all serve, and make the categories Work (1) and Life (2) once [D7]', async () => {
   const url = await server.makeDatabase();
   await using stores = new AsyncDisposableStack();
   const all = await Promise.all(Array.from({ length: 20 }, () => openPatient(url, { connections: 1 })));
@@ -33,7 +33,7 @@ test('D7 · twenty instances that start together all serve, and make the categor
   ]);
 });
 
-test('D9 · a database that is not there, or not to be had, is named in one line without user and password', async () => {
+test('a database that is not there, or not to be had, is named in one line without user and password [D9]', async () => {
   const url = await server.makeDatabase();
   await server.execute(url, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   const named = (name: string) => url.replace(/\/todos_\d+$/, `/${name}`);
@@ -223,7 +223,7 @@ test('check finds a constraint and an index that are not valid, and a trigger th
   ]);
 });
 
-test('D11 · check finds a column of another type', async () => {
+test('check finds a column of another type [D11]', async () => {
   const url = await server.makeMigrated();
   await server.execute(url, 'ALTER TABLE idempotency_keys ALTER COLUMN todo_id TYPE text');
   assert.deepEqual(await server.faults(url), [

@@ -59,7 +59,7 @@ test('who asks for a todo later does not share the wait of who asked before', as
   assert.equal(waiting, 2);
 });
 
-test('D9 · a server that stops is unavailable, and used again when it is back', async () => {
+test('a server that stops is unavailable, and used again when it is back [D9]', async () => {
   const url = await server.makeMigrated();
   const told: Event[] = [];
   await using store = await openPatient(url, { tell: (event) => told.push(event) });
@@ -136,7 +136,7 @@ test('a list that must be read as a whole waits no longer for a stalled server t
   await assert.rejects(async () => store.list(), { ...unavailable, message: /: no answer in 1400 ms$/ });
 });
 
-test('D9 · a write that a stalled server has in hand is of unknown outcome', async () => {
+test('a write that a stalled server has in hand is of unknown outcome [D9]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, { connections: 1, ...patientBut('answerMs') });
   await addedTo(store, 'a');
@@ -172,10 +172,10 @@ async function everythingIsServed(store: TodoStore): Promise<void> {
 }
 
 for (const [who, meet] of [
-  ['D9 · when a write', (store: TodoStore) => store.add(newTodo('made', 1))],
+  ['when a write', (store: TodoStore) => store.add(newTodo('made', 1))],
   ['when a readiness check', (store: TodoStore) => store.check()],
 ] as const) {
-  test(`${who} meets a server that is read-only, reads are refused too, until it takes writes again`, async () => {
+  test(`${who} meets a server that is read-only, reads are refused too, until it takes writes again [D9]`, async () => {
     await using store = await openPatient(await server.makeMigrated());
     await warm(store);
     await server.set('default_transaction_read_only', 'on');
@@ -226,7 +226,7 @@ const IMPATIENT = { patienceMs: 50 };
 
 const USED = "INSERT INTO idempotency_keys (key, body, todo_id) VALUES ('a', 'milk', 7)";
 
-test('I3 · a key that another instance has under way is waited for no longer than told, and nothing is made', async () => {
+test('a key that another instance has under way is waited for no longer than told, and nothing is made [I3]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await using _other = await server.lock(url, USED);
@@ -236,7 +236,7 @@ test('I3 · a key that another instance has under way is waited for no longer th
   assert.deepEqual(store.connections?.(), { used: 0, idle: 1, waiting: 0 });
 });
 
-test('I3 · a create that waited gives what the other instance made', async () => {
+test('a create that waited gives what the other instance made [I3]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await using other = await server.session(url, `BEGIN; ${USED}`);
@@ -249,7 +249,7 @@ test('I3 · a create that waited gives what the other instance made', async () =
   assert.deepEqual(await listed(store), []);
 });
 
-test('I3, I6 · a create that waited makes the todo when the other one was undone', async () => {
+test('a create that waited makes the todo when the other one was undone [I3; I6]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await using other = await server.session(url, `BEGIN; ${USED}`);
@@ -260,14 +260,14 @@ test('I3, I6 · a create that waited makes the todo when the other one was undon
   assert.equal((await listed(store)).length, 1);
 });
 
-test('I3 · a wait for something else than the key is no create under way', async () => {
+test('a wait for something else than the key is no create under way [I3]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, patientBut('statementMs'));
   await using _other = await server.lock(url, 'SELECT FROM categories FOR UPDATE');
   await assert.rejects(store.add(MILK, { ...once('a'), ...IMPATIENT }), { name: 'StoreUnavailable' });
 });
 
-test('I3 · the limit for locks is that of one statement, and not of the connection', async () => {
+test('the limit for locks is that of one statement, and not of the connection [I3]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url, { connections: 1 });
   await store.add(MILK, { ...once('a'), ...IMPATIENT });
@@ -280,7 +280,7 @@ test('I3 · the limit for locks is that of one statement, and not of the connect
   assert.equal(await removal, 'removed');
 });
 
-test('I2 · a key that no standby knows of is not given back as made', async () => {
+test('a key that no standby knows of is not given back as made [I2]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPostgresStore(url, patientBut('answerMs'));
   const isUnknown = (number: number): Promise<boolean> =>
@@ -298,7 +298,7 @@ test('I2 · a key that no standby knows of is not given back as made', async () 
   assert.equal((await listed(store)).length, last + 1);
 });
 
-test('I2 · of keys whose time is over, those that somebody else is removing keep no other from going', async () => {
+test('of keys whose time is over, those that somebody else is removing keep no other from going [I2]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await server.execute(
@@ -312,7 +312,7 @@ test('I2 · of keys whose time is over, those that somebody else is removing kee
   assert.deepEqual(await keysOf(url), ['a', 'first']);
 });
 
-test('I2 · a sweep goes on where the last one ended, and leaves no key behind', async () => {
+test('a sweep goes on where the last one ended, and leaves no key behind [I2]', async () => {
   const url = await server.makeMigrated();
   await using store = await openPatient(url);
   await server.execute(

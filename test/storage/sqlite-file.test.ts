@@ -66,7 +66,7 @@ function noBindfs(): string | false {
   return false;
 }
 
-test('D21 · on a folder that is mounted by FUSE a start is served, with one warning that names the file system; else with none', {
+test('on a folder that is mounted by FUSE a start is served, with one warning that names the file system; else with none [D21]', {
   skip: noBindfs(),
 }, async () => {
   const path = await newDatabase();
@@ -151,7 +151,7 @@ const refusal = (path: string, message: string, reason = 'unusable') => ({
   message: `Cannot open the database "${path}": ${message}`,
 });
 
-test('D15 · a database of another program is refused, and left as it is', async () => {
+test('a database of another program is refused, and left as it is [D15]', async () => {
   const path = newPath('notes.db');
   using database = new DatabaseSync(path);
   database.exec('CREATE TABLE notes (text)');
@@ -171,7 +171,7 @@ test('a path where no file can be is refused in one line', async () => {
     await assert.rejects(openSqliteStore(path), { ...refusal(path, ''), message: reason });
 });
 
-test('D15 · a file that is empty is refused in one line: it is an interrupted copy rather than a wish', async () => {
+test('a file that is empty is refused in one line: it is an interrupted copy rather than a wish [D15]', async () => {
   const path = newPath();
   writeFileSync(path, '');
   const refused = refusal(
@@ -242,7 +242,7 @@ test('a log that grew under a long reader is cut back', async () => {
   assert.ok(size() <= 4 * 2 ** 20, `${size()} bytes`);
 });
 
-test('D6 · a second process gives up after its patience and names the first', async () => {
+test('a second process gives up after its patience and names the first [D6]', async () => {
   const path = newPath();
   await using first = start(path, 0);
   assert.equal((await first.said).outcome, 'open');
@@ -256,7 +256,7 @@ test('D6 · a second process gives up after its patience and names the first', a
   });
 });
 
-test('D6 · a second process that waits takes over when the first leaves', async () => {
+test('a second process that waits takes over when the first leaves [D6]', async () => {
   const path = newPath();
   const first = await openSqliteStore(path);
   await addedTo(first, 'a');
@@ -303,7 +303,7 @@ for (const [name, sql, next] of [
   ['set back', 'UPDATE sqlite_sequence SET seq = 0', 4],
   ['above all that is known', "UPDATE sqlite_sequence SET seq = 9 WHERE name = 'todos'", 10],
 ] as const) {
-  test(`D12 · where the highest id that SQLite keeps is ${name}, todos are found, and no id comes again that a key knows`, async () => {
+  test(`where the highest id that SQLite keeps is ${name}, todos are found, and no id comes again that a key knows [D12]`, async () => {
     await using store = await openSqliteStore(await spoiled(sql));
     assert.deepEqual([await found(store, 1), await found(store, 2)], [todo(1, 'a'), todo(2, 'b')]);
     assert.equal((await addedTo(store, 'd')).id, next);
@@ -345,7 +345,7 @@ function newsOfFile() {
 }
 
 for (const [name, lose, reason] of losses) {
-  test(`D11 · a file that ${name} is noticed before a write is acknowledged, and nothing is answered from it any more`, async () => {
+  test(`a file that ${name} is noticed before a write is acknowledged, and nothing is answered from it any more [D11]`, async () => {
     const path = newPath();
     const { news, tell } = newsOfFile();
     await using store = await openSqliteStore(path, { tell });
@@ -361,7 +361,7 @@ for (const [name, lose, reason] of losses) {
   });
 }
 
-test('D11 · a deleted file is noticed while nobody writes', async () => {
+test('a deleted file is noticed while nobody writes [D11]', async () => {
   const path = newPath();
   const noticed = Promise.withResolvers<unknown>();
   await using store = await openSqliteStore(path, {
@@ -375,7 +375,7 @@ test('D11 · a deleted file is noticed while nobody writes', async () => {
   assert.throws(() => store.find(1), { name: 'StoreBroken' });
 });
 
-test('D11 · a fault of the file is told once, however often somebody meets it', async () => {
+test('a fault of the file is told once, however often somebody meets it [D11]', async () => {
   const path = newPath();
   await using _ = await openSqliteStore(path);
   const { news, tell } = newsOfFile();
@@ -386,7 +386,7 @@ test('D11 · a fault of the file is told once, however often somebody meets it',
   assert.equal(health.fault?.message, 'first');
 });
 
-test('D11, D16 · lookAt finds what is gone, whatever keeps other names from being looked at', () => {
+test('lookAt finds what is gone, whatever keeps other names from being looked at [D11; D16]', () => {
   const [unseen, gone] = [join('/', 'a'.repeat(300)), newPath()];
   const look = (...paths: string[]) =>
     lookAt({ name: '', path: '', marks: new Map(paths.map((path) => [path, '1:1'])) });
@@ -400,7 +400,7 @@ test('D11, D16 · lookAt finds what is gone, whatever keeps other names from bei
     });
 });
 
-test('D11 · a link that leads to another file now counts as a replaced file', async () => {
+test('a link that leads to another file now counts as a replaced file [D11]', async () => {
   const link = newPath('current');
   symlinkSync(dirname(await newDatabase()), link);
   await using store = await openSqliteStore(join(link, 'todos.db'));
@@ -449,7 +449,7 @@ test('a file that is deleted when the store is closed is no news', async () => {
   assert.deepEqual(news, []);
 });
 
-test('D11 · the service answers 503 without Retry-After, is not ready, has one line in its log, and serves again after a restart', async () => {
+test('the service answers 503 without Retry-After, is not ready, has one line in its log, and serves again after a restart [D11]', async () => {
   const path = newPath();
   const reason = `"todos.db" ${DELETED}`;
   {
@@ -559,7 +559,7 @@ test('a name that SQLite would take for a URI is the name of a file, for the ser
   for (const name of ['file:todos.db?mode=memory', 'file:copy.db']) assert.ok(existsSync(join(cwd, name)));
 });
 
-test('E1 · an export of a file that nobody has open is of no use once somebody has changed it', async () => {
+test('an export of a file that nobody has open is of no use once somebody has changed it [E1]', async () => {
   const path = await newDatabase();
   await using source = await openExport(path);
   await source.check();

@@ -33,7 +33,7 @@ import { addedTo, found, listed, newTodo, replacement } from './todos.ts';
 const skip = noDisk();
 const library = skip === false ? await compileDisk(dirname(newPath())) : {};
 
-test('D9 · while another program holds the write lock, reads go on, writes are refused, and then all is well', async () => {
+test('while another program holds the write lock, reads go on, writes are refused, and then all is well [D9]', async () => {
   const path = newPath();
   await using store = await openSqliteStore(path, { cacheBytes: 0 });
   await addedTo(store, 'a');
@@ -59,7 +59,7 @@ test('a lock that is gone in time is waited for', async () => {
   assert.equal((await write).id, 1);
 });
 
-test('D9 · a file that may not grow refuses a batch whole, goes on reading, and takes what fits', async () => {
+test('a file that may not grow refuses a batch whole, goes on reading, and takes what fits [D9]', async () => {
   const script = fileURLToPath(new URL('./full-disk-process.ts', import.meta.url));
   // 1024 or 512 KiB, as the shell counts; the process that starts there never sees the signal.
   const limited = `ulimit -f 1024 && exec "$0" "$@"`;
@@ -103,7 +103,7 @@ function overwrite(path: string, bytes: Buffer, position: number): void {
   closeSync(file);
 }
 
-test('D9 · a write whose thread ends is of unknown outcome, a list is tried again, and both go on with a new thread', async () => {
+test('a write whose thread ends is of unknown outcome, a list is tried again, and both go on with a new thread [D9]', async () => {
   await using store = await openSqliteStore(newPath());
   const uses = [
     [() => store.add(newTodo('a', 1)), 'OutcomeUnknown'],
@@ -173,7 +173,7 @@ for (const [what, pathOf] of [
   ['a todo', (id: number) => `/todos/${id}`],
   ['the list', () => '/todos'],
 ] as const) {
-  test(`D11 · a corrupt page that ${what} meets is a 503 without Retry-After, and so is all that follows`, async () => {
+  test(`a corrupt page that ${what} meets is a 503 without Retry-After, and so is all that follows [D11]`, async () => {
     const { path, id } = await damagedFile();
     await using served = await serveFile(path);
     assert.equal((await served.ask('GET', '/todos/1')).status, 200);
@@ -197,14 +197,14 @@ for (const [what, pathOf] of [
   });
 }
 
-test('D11 · a write that meets a corrupt page is a 503, not a crash', async () => {
+test('a write that meets a corrupt page is a 503, not a crash [D11]', async () => {
   const { path, id } = await damagedFile();
   await using served = await serveFile(path);
   await refused(served, 'PUT', `/todos/${id}`);
   assert.deepEqual(await trouble(served), ['error database-damaged']);
 });
 
-test('D11 · a file that is cut short under the service is a 503, not a crash', async () => {
+test('a file that is cut short under the service is a 503, not a crash [D11]', async () => {
   const { path } = await damagedFile();
   await using served = await serveFile(path);
   truncateSync(path, 8_192);
@@ -267,7 +267,7 @@ const LOSSES = [
 ] as const;
 
 for (const [lose, mend, sentence, wanted] of LOSSES) {
-  test(`D11 · lackOf finds that ${sentence}: 503 without Retry-After for what needs it, until it is back`, async () => {
+  test(`lackOf finds that ${sentence}: 503 without Retry-After for what needs it, until it is back [D11]`, async () => {
     const path = newPath();
     await using served = await serveFile(path);
     // Both threads have begun.
@@ -304,7 +304,7 @@ for (const [lose, mend, sentence, wanted] of LOSSES) {
   });
 }
 
-test('D11 · what was missing and is there again when somebody looks is unavailable', async () => {
+test('what was missing and is there again when somebody looks is unavailable [D11]', async () => {
   const path = newPath();
   await using store = await openSqliteStore(path);
   // The code of a table that is missing, of a schema that misses none.
@@ -313,7 +313,7 @@ test('D11 · what was missing and is there again when somebody looks is unavaila
   await store.check();
 });
 
-test('D11 · a database whose schema lacks something is not opened', async () => {
+test('a database whose schema lacks something is not opened [D11]', async () => {
   const path = await newDatabase();
   execute(path, LOSSES[3][0]);
   await assert.rejects(openSqliteStore(path), {
@@ -322,7 +322,7 @@ test('D11 · a database whose schema lacks something is not opened', async () =>
   });
 });
 
-test('D11 · lackOf misses no column that no statement needs', async () => {
+test('lackOf misses no column that no statement needs [D11]', async () => {
   const path = await newDatabase();
   execute(path, 'ALTER TABLE categories RENAME COLUMN name TO label');
   using database = new DatabaseSync(path);
@@ -415,7 +415,7 @@ describe('on a disk that fails', { skip }, () => {
   });
 
   for (const path of ['/todos', '/todos/1']) {
-    test(`D11 · a file of which what GET ${path} needs is not read once is not used until a restart`, async () => {
+    test(`a file of which what GET ${path} needs is not read once is not used until a restart [D11]`, async () => {
       const file = newPath();
       {
         await using disk = await serveOnDisk(file);
@@ -434,7 +434,7 @@ describe('on a disk that fails', { skip }, () => {
     });
   }
 
-  test('D16 · while nobody can look for the file, reads go on, and writes are refused until somebody can', async () => {
+  test('while nobody can look for the file, reads go on, and writes are refused until somebody can [D16]', async () => {
     await using disk = await serveOnDisk();
     await disk.post({ title: 'kept' });
     await disk.list();
@@ -468,7 +468,7 @@ describe('on a disk that fails', { skip }, () => {
     assert.match(String(told[0]?.reason), /^"todos\.db(?:-wal|-shm|-owner)?" cannot be looked at: EIO$/);
   });
 
-  test('D16 · a write after whose commit nobody can look for the file is of unknown outcome, and all see it', async () => {
+  test('a write after whose commit nobody can look for the file is of unknown outcome, and all see it [D16]', async () => {
     await using disk = await serveOnDisk(newPath(), { TODO_CACHE_MB: '1' });
     await disk.post({ title: 'before' });
     const read = async () => JSON.parse(await (await disk.ask('GET', '/todos/1')).text()).title;
@@ -483,7 +483,7 @@ describe('on a disk that fails', { skip }, () => {
     assert.deepEqual([await read(), await disk.titles()], ['after', ['after']]);
   });
 
-  test('D16 · while no thread starts, the list is a 503, /ready says why, and starts it once that is possible', async () => {
+  test('while no thread starts, the list is a 503, /ready says why, and starts it once that is possible [D16]', async () => {
     await using disk = await serveOnDisk();
     await disk.post();
     disk.refuseThreads();
@@ -497,7 +497,7 @@ describe('on a disk that fails', { skip }, () => {
     assert.deepEqual(disk.log('crash', 'uncaught'), []);
   });
 
-  test('D16 · a service that cannot start the thread that writes stays, and is ready once it can', async () => {
+  test('a service that cannot start the thread that writes stays, and is ready once it can [D16]', async () => {
     // The threads that Node.js starts itself are there by then.
     const refuse = `import { stat, writeFile } from 'node:fs/promises';
       await stat('/'); await writeFile(process.env.DISK_THREADLESS, '');`;
@@ -512,7 +512,7 @@ describe('on a disk that fails', { skip }, () => {
     assert.deepEqual(disk.log('crash', 'uncaught'), []);
   });
 
-  test('D9 · a commit whose sync fails is of unknown outcome', async () => {
+  test('a commit whose sync fails is of unknown outcome [D9]', async () => {
     await using disk = await serveOnDisk();
     disk.breakSyncs();
     const reply = await disk.ask('POST', '/todos', { title: 'a', categoryId: 1 });
@@ -555,7 +555,7 @@ function mountSmallDisk() {
 }
 
 describe('on a full file system', { skip: noMounts() }, () => {
-  test('D9 · a write is a 503 with Retry-After, reads go on, /ready says why, and room is enough', async () => {
+  test('a write is a 503 with Retry-After, reads go on, /ready says why, and room is enough [D9]', async () => {
     using disk = mountSmallDisk();
     await using served = await serveFile(disk.path);
     await served.post({ title: 'kept' });

@@ -26,7 +26,7 @@ for (const [env, wanted] of [
   [{ HTTPS_PROXY: 'HTTP://user:pass@[::1]:3128/' }, 'http://user:pass@[::1]:3128/'],
   [{ HTTPS_PROXY: 'http://a', TODO_AUTH_JWKS_URL: 'https://keys.example/jwks' }, 'http://a/'],
 ] as const) {
-  test(`D23 · with ${JSON.stringify(env)} the proxy is ${wanted}`, async () => {
+  test(`with ${JSON.stringify(env)} the proxy is ${wanted} [D23]`, async () => {
     assert.equal((await proxyIn(env))?.address.href, wanted);
   });
 }
@@ -45,19 +45,19 @@ for (const [text, shown] of [
   ['http://proxy.example:99999', '"http://…"'],
 ] as const) {
   for (const variable of ['HTTPS_PROXY', 'https_proxy']) {
-    test(`D23 · ${variable}=${text} is a fault that shows no address`, async () => {
+    test(`${variable}=${text} is a fault that shows no address [D23]`, async () => {
       const wanted = 'HTTPS_PROXY must be the address of a proxy, like "http://proxy.example:3128"';
       await assert.rejects(proxyIn({ [variable]: text }), { faults: [`${wanted}, received ${shown}`] });
     });
   }
 }
 
-test('D23 · without a proxy, NO_PROXY is not looked at', async () => {
+test('without a proxy, NO_PROXY is not looked at [D23]', async () => {
   for (const NO_PROXY of ['localhost, ', ' ', '"localhost"'])
     assert.equal(await proxyIn({ NO_PROXY }), undefined);
 });
 
-test('D23 · a proxy that nobody is asked through may be any', async () => {
+test('a proxy that nobody is asked through may be any [D23]', async () => {
   const env = { HTTPS_PROXY: 'socks5://proxy.example' };
   await readConfig({ environment: 'development' }, env);
   await readConfig({ profile: 'error-demo' }, env);
@@ -102,7 +102,7 @@ function dependsOnVersion(entry: string, host: string): boolean {
   return entry.startsWith('.') && host.endsWith(entry.slice(1)) && !isBelow;
 }
 
-test('D23 · NO_PROXY is read as Node.js reads it', () => {
+test('NO_PROXY is read as Node.js reads it [D23]', () => {
   const list = fc.array(entries, { minLength: 0, maxLength: 4 });
   const property = fc.property(
     list,
@@ -122,7 +122,7 @@ test('D23 · NO_PROXY is read as Node.js reads it', () => {
   fc.assert(property, { numRuns: 3_000 });
 });
 
-test('D23 · an entry of NO_PROXY that begins with a dot names a domain and all below, and nothing that ends alike', () => {
+test('an entry of NO_PROXY that begins with a dot names a domain and all below, and nothing that ends alike [D23]', () => {
   const asks = (entry: string, host: string) =>
     leadsTo({ address: new URL('http://proxy.example'), exceptions: [entry] }, new URL(`https://${host}/`));
   for (const host of ['example.org', 'a.example.org', 'a.b.example.org'])
@@ -132,7 +132,7 @@ test('D23 · an entry of NO_PROXY that begins with a dot names a domain and all 
   for (const host of ['example.org', '10.0.0.1', '[2001:db8::7]']) assert.equal(asks('.', host), true, host);
 });
 
-test('D23 · NO_PROXY counts in lower case too, and then first', async () => {
+test('NO_PROXY counts in lower case too, and then first [D23]', async () => {
   const asks = async (env: Readonly<Record<string, string>>) => {
     const proxy = await proxyIn({ HTTPS_PROXY: 'http://proxy.example', ...env });
     assert.ok(proxy);
@@ -144,7 +144,7 @@ test('D23 · NO_PROXY counts in lower case too, and then first', async () => {
   assert.equal(await asks({ NO_PROXY: '*', no_proxy: 'a' }), true);
 });
 
-test('D23 · loopback is never asked through a proxy', () => {
+test('loopback is never asked through a proxy [D23]', () => {
   const proxy = { address: new URL('http://proxy.example'), exceptions: [] };
   for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '127.1', '[::1]', 'LOCALHOST', '0x7f.1'])
     assert.equal(leadsTo(proxy, new URL(`https://${host}/`)), false, host);

@@ -11,7 +11,7 @@ const read: readonly (readonly [string, string])[] = [
 ];
 
 for (const [target, path] of read) {
-  test(`R1 · ${target} is the path ${path}`, () => {
+  test(`${target} is the path ${path} [R1]`, () => {
     assert.deepEqual(readTarget(target, 'GET'), { path });
   });
 }
@@ -22,7 +22,7 @@ for (const [target, path, authority] of [
   ['http://example.org', '/', 'example.org'],
   ['http://example.org?q', '/', 'example.org'],
 ] as const) {
-  test(`R1 · the absolute target ${target} is routed by its path`, () => {
+  test(`the absolute target ${target} is routed by its path [R1]`, () => {
     assert.deepEqual(readTarget(target, 'GET'), { path, authority });
   });
 }
@@ -46,7 +46,7 @@ const refused: readonly string[] = [
 ];
 
 for (const target of refused) {
-  test(`Order 1 · the target ${JSON.stringify(target)} is refused`, () => {
+  test(`the target ${JSON.stringify(target)} is refused [Order 1]`, () => {
     assert.equal(typeof readTarget(target, 'GET'), 'string');
   });
 }

@@ -21,12 +21,12 @@ for (const [type, name] of [
   [0x794c7630, undefined], // overlayfs
   [0x0000001a, undefined], // APFS, as macOS counts
 ] as const) {
-  test(`D21 · on the file system 0x${type.toString(16)}, ${name ?? 'none of these'}, locks ${name === undefined ? 'hold' : 'may not hold'}`, () => {
+  test(`on the file system 0x${type.toString(16)}, ${name ?? 'none of these'}, locks ${name === undefined ? 'hold' : 'may not hold'} [D21]`, () => {
     assert.equal(nameOfUncertain(type), name);
   });
 }
 
-test('D21 · a file is looked at with its folder, on Linux alone; one that is not there has no name', () => {
+test('a file is looked at with its folder, on Linux alone; one that is not there has no name [D21]', () => {
   assert.equal(uncertainLocksOf(tmpdir()), nameOfUncertain(statfsSync(tmpdir()).type));
   assert.equal(uncertainLocksOf(join(tmpdir(), 'no', 'file')), undefined);
   assert.equal(uncertainLocksOf('\0', 'darwin'), undefined);

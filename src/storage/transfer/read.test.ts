@@ -39,7 +39,7 @@ function refused(lines: readonly string[], message: string | RegExp): Promise<vo
 
 const replaced = (at: number, line: string): readonly string[] => LINES.with(at, line);
 
-test('E1 · an export is read whatever the size of the parts in which it comes', async () => {
+test('an export is read whatever the size of the parts in which it comes [E1]', async () => {
   for (const size of [1, 2, 7, 64, 65_536]) {
     const { contents, todos, keys } = await read(fileOf(LINES), size);
     assert.deepEqual(contents, { categories: 2, todos: 2, keys: 2, highestId: 9, highestCategoryId: 2 });
@@ -60,13 +60,13 @@ test('E1 · an export is read whatever the size of the parts in which it comes',
   }
 });
 
-test('E1 · a program that writes an export may leave out keys and the highest id', async () => {
+test('a program that writes an export may leave out keys and the highest id [E1]', async () => {
   const head = '{"format":"todo-service-export","version":1,"categories":2,"todos":2}';
   const { contents } = await read(fileOf([head, WORK, LIFE, FIRST, SECOND]));
   assert.deepEqual(contents, { categories: 2, todos: 2, keys: 0, highestId: 5, highestCategoryId: 2 });
 });
 
-test('E4 · an export that is cut off at any byte is refused', async () => {
+test('an export that is cut off at any byte is refused [E4]', async () => {
   const whole = fileOf(LINES);
   for (let length = 0; length < whole.length; length += 1) {
     await assert.rejects(read(whole.subarray(0, length)), {
@@ -76,7 +76,7 @@ test('E4 · an export that is cut off at any byte is refused', async () => {
   }
 });
 
-test('E4 · an export with any byte changed is refused', async () => {
+test('an export with any byte changed is refused [E4]', async () => {
   const whole = fileOf(LINES);
   for (let at = 0; at < whole.length; at += 1) {
     for (const mask of [0x01, 0x20, 0x80]) {
@@ -87,7 +87,7 @@ test('E4 · an export with any byte changed is refused', async () => {
   }
 });
 
-test('E4 · a line that stands there twice, is missing or has changed places is refused', async () => {
+test('a line that stands there twice, is missing or has changed places is refused [E4]', async () => {
   for (let at = 0; at < LINES.length; at += 1) {
     const line = LINES[at] ?? '';
     await refused(LINES.toSpliced(at, 0, line), /^line \d+: /);
@@ -97,7 +97,7 @@ test('E4 · a line that stands there twice, is missing or has changed places is 
   }
 });
 
-test('E4 · lines that are sound and not those that were written are refused by their SHA-256', async () => {
+test('lines that are sound and not those that were written are refused by their SHA-256 [E4]', async () => {
   const text = fileOf(LINES).toString().replace('Buy milk', 'Buy silk');
   await assert.rejects(read(Buffer.from(text)), {
     message: 'line 8: the lines before it are not what was written: they have another SHA-256',
@@ -171,23 +171,23 @@ const bad: readonly (readonly [lines: readonly string[], message: string | RegEx
 ];
 
 for (const [lines, message] of bad) {
-  test(`E4 · a file of a broken rule is refused with its line: ${message}`, () => refused(lines, message));
+  test(`a file of a broken rule is refused with its line: ${message} [E4]`, () => refused(lines, message));
 }
 
-test('E4 · what is not UTF-8 is refused with its line', async () => {
+test('what is not UTF-8 is refused with its line [E4]', async () => {
   const bytes = fileOf(LINES);
   bytes[bytes.indexOf('milk')] = 0xff;
   await assert.rejects(read(bytes), { message: 'line 4: it must be UTF-8' });
 });
 
-test('E4 · what follows the last line is refused', async () => {
+test('what follows the last line is refused [E4]', async () => {
   const whole = fileOf(LINES);
   await assert.rejects(read(Buffer.concat([whole, Buffer.from('\n')])), { message: /^line 9: / });
   await assert.rejects(read(Buffer.concat([whole, whole])), { message: /^line 9: / });
   await assert.rejects(read(Buffer.concat([whole, Buffer.from('x')])), { message: /^it ends within line 9/ });
 });
 
-test('E4 · a line that never ends is refused when it is too long', async () => {
+test('a line that never ends is refused when it is too long [E4]', async () => {
   let given = 0;
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(`${HEAD}\n{"id":1,"name":"`);

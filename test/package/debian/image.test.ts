@@ -170,7 +170,10 @@ describe('The container image', () => {
   test('asks for the name of a database user when its own has none', async () => {
     const way = await container('1000650000:0');
     const { code, stderr } = await way.run(['check'], { TODO_DATABASE: 'postgres://127.0.0.1:1/todos' });
-    assert.match(stderr, /^Cannot check the database, the configuration has faults:\n.*it must name a user.*\n$/);
+    assert.match(
+      stderr,
+      /^Cannot check the database, the configuration has faults:\n.*it must name a user.*\n$/,
+    );
     assert.equal(code, 78);
   });
 

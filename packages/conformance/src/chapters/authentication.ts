@@ -18,26 +18,26 @@ export function authentication(target: SharedList): void {
   ];
   const good = { title: 'Buy milk', categoryId: 1 };
 
-  test('What the service does 2, Authentication 1, 2, 5 · every endpoint answers 401 without a token', async () => {
+  test('every endpoint answers 401 without a token [What the service does 2; Authentication 1; Authentication 2; Authentication 5]', async () => {
     for (const line of endpoints) {
       await fails(401, line, {}, { title: 'Unauthorized', ...challenged });
     }
   });
 
-  it('A1, R3 · a path in another spelling answers 401 without a token too', async () => {
+  it('a path in another spelling answers 401 without a token too [A1; R3]', async () => {
     for (const line of ['GET /todos/', 'GET /ME']) {
       await fails(401, line, {}, challenged);
     }
   });
 
-  it('A1 · another scheme and Bearer alone are like no token', async () => {
+  it('another scheme and Bearer alone are like no token [A1]', async () => {
     const schemes = ['Basic', 'Bearerx', 'Token', 'DPoP'].map((scheme) => `${scheme} ${editor}`);
     for (const Authorization of ['', 'Bearer', 'Bearer ', 'bearer', 'Basic dTpw', editor, ...schemes]) {
       await fails(401, 'GET /todos', { headers: { Authorization } }, challenged);
     }
   });
 
-  it('A1 · a token in the query, the body or another header is like no token', async () => {
+  it('a token in the query, the body or another header is like no token [A1]', async () => {
     const headers = {
       'X-Access-Token': editor,
       'X-Authorization': `Bearer ${editor}`,
@@ -49,7 +49,7 @@ export function authentication(target: SharedList): void {
     await fails(401, `POST /todos?${query}`, { headers, json: body }, challenged);
   });
 
-  test('A2, Authentication 5 · a token that fails is a 401 with invalid_token on every endpoint', async () => {
+  test('a token that fails is a 401 with invalid_token on every endpoint [A2; Authentication 5]', async () => {
     const [head = '', payload = '', signature = ''] = editor.split('.');
     const altered = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`;
     for (const token of [
@@ -66,14 +66,14 @@ export function authentication(target: SharedList): void {
     }
   });
 
-  it('A4 · the name of the scheme may be in any letter case', async () => {
+  it('the name of the scheme may be in any letter case [A4]', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
       const headers = { Authorization: `${scheme} ${reader}` };
       await succeeds(200, 'GET /todos', { headers }, scheme);
     }
   });
 
-  it('A5 · a token in another spelling is refused', async () => {
+  it('a token in another spelling is refused [A5]', async () => {
     const [head = '', payload = '', signature = ''] = editor.split('.');
     const spaced = [`${head}. ${payload}.${signature}`, `${editor} ${editor}`, `${editor},`];
     const padded = [`${head}.${payload}.${signature}=`, `${head}=.${payload}.${signature}`];
@@ -89,7 +89,7 @@ export function authentication(target: SharedList): void {
     }
   });
 
-  test('Authentication 5 · without the role editor a read has the own result of the endpoint', async () => {
+  test('without the role editor a read has the own result of the endpoint [Authentication 5]', async () => {
     const { id } = await makeTodo(target);
     for (const line of ['GET /me', 'GET /todos', `GET /todos/${id}`]) {
       await succeeds(200, line, { token: reader });
@@ -97,13 +97,13 @@ export function authentication(target: SharedList): void {
     await fails(404, 'GET /todos/2147483647', { token: reader });
   });
 
-  test('Authentication 6 · a 403 stays a 403 when it is tried again', async () => {
+  test('a 403 stays a 403 when it is tried again [Authentication 6]', async () => {
     for (let times = 0; times < 3; times += 1) {
       await fails(403, 'POST /todos', { token: reader, json: good });
     }
   });
 
-  test('Authentication 9 · no endpoint issues tokens', async () => {
+  test('no endpoint issues tokens [Authentication 9]', async () => {
     for (const path of [
       ...['/token', '/oauth/token', '/connect/token', '/login'],
       ...['/me/token', '/auth', '/tokens'],

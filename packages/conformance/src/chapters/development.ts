@@ -18,7 +18,7 @@ const known = {
 export function development(target: Target, environment: 'development' | 'production'): void {
   const { fails, succeeds } = expecting(target);
   if (environment === 'production') {
-    test('D3, What the service does 6 · neither the document nor the page is served outside development', async () => {
+    test('neither the document nor the page is served outside development [D3; What the service does 6]', async () => {
       for (const path of [
         ...[documentPath, pagePath, `${pagePath}/`, `${pagePath}/api-reference.js`, `${pagePath}/icon.svg`],
         ...['/openapi', '/scalar/v1', '/docs', '/swagger'],
@@ -29,7 +29,7 @@ export function development(target: Target, environment: 'development' | 'produc
     return;
   }
 
-  test('D3, Versioning 1, What the service does 6 · the OpenAPI document v1 is served without a token, and has the paths of the profile', async () => {
+  test('the OpenAPI document v1 is served without a token, and has the paths of the profile [D3; Versioning 1; What the service does 6]', async () => {
     const reply = await succeeds(200, `GET ${documentPath}`);
     const { openapi, paths } = json(reply) as OpenApi;
     for (const path of known[target.profile]) assert.ok(path in paths, path);
@@ -39,20 +39,20 @@ export function development(target: Target, environment: 'development' | 'produc
     assert.deepEqual(Object.keys(paths).sort(), known[target.profile]);
   });
 
-  it('D3 · only v1 is a document', async () => {
+  it('only v1 is a document [D3]', async () => {
     const others = ['', '/', '/v2.json', '/v1', '/v1.yaml', '.json'];
     for (const other of others) await fails(404, `GET /openapi${other}`);
     await fails(405, `POST ${documentPath}`, {}, { headers: { allow: 'GET, HEAD' } });
   });
 
-  it('D3 · integers are integers in the document, never also strings', async () => {
+  it('integers are integers in the document, never also strings [D3]', async () => {
     const document = json(await send(target, `GET ${documentPath}`));
     const schemas = schemasNamed(document, new Set(['id', 'categoryId', 'status']));
     assert.notEqual(schemas.length, 0);
     for (const schema of schemas) assert.equal(typeOf(document, schema), 'integer', JSON.stringify(schema));
   });
 
-  it('D3 · generators of other languages can use the document', async () => {
+  it('generators of other languages can use the document [D3]', async () => {
     const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;
     assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
     for (const [name, value] of membersIn(document)) {
@@ -65,7 +65,7 @@ export function development(target: Target, environment: 'development' | 'produc
       assert.match(String(schema.$ref ?? schema.items?.$ref), /^#\/components\/schemas\//);
   });
 
-  it('D3 · the reference page and all it loads come from the service itself', async () => {
+  it('the reference page and all it loads come from the service itself [D3]', async () => {
     const page = await send(target, `GET ${pagePath}`, { accept: 'text/html' });
     const moved = header(page, 'location');
     const reply =
@@ -84,7 +84,7 @@ export function development(target: Target, environment: 'development' | 'produc
   });
 
   if (target.profile === 'shared-list') {
-    it('A11 · the document names the policy CanWriteTodos and asks for a bearer token', async () => {
+    it('the document names the policy CanWriteTodos and asks for a bearer token [A11]', async () => {
       const text = (await send(target, `GET ${documentPath}`)).body.toString();
       assert.match(text, /CanWriteTodos/);
       const { components, paths } = JSON.parse(text) as OpenApi;
@@ -94,7 +94,7 @@ export function development(target: Target, environment: 'development' | 'produc
         assert.ok('401' in operation.responses);
     });
   } else {
-    test('Development-only endpoints · the document lists 200, 404 and 409 for complete, 409 as Problem Details', async () => {
+    test('the document lists 200, 404 and 409 for complete, 409 as Problem Details [Development-only endpoints]', async () => {
       const { paths } = json(await send(target, `GET ${documentPath}`)) as OpenApi;
       const responses = paths['/todos/{id}/complete']?.post?.responses ?? {};
       for (const status of ['200', '404', '409']) assert.ok(status in responses, status);
@@ -105,7 +105,7 @@ export function development(target: Target, environment: 'development' | 'produc
   const { assertDescribed } = target;
   if (assertDescribed === undefined) test.skip('D3 (every response is one of the document)');
   else {
-    it('D3 · every response seen by these tests is one that the document describes', async () => {
+    it('every response seen by these tests is one that the document describes [D3]', async () => {
       const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;
       assertDescribed(document, exchangesOf(target));
     });

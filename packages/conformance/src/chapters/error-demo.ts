@@ -13,21 +13,21 @@ export function errorDemo(target: ErrorDemo): void {
   if (target.fresh) transitions(target);
   else test.skip('D2 and States of profile B (they change a todo that cannot be changed back)');
 
-  test('Endpoints B, GET /todos/{id} · answers with the todo: exactly id, title and done, in this order', async () => {
+  test('answers with the todo: exactly id, title and done, in this order [Endpoints B, GET /todos/{id}]', async () => {
     const reply = await send(target, 'GET /todos/1');
     const { done } = json(reply) as { readonly done: unknown };
     assert.equal(typeof done, 'boolean');
     assertTodo(reply, Boolean(done));
   });
 
-  test('Endpoints B, GET /todos/{id}, Endpoints B, POST /todos/{id}/complete · a todo that does not exist is a 404', async () => {
+  test('a todo that does not exist is a 404 [Endpoints B, GET /todos/{id}; Endpoints B, POST /todos/{id}/complete]', async () => {
     for (const id of ['2', '0', '-1', '2147483647', '-2147483648']) {
       await fails(404, `GET /todos/${id}`, {}, { title: 'Not Found' });
       await fails(404, `POST /todos/${id}/complete`, {}, { title: 'Not Found' });
     }
   });
 
-  test('Authentication 10 · there is no authentication: whatever Authorization says is ignored', async () => {
+  test('there is no authentication: whatever Authorization says is ignored [Authentication 10]', async () => {
     for (const authorization of ['', 'Bearer', 'Bearer x', 'Bearer a.b.c', 'Basic dTpw', 'nonsense']) {
       const headers = { Authorization: authorization };
       await succeeds(200, 'GET /todos/1', { headers });
@@ -35,7 +35,7 @@ export function errorDemo(target: ErrorDemo): void {
     }
   });
 
-  it('B1 · a body and its type are ignored, however malformed', async () => {
+  it('a body and its type are ignored, however malformed [B1]', async () => {
     for (const type of [
       ...[null, '', 'nonsense'],
       ...['application/json', 'application/json; charset=utf-16', 'text/plain'],
@@ -47,7 +47,7 @@ export function errorDemo(target: ErrorDemo): void {
     }
   });
 
-  it('B1, B5 · the size limit holds although no body is read', async () => {
+  it('the size limit holds although no body is read [B1; B5]', async () => {
     const body = ' '.repeat(65_537);
     for (const line of ['GET /todos/1', 'POST /todos/2/complete', 'GET /crash']) {
       await fails(413, line, { body }, { detail: 'optional' });
@@ -60,19 +60,19 @@ export function errorDemo(target: ErrorDemo): void {
 
 function transitions(target: ErrorDemo): void {
   const { fails } = expecting(target);
-  test('D2, What the service does 4 · starts with exactly one todo, id 1, not done', async () => {
+  test('starts with exactly one todo, id 1, not done [D2; What the service does 4]', async () => {
     assertTodo(await send(target, 'GET /todos/1'), false);
     for (const id of [0, 2, 3]) await fails(404, `GET /todos/${id}`);
   });
 
-  test('Errors 5, States B · completing a todo answers 200 with the todo done, once; then 409 and nothing changes', async () => {
+  test('completing a todo answers 200 with the todo done, once; then 409 and nothing changes [Errors 5; States B]', async () => {
     assertTodo(await send(target, 'POST /todos/1/complete'), true);
     assertTodo(await send(target, 'GET /todos/1'), true);
     await fails(409, 'POST /todos/1/complete', {}, { title: 'Todo is already completed', detail: 'any' });
     assertTodo(await send(target, 'GET /todos/1'), true);
   });
 
-  it('B1, R2, R3 · completing again is a 409 with any body and in any spelling of the path', async () => {
+  it('completing again is a 409 with any body and in any spelling of the path [B1; R2; R3]', async () => {
     const title = 'Todo is already completed';
     for (const line of ['POST /todos/01/complete', 'POST /TODOS/+1/Complete/']) {
       await fails(409, line, {}, { title, detail: 'any' });
@@ -80,7 +80,7 @@ function transitions(target: ErrorDemo): void {
     }
   });
 
-  test('Errors, 409 · detail states that the todo with this id is already complete and cannot be completed again', async () => {
+  test('detail states that the todo with this id is already complete and cannot be completed again [Errors, 409]', async () => {
     const wanted = { title: 'Todo is already completed', detail: /\b1\b.*already complete/ };
     const { detail } = await fails(409, 'POST /todos/1/complete', {}, wanted);
     assert.match(String(detail), /cannot be completed again/);
@@ -89,20 +89,20 @@ function transitions(target: ErrorDemo): void {
 
 function crash(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
-  test('Endpoints B, GET /crash · is a 500 with the headers of the specification', async () => {
+  test('is a 500 with the headers of the specification [Endpoints B, GET /crash]', async () => {
     const reply = await succeeds(500, 'GET /crash');
     assertProblem(reply, 500);
     assertErrorHeaders(reply);
   });
 
-  test('Errors 3 · neither the message of the exception nor its stack is in the response', async () => {
+  test('neither the message of the exception nor its stack is in the response [Errors 3]', async () => {
     for (const accept of ['*/*', 'application/json', 'text/html', 'text/plain']) {
       const reply = await succeeds(500, 'GET /crash', { accept });
       assert.doesNotMatch(`${JSON.stringify(reply.headers)}${reply.body}`, internals);
     }
   });
 
-  test('Errors 4, N3 · a client that does not admit JSON gets a 500 without body and content type', async () => {
+  test('a client that does not admit JSON gets a 500 without body and content type [Errors 4; N3]', async () => {
     for (const accept of byLaw(['text/html', 'application/xml', '*/*;q=0'], ['text/html'])) {
       const reply = await succeeds(500, 'GET /crash', { accept });
       assert.equal(reply.body.length, 0);
@@ -112,7 +112,7 @@ function crash(target: ErrorDemo): void {
     }
   });
 
-  test('Errors 3 · the service goes on after a crash', async () => {
+  test('the service goes on after a crash [Errors 3]', async () => {
     await fails(500, 'GET /crash');
     await succeeds(200, 'GET /todos/1');
   });

@@ -8,12 +8,12 @@ export function firstStart(target: Target): void {
   if (target.profile === 'error-demo') return;
   const { editor, reader } = target.tokens;
 
-  test('Endpoints A, GET /todos · an empty array when there are no todos', async () => {
+  test('an empty array when there are no todos [Endpoints A, GET /todos]', async () => {
     const reply = await send(target, 'GET /todos', { token: reader });
     assertBody(reply, 200, []);
   });
 
-  test('D7, What the service does 3 · there are two categories, 1 and 2', async () => {
+  test('there are two categories, 1 and 2 [D7; What the service does 3]', async () => {
     for (const categoryId of [1, 2]) {
       const request = { token: editor, json: { title: 'Buy milk', categoryId } };
       await succeeds(201, 'POST /todos', request);

@@ -7,7 +7,7 @@ export function issuedTokens(target: SharedList, makeToken: NonNullable<SharedLi
   const { fails, succeeds } = expecting(target);
   const good = { title: 'Buy milk', categoryId: 1 };
 
-  test('A11, Authentication 7 · an editor may change any todo', async () => {
+  test('an editor may change any todo [A11; Authentication 7]', async () => {
     const ada = await makeToken('Ada', 'editor');
     const bob = await makeToken('Bob', 'editor');
     const made = await send(target, 'POST /todos', { token: ada, json: good });
@@ -16,21 +16,21 @@ export function issuedTokens(target: SharedList, makeToken: NonNullable<SharedLi
     await succeeds(204, `DELETE /todos/${id}`, { token: bob });
   });
 
-  test('Authentication 3 · another role, and the role in other letters, may not write', async () => {
+  test('another role, and the role in other letters, may not write [Authentication 3]', async () => {
     for (const role of ['reader', 'Editor', 'EDITOR', 'editors']) {
       const token = await makeToken('Ada', role);
       await fails(403, 'POST /todos', { token, json: good });
     }
   });
 
-  test('Authentication 6 · another token with the same permissions gets the same 403', async () => {
+  test('another token with the same permissions gets the same 403 [Authentication 6]', async () => {
     for (const name of ['Ada', 'Bob', 'Ada']) {
       const token = await makeToken(name);
       await fails(403, 'POST /todos', { token, json: good });
     }
   });
 
-  test('Authentication 8 · what an issued token may do stays as it is when another is issued', async () => {
+  test('what an issued token may do stays as it is when another is issued [Authentication 8]', async () => {
     const before = await makeToken('Ada', 'editor');
     const after = await makeToken('Ada');
     await fails(403, 'POST /todos', { token: after, json: good });

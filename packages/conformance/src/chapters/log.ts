@@ -21,7 +21,7 @@ export function log(target: Target, read: () => string): void {
   }
 
   if (target.profile === 'error-demo') {
-    test('Errors 3, P5 · the log has the exception once, with the traceId; the response has nothing of it', async () => {
+    test('the log has the exception once, with the traceId; the response has nothing of it [Errors 3; P5]', async () => {
       for (const accept of ['*/*', 'text/html']) {
         const traceId = randomBytes(16).toString('hex');
         const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-00` };
@@ -37,7 +37,7 @@ export function log(target: Target, read: () => string): void {
   }
 
   if (target.environment === 'development') {
-    it('P5 · the traceId of an error is in the log line of its request', async () => {
+    it('the traceId of an error is in the log line of its request [P5]', async () => {
       const { traceId } = await fails(404, 'GET /nope');
       const entries = await entriesOf(traceId);
       assert.equal(entries.length, 1, read());
@@ -45,7 +45,7 @@ export function log(target: Target, read: () => string): void {
     });
   }
 
-  test('Errors 3 · a token, a body, a query and a path that matches nothing never get into the log', async () => {
+  test('a token, a body, a query and a path that matches nothing never get into the log [Errors 3]', async () => {
     const secret = 'c29tZXRoaW5nLXNlY3JldA';
     const token = `eyJ.${secret}.x`;
     const id = 'a'.repeat(32);

@@ -63,7 +63,7 @@ export function members(target: SharedList): void {
     return stored.filter((todo) => todo !== undefined);
   }
 
-  it('B8 · a member in another letter case is missing, and the sentence says which was seen', async () => {
+  it('a member in another letter case is missing, and the sentence says which was seen [B8]', async () => {
     await assertRefused('{"Title":"Buy milk","CATEGORYID":1}', ['title', 'categoryId']);
     const request = { token: editor, body: '{"Title":"a","CategoryID":1}' };
     const { errors } = await fails(400, 'POST /todos', request, { errors: ['title', 'categoryId'] });
@@ -71,12 +71,12 @@ export function members(target: SharedList): void {
     assert.match(String(errors?.categoryId), /"?CategoryID"?/);
   });
 
-  it('B8 · a member in another letter case beside the right one is ignored like any unknown member', async () => {
+  it('a member in another letter case beside the right one is ignored like any unknown member [B8]', async () => {
     const todos = await store('{"Title":"","title":"Buy milk","categoryid":0,"categoryId":1,"Done":"x"}');
     for (const todo of todos) assert.deepEqual(todo, milk(todo.id));
   });
 
-  it('B9 · a number with an integral value is an integer, however it is written', async () => {
+  it('a number with an integral value is an integer, however it is written [B9]', async () => {
     for (const number of ['1', '1.0', '1e0', '1E+0', '10e-1', '0.1e1', '1.000']) {
       const todos = await store(`{"title":"Buy milk","categoryId":${number}}`);
       assert.deepEqual(
@@ -87,26 +87,26 @@ export function members(target: SharedList): void {
     }
   });
 
-  test('Limits, B9 · a categoryId that is missing, or no integer from 1 to 2147483647, is a validation failure', async () => {
+  test('a categoryId that is missing, or no integer from 1 to 2147483647, is a validation failure [Limits; B9]', async () => {
     await assertRefused('{"title":"Buy milk"}', ['categoryId']);
     for (const value of byLaw(notCategoryIds, ['0', '-1', '2147483648'])) {
       await assertRefused(`{"title":"Buy milk","categoryId":${value}}`, ['categoryId']);
     }
   });
 
-  test('Limits · 2147483647 is a valid categoryId, which happens to name no category', async () => {
+  test('2147483647 is a valid categoryId, which happens to name no category [Limits]', async () => {
     const body = '{"title":"Buy milk","categoryId":2147483647}';
     await fails(400, 'POST /todos', { token: editor, body }, { title: 'Category not found' });
   });
 
-  test('Limits, B10 · a title that is empty, missing, white, too long, ill-formed or no string is a validation failure', async () => {
+  test('a title that is empty, missing, white, too long, ill-formed or no string is a validation failure [Limits; B10]', async () => {
     await assertRefused('{"categoryId":1}', ['title']);
     for (const title of byLaw(notTitles, ['""', JSON.stringify('a'.repeat(101))])) {
       await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);
     }
   });
 
-  test('Limits, B10 · a title of 1 to 100 code points is stored and returned exactly as sent', async () => {
+  test('a title of 1 to 100 code points is stored and returned exactly as sent [Limits; B10]', async () => {
     for (const title of byLaw(titles, ['a', 'a'.repeat(100), 'Käse kaufen'])) {
       const escaped = JSON.stringify(title).replace(/[^ -~]/g, (unit) => {
         return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -121,7 +121,7 @@ export function members(target: SharedList): void {
     }
   });
 
-  test('B11, Resources, ReplaceTodo · done replaces the stored value, and an omitted value is read as false', async () => {
+  test('done replaces the stored value, and an omitted value is read as false [B11; Resources, ReplaceTodo]', async () => {
     const { id } = await makeTodo(target);
     const cases = [
       ['"done":true,', true],
@@ -136,7 +136,7 @@ export function members(target: SharedList): void {
     }
   });
 
-  it('B11 · a done that is no boolean is a validation failure', async () => {
+  it('a done that is no boolean is a validation failure [B11]', async () => {
     const todo = await makeTodo(target);
     for (const done of ['null', '0', '1', '"true"', '""', '[]', '{}']) {
       const body = `{"title":"Buy milk","done":${done},"categoryId":1}`;
@@ -145,7 +145,7 @@ export function members(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 
-  it('B12 · all failing members are named at once, and no others', async () => {
+  it('all failing members are named at once, and no others [B12]', async () => {
     await assertRefused('{}', ['title', 'categoryId']);
     await assertRefused('{"title":"","categoryId":0}', ['title', 'categoryId']);
     await assertRefused('{"title":"Buy milk"}', ['categoryId']);
@@ -159,7 +159,7 @@ export function members(target: SharedList): void {
     );
   });
 
-  it('B12 · a validation failure comes before the missing category', async () => {
+  it('a validation failure comes before the missing category [B12]', async () => {
     await assertRefused('{"title":"","categoryId":2147483647}', ['title']);
   });
 }

@@ -38,7 +38,7 @@ const refusing: readonly (string | readonly string[])[] = [
 /** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */
 export function negotiation(target: Target): void {
   const { fails } = expecting(target);
-  test('Errors 4, N1 · a problem is written when Accept is missing or admits JSON or Problem Details', async () => {
+  test('a problem is written when Accept is missing or admits JSON or Problem Details [Errors 4; N1]', async () => {
     await fails(404, 'GET /nope');
     for (const Accept of byLaw(admitting, ['*/*', 'application/json', 'application/problem+json'])) {
       const reply = await send(target, 'GET /nope', { headers: { Accept } });
@@ -47,7 +47,7 @@ export function negotiation(target: Target): void {
     }
   });
 
-  test('Errors 4, N2 · an unmatched route answers a client that does not admit JSON with the text line', async () => {
+  test('an unmatched route answers a client that does not admit JSON with the text line [Errors 4; N2]', async () => {
     for (const Accept of byLaw(refusing, ['text/html'])) {
       const reply = await send(target, 'GET /nope', { headers: { Accept } });
       assert.equal(mediaType(reply), 'text/plain', `Accept: ${Accept}`);
@@ -55,7 +55,7 @@ export function negotiation(target: Target): void {
     }
   });
 
-  it('N2, N4 · every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate', async () => {
+  it('every error becomes a text line, also what an endpoint says, beside its Allow and WWW-Authenticate [N2; N4]', async () => {
     for (const { line, request, status, headers } of await provocations(target)) {
       const reply = await send(target, line, { ...request, accept: 'text/html' });
       assertTextLine(reply, status, `Status Code: ${status}; ${phraseOf(status)}`);
@@ -64,12 +64,12 @@ export function negotiation(target: Target): void {
     }
   });
 
-  it('N2, R7 · HEAD has the header of the text line and no body', async () => {
+  it('HEAD has the header of the text line and no body [N2; R7]', async () => {
     const reply = await send(target, 'HEAD /nope', { accept: 'text/html' });
     assert.equal(header(reply, 'content-type'), 'text/plain');
   });
 
-  it('N5 · Accept never changes a success', async () => {
+  it('Accept never changes a success [N5]', async () => {
     for (const accept of ['text/html', 'application/xml', '*/*;q=0']) {
       for (const reply of await successes(target, accept)) {
         assert.equal(reply.status, 200, accept);
@@ -78,7 +78,7 @@ export function negotiation(target: Target): void {
     }
   });
 
-  it('N5 · an error that is written straight to the socket is always a problem', async () => {
+  it('an error that is written straight to the socket is always a problem [N5]', async () => {
     const headers = { Host: ['one.example', 'two.example'] };
     await fails(400, 'GET /nope', { accept: 'text/html', headers }, { detail: 'any' });
   });

@@ -12,14 +12,14 @@ export function orderOfChecks(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;
 
-  it('Order 1 · a fault of the transport comes before an unmatched path, a wrong method and a missing token', async () => {
+  it('a fault of the transport comes before an unmatched path, a wrong method and a missing token [Order 1]', async () => {
     const headers = { Host: [target.baseUrl.host, target.baseUrl.host] };
     for (const line of ['GET /nope', 'PATCH /todos', 'GET /todos']) {
       await fails(400, line, { headers }, { detail: 'any' });
     }
   });
 
-  it('Order 2 · an unknown path, an id that is none and a wrong method answer the same with or without a token', async () => {
+  it('an unknown path, an id that is none and a wrong method answer the same with or without a token [Order 2]', async () => {
     for (const token of [editor, reader, 'not-a-token', undefined]) {
       const request = { ...(token === undefined ? {} : { token }), body: tooLarge, type: 'text/plain' };
       const headers = { 'www-authenticate': undefined };
@@ -29,7 +29,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  test('Order 3, Endpoints A, rule 1 · a missing token or role comes before whatever is wrong with the body or the todo', async () => {
+  test('a missing token or role comes before whatever is wrong with the body or the todo [Order 3; Endpoints A, rule 1]', async () => {
     for (const [status, identity] of [
       [401, {}],
       [403, { token: reader }],
@@ -43,7 +43,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  it('Order 4 · the media type comes before the size, the size before the form, the form before the rules', async () => {
+  it('the media type comes before the size, the size before the form, the form before the rules [Order 4]', async () => {
     const token = editor;
     const detail = 'optional';
     for (const line of ['POST /todos', 'PUT /todos/-1']) {
@@ -54,7 +54,7 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  it('Order 4 · a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body', async () => {
+  it('a malformed If-Match or If-None-Match is a 400 on every endpoint, behind the rules of a body [Order 4]', async () => {
     const todo = await makeTodo(target);
     const json = { title: 'Buy milk', categoryId: 1 };
     for (const [line, request] of [
@@ -75,7 +75,7 @@ export function orderOfChecks(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   });
 
-  it('Order 4 · a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows', async () => {
+  it('a create takes no precondition: a well-formed one is a 400 whose detail says so, before what the store knows [Order 4]', async () => {
     for (const [name, value] of [
       ['If-None-Match', '*'],
       ['If-None-Match', '"5d41402abc4b2a76b9719d911017c592"'],
@@ -89,13 +89,13 @@ export function orderOfChecks(target: SharedList): void {
     }
   });
 
-  it('Order 4 · GET /me has no tag: a well-formed precondition is ignored', async () => {
+  it('GET /me has no tag: a well-formed precondition is ignored [Order 4]', async () => {
     for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }, { 'If-None-Match': '"a"' }]) {
       await succeeds(200, 'GET /me', { token: reader, headers });
     }
   });
 
-  it('Order 5 · a tag that a proxy has changed counts for a read as the one that it was made of, and for no write', async () => {
+  it('a tag that a proxy has changed counts for a read as the one that it was made of, and for no write [Order 5]', async () => {
     const { id } = await makeTodo(target);
     const path = `/todos/${id}`;
     const etag = header(await succeeds(200, `GET ${path}`, { token: reader }), 'etag') ?? '';
@@ -117,7 +117,7 @@ export function orderOfChecks(target: SharedList): void {
     await fails(412, `PUT ${path}`, { token: editor, json, headers: { 'If-Match': '"x"' } });
   });
 
-  test('Order 5, Endpoints A, rule 2 · on PUT the missing todo comes before the missing category', async () => {
+  test('on PUT the missing todo comes before the missing category [Order 5; Endpoints A, rule 2]', async () => {
     const json = { title: 'Buy milk', categoryId: 2147483647 };
     const todo = await makeTodo(target);
     await fails(404, 'PUT /todos/-1', { token: editor, json });

@@ -11,19 +11,19 @@ const parentId = '00f067aa0ba902b7';
 /** The shape that every error has, on either profile. What each endpoint says stands with the endpoint. */
 export function problemDetails(target: Target): void {
   const { fails } = expecting(target);
-  test('What the service does 5, Problem Details body, Errors 6, P1, P2, P3, P4, P6, P7 · every error is a problem with a type, a title and a traceId of its own', async () => {
+  test('every error is a problem with a type, a title and a traceId of its own [What the service does 5; Problem Details body; Errors 6; P1; P2; P3; P4; P6; P7]', async () => {
     for (const { line, request, status, ...expected } of await provocations(target)) {
       await fails(status, line, request, expected);
     }
   });
 
-  it('P5 · traceId differs for every request and has the form of Trace Context', async () => {
+  it('traceId differs for every request and has the form of Trace Context [P5]', async () => {
     const first = await fails(404, 'GET /nope');
     const second = await fails(404, 'GET /nope');
     assert.notEqual(first.traceId.split('-')[1], second.traceId.split('-')[1]);
   });
 
-  it('P5 · a valid traceparent gives the trace id and the sampled flag, never the span id', async () => {
+  it('a valid traceparent gives the trace id and the sampled flag, never the span id [P5]', async () => {
     const flags = { '00': '00', '01': '01', '02': '00', '03': '01', ff: '01', '01-more': '01' };
     for (const [given, sampled] of Object.entries(flags)) {
       // What a later version puts behind the flags is passed over.
@@ -36,7 +36,7 @@ export function problemDetails(target: Target): void {
     }
   });
 
-  it('P5 · an invalid traceparent is ignored', async () => {
+  it('an invalid traceparent is ignored [P5]', async () => {
     const valid = `00-${traceId}-${parentId}-01`;
     const zeros = [`00-${'0'.repeat(32)}-${parentId}-01`, `00-${traceId}-${'0'.repeat(16)}-01`];
     const malformed = [`ff${valid.slice(2)}`, `${valid}-more`, `${valid}0`, valid.toUpperCase()];
@@ -49,7 +49,7 @@ export function problemDetails(target: Target): void {
 
 /** What must hold of every response seen so far: register it after all other suites. */
 export function everyResponse(target: Target): void {
-  it('D8 · has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By', () => {
+  it('has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By [D8]', () => {
     for (const { method, path, reply } of exchangesOf(target)) {
       const line = `${method} ${path} ${reply.status}`;
       assert.equal(header(reply, 'x-content-type-options'), 'nosniff', line);
@@ -58,11 +58,11 @@ export function everyResponse(target: Target): void {
     }
   });
 
-  it('P7, D8 · has the headers of every error when it is one', () => {
+  it('has the headers of every error when it is one [P7; D8]', () => {
     for (const { reply } of exchangesOf(target)) if (reply.status >= 400) assertErrorHeaders(reply);
   });
 
-  it('P5 · no two of them have the same traceId', () => {
+  it('no two of them have the same traceId [P5]', () => {
     const traceIds = exchangesOf(target)
       .filter(({ reply }) => header(reply, 'content-type') === 'application/problem+json')
       .filter(({ reply }) => reply.body.length > 0)
@@ -70,7 +70,7 @@ export function everyResponse(target: Target): void {
     assert.equal(new Set(traceIds).size, traceIds.length);
   });
 
-  it('P6 · is a problem or a text line when it is an error, or the empty 500 of a client that admits neither', () => {
+  it('is a problem or a text line when it is an error, or the empty 500 of a client that admits neither [P6]', () => {
     for (const { method, path, reply } of exchangesOf(target).filter((one) => one.reply.status >= 400)) {
       const type = header(reply, 'content-type');
       const empty = reply.status === 500 && type === undefined && reply.body.length === 0;
@@ -79,7 +79,7 @@ export function everyResponse(target: Target): void {
     }
   });
 
-  test('A2, Authentication 9 · never gives out a token', () => {
+  test('never gives out a token [A2; Authentication 9]', () => {
     for (const { method, path, reply } of exchangesOf(target)) {
       const text = `${JSON.stringify(reply.headers)}${reply.body}`;
       // The reference page's script holds examples of its own.
@@ -90,7 +90,7 @@ export function everyResponse(target: Target): void {
 
 /** What must hold of every success seen so far, of the endpoints of a profile and its documents. */
 export function everySuccess(target: Target): void {
-  it('P8 · says what caches may do when it is the success of a GET or HEAD', () => {
+  it('says what caches may do when it is the success of a GET or HEAD [P8]', () => {
     for (const { method, path, reply } of exchangesOf(target)) {
       if (!/^(?:GET|HEAD)$/.test(method) || reply.status >= 300) continue;
       const isPrivate = target.profile === 'shared-list' && !/^\/(?:openapi|scalar)\b/.test(path);

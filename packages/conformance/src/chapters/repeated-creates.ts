@@ -17,7 +17,7 @@ const MALFORMED = [
 export function repeatedCreates(target: SharedList): void {
   const create = (key: string | readonly string[], body: unknown = MILK) => createWith(target, key, { body });
 
-  it('I1 · the first use of a key is answered as without', async () => {
+  it('the first use of a key is answered as without [I1]', async () => {
     const reply = await create(randomUUID());
     const { id } = json(reply) as Todo;
     assertBody(reply, 201, milk(id, { categoryId: 2 }));
@@ -27,7 +27,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.deepEqual(read.body, reply.body);
   });
 
-  it('I2 · the same again makes nothing and is answered with the todo as it was made, changed or deleted', async () => {
+  it('the same again makes nothing and is answered with the todo as it was made, changed or deleted [I2]', async () => {
     const key = randomUUID();
     const first = await create(key);
     const { id } = json(first) as Todo;
@@ -41,7 +41,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal(await readTodo(target, id), undefined);
   });
 
-  it('I3 · of several at the same time one makes the todo, and all are answered with it', async () => {
+  it('of several at the same time one makes the todo, and all are answered with it [I3]', async () => {
     const key = randomUUID();
     const createInTheEnd = async (): Promise<Reply> => {
       const reply = await create(key);
@@ -56,7 +56,7 @@ export function repeatedCreates(target: SharedList): void {
     for (const reply of replies) assertSame(reply, first);
   });
 
-  it('I4 · another title or category is a 422, and nothing is made', async () => {
+  it('another title or category is a 422, and nothing is made [I4]', async () => {
     const key = randomUUID();
     const title = `Buy milk ${key}`;
     const body = { ...MILK, title };
@@ -69,7 +69,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal((await listTodos(target)).filter((todo) => todo.title === title).length, 1);
   });
 
-  it('I4 · bodies are compared as they are parsed', async () => {
+  it('bodies are compared as they are parsed [I4]', async () => {
     const key = randomUUID();
     const first = await create(key);
     assertSame(await create(key, { done: true, categoryId: 2, title: 'Buy milk' }), first);
@@ -77,14 +77,14 @@ export function repeatedCreates(target: SharedList): void {
     assertSame(await createWith(target, key, { text: spelled }), first);
   });
 
-  it('I5 · a key is the same bare and in double quotes, and may have any allowed character', async () => {
+  it('a key is the same bare and in double quotes, and may have any allowed character [I5]', async () => {
     const allowed = "!#$%&'()*+-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~";
     for (const key of [randomUUID(), randomUUID().padEnd(128, 'x'), `${randomUUID()}${allowed}`]) {
       assertSame(await create(`"${key}"`), await create(key));
     }
   });
 
-  it('I5 · a malformed key, and one on two lines, is a 400 and makes nothing', async () => {
+  it('a malformed key, and one on two lines, is a 400 and makes nothing [I5]', async () => {
     const title = `Never made ${randomUUID()}`;
     for (const key of [...MALFORMED, ['a', 'a'], ['"a"', '"b"']]) {
       const reply = await create(key, { ...MILK, title });
@@ -93,7 +93,7 @@ export function repeatedCreates(target: SharedList): void {
     assert.ok((await listTodos(target)).every((todo) => todo.title !== title));
   });
 
-  it('I6 · a key of a request that was refused is free', async () => {
+  it('a key of a request that was refused is free [I6]', async () => {
     const key = randomUUID();
     const refused = { ...MILK, categoryId: 2147483647 };
     for (let times = 0; times < 2; times += 1) {
@@ -103,12 +103,12 @@ export function repeatedCreates(target: SharedList): void {
     assert.equal((await create(key)).status, 201);
   });
 
-  it('Order 4 · a broken rule comes before a malformed key, and a malformed key before a missing category', async () => {
+  it('a broken rule comes before a malformed key, and a malformed key before a missing category [Order 4]', async () => {
     assertProblem(await create('"', { ...MILK, title: '' }), 400, { errors: ['title'] });
     assertProblem(await create('"', { ...MILK, categoryId: 2147483647 }), 400, { detail: 'any' });
   });
 
-  it('Order 5 · a key used before comes before a missing category', async () => {
+  it('a key used before comes before a missing category [Order 5]', async () => {
     const key = randomUUID();
     await create(key);
     const reply = await create(key, { ...MILK, categoryId: 2147483647 });
@@ -119,7 +119,7 @@ export function repeatedCreates(target: SharedList): void {
 /** Whose keys they are, with tokens made at will. */
 export function repeatingCallers(target: SharedList, sign: Sign): void {
   const { succeeds } = expecting(target);
-  it('I1 · the same key of another caller is another one', async () => {
+  it('the same key of another caller is another one [I1]', async () => {
     const key = randomUUID();
     const ids = new Set<number>();
     for (const sub of ['ada', 'bob', 'Ada']) {
@@ -132,7 +132,7 @@ export function repeatingCallers(target: SharedList, sign: Sign): void {
     assert.equal(ids.size, 3);
   });
 
-  it('I5 · a key with a token that has no sub is a 400; without the key, the token is enough', async () => {
+  it('a key with a token that has no sub is a 400; without the key, the token is enough [I5]', async () => {
     for (const sub of [undefined, null, 7]) {
       const token = sign({ sub, role: 'editor' });
       assertProblem(await createWith(target, randomUUID(), { token }), 400, { detail: 'any' });

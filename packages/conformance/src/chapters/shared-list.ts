@@ -19,7 +19,7 @@ export function sharedList(target: SharedList): void {
   const { editor, reader } = target.tokens;
   const missing = '/todos/-1';
 
-  test('Endpoints A, GET /me · answers with the name of the identity and nothing else', async () => {
+  test('answers with the name of the identity and nothing else [Endpoints A, GET /me]', async () => {
     for (const token of [editor, reader]) {
       const reply = await send(target, 'GET /me', { token });
       assertJson(reply, 200);
@@ -33,7 +33,7 @@ export function sharedList(target: SharedList): void {
     }
   });
 
-  test('Endpoints A, GET /todos · answers with an array ordered by id ascending', async () => {
+  test('answers with an array ordered by id ascending [Endpoints A, GET /todos]', async () => {
     const made: number[] = [];
     for (const title of ['First', 'Second', 'Third']) made.push((await makeTodo(target, title)).id);
     const changed = { title: 'Changed', categoryId: 2 };
@@ -47,7 +47,7 @@ export function sharedList(target: SharedList): void {
     assert.deepEqual(own, made);
   });
 
-  test('Resources, TodoResponse · has exactly id, title, done and categoryId, in this order', async () => {
+  test('has exactly id, title, done and categoryId, in this order [Resources, TodoResponse]', async () => {
     const { id } = await makeTodo(target, 'Shape');
     const reply = await send(target, `GET /todos/${id}`, { token: reader });
     const expected = { id, title: 'Shape', done: false, categoryId: 1 };
@@ -57,13 +57,13 @@ export function sharedList(target: SharedList): void {
     if (holdsToContract()) assert.equal(JSON.stringify(listed), JSON.stringify([expected]));
   });
 
-  test('Endpoints A, GET /todos/{id} · a todo that does not exist is a 404', async () => {
+  test('a todo that does not exist is a 404 [Endpoints A, GET /todos/{id}]', async () => {
     for (const id of ['2147483647', '0', '-1', '-2147483648']) {
       await fails(404, `GET /todos/${id}`, { token: reader }, { title: 'Not Found' });
     }
   });
 
-  test('Endpoints A, POST /todos · answers 201 with the new todo, not done, and its Location', async () => {
+  test('answers 201 with the new todo, not done, and its Location [Endpoints A, POST /todos]', async () => {
     const body = { title: 'Buy milk', categoryId: 2 };
     const reply = await send(target, 'POST /todos', { token: editor, json: body });
     assertJson(reply, 201);
@@ -75,7 +75,7 @@ export function sharedList(target: SharedList): void {
     assert.deepEqual(await readTodo(target, id), milk(id, { categoryId: 2 }));
   });
 
-  test('Endpoints A, rule 3 · on POST a missing category is a 400 without detail, and no todo is made', async () => {
+  test('on POST a missing category is a 400 without detail, and no todo is made [Endpoints A, rule 3]', async () => {
     const before = await listTodos(target);
     const request = { token: editor, json: { title: 'Never made', categoryId: 2147483647 } };
     const expected = { title: 'Category not found', headers: { location: undefined } };
@@ -83,7 +83,7 @@ export function sharedList(target: SharedList): void {
     await assertNoneCalled(target, 'Never made', before);
   });
 
-  test('Endpoints A, PUT /todos/{id} · replaces title, done and categoryId and answers 204, again as well', async () => {
+  test('replaces title, done and categoryId and answers 204, again as well [Endpoints A, PUT /todos/{id}]', async () => {
     const { id } = await makeTodo(target);
     const body = { title: 'Buy bread', done: true, categoryId: 2 };
     for (let times = 0; times < 2; times += 1) {
@@ -92,13 +92,13 @@ export function sharedList(target: SharedList): void {
     }
   });
 
-  test('Endpoints A, PUT /todos/{id} · never makes a todo: one that does not exist is a 404', async () => {
+  test('never makes a todo: one that does not exist is a 404 [Endpoints A, PUT /todos/{id}]', async () => {
     const body = { title: 'Never made', categoryId: 1 };
     await fails(404, `PUT ${missing}`, { token: editor, json: body }, { title: 'Not Found' });
     assert.equal(await readTodo(target, -1), undefined);
   });
 
-  test('Endpoints A, DELETE /todos/{id} · removes the todo and answers 204, then 404', async () => {
+  test('removes the todo and answers 204, then 404 [Endpoints A, DELETE /todos/{id}]', async () => {
     const { id } = await makeTodo(target);
     const other = await makeTodo(target);
     await succeeds(204, `DELETE /todos/${id}`, { token: editor });
@@ -110,7 +110,7 @@ export function sharedList(target: SharedList): void {
     assert.deepEqual(await readTodo(target, other.id), other);
   });
 
-  test('A3, Authentication 3, 5, Endpoints A, rule 1 · without the role a write is a 403 that names insufficient_scope, and nothing takes place', async () => {
+  test('without the role a write is a 403 that names insufficient_scope, and nothing takes place [A3; Authentication 3; Authentication 5; Endpoints A, rule 1]', async () => {
     const todo = await makeTodo(target);
     const before = await listTodos(target);
     const json = { title: 'Never made', done: true, categoryId: 2 };
@@ -123,24 +123,24 @@ export function sharedList(target: SharedList): void {
     await assertNoneCalled(target, 'Never made', before);
   });
 
-  it('R7 · the method alone does not ask for the role: HEAD is for every identity', async () => {
+  it('the method alone does not ask for the role: HEAD is for every identity [R7]', async () => {
     await succeeds(200, 'HEAD /todos', { token: reader });
   });
 
-  test('States · deletion is the only way out, done the only state: no endpoint completes a todo', async () => {
+  test('deletion is the only way out, done the only state: no endpoint completes a todo [States]', async () => {
     const { id } = await makeTodo(target);
     await fails(404, `POST /todos/${id}/complete`, { token: editor });
     assert.equal((await readTodo(target, id))?.done, false);
   });
 
-  it('D5 · an id is never given out again', async () => {
+  it('an id is never given out again [D5]', async () => {
     const first = await makeTodo(target);
     await succeeds(204, `DELETE /todos/${first.id}`, { token: editor });
     const second = await makeTodo(target);
     assert.ok(second.id > first.id, `${second.id} after ${first.id}`);
   });
 
-  it('D5 · todos made at the same time get different ids', async () => {
+  it('todos made at the same time get different ids [D5]', async () => {
     const todos = await Promise.all(Array.from({ length: 12 }, (_, i) => makeTodo(target, `At once ${i}`)));
     assert.equal(new Set(todos.map(({ id }) => id)).size, 12);
     for (const todo of todos) assert.deepEqual(await readTodo(target, todo.id), todo);

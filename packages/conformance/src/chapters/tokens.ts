@@ -35,7 +35,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     return false;
   }
 
-  it('A2 · the description says what failed, with a time where that helps, and never quotes the token', async () => {
+  it('the description says what failed, with a time where that helps, and never quotes the token [A2]', async () => {
     const now = Math.floor(Date.now() / 1000);
     const at = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
     const [expired, early] = await refused([sign({ exp: now - 3600 }), sign({ nbf: now + 3600 })]);
@@ -51,13 +51,13 @@ export function tokens(target: SharedList, sign: Sign): void {
     for (const cause of causes) assert.ok(!cause.includes(secret), cause);
   });
 
-  it('A5 · exp, iss and aud are required', async () => {
+  it('exp, iss and aud are required [A5]', async () => {
     for (const claim of ['exp', 'iss', 'aud']) {
       await refused([sign({ [claim]: undefined }), sign({ [claim]: null })]);
     }
   });
 
-  it('A5 · iss and aud are compared exactly; one of several audiences suffices', async () => {
+  it('iss and aud are compared exactly; one of several audiences suffices [A5]', async () => {
     const { iss, aud } = claimsOf(sign());
     const issuers = ['', `${iss}/`, iss.toUpperCase(), ` ${iss}`, [iss], 5];
     await refused(issuers.map((other) => sign({ iss: other })));
@@ -66,13 +66,13 @@ export function tokens(target: SharedList, sign: Sign): void {
     await accepted([[aud], ['x', aud], [aud, 'x', 'y']].map((several) => sign({ aud: several })));
   });
 
-  it('A5 · nbf and iat are checked when present', async () => {
+  it('nbf and iat are checked when present [A5]', async () => {
     const now = Math.floor(Date.now() / 1000);
     await accepted([sign({ nbf: undefined, iat: undefined }), sign({ nbf: now - 60, iat: now - 60 })]);
     await refused([sign({ nbf: now + 120 }), sign({ iat: now + 120 })]);
   });
 
-  it('A5 · numeric dates are finite numbers', async () => {
+  it('numeric dates are finite numbers [A5]', async () => {
     const { iss, aud, exp } = claimsOf(sign());
     for (const claim of ['exp', 'nbf', 'iat']) {
       const values = ['"1"', `"${exp}"`, 'null', 'true', '[1]', '{}', '1e999', '-1e999'];
@@ -82,13 +82,13 @@ export function tokens(target: SharedList, sign: Sign): void {
     await accepted([sign({ exp: exp + 0.5, nbf: exp - 700.25 })]);
   });
 
-  it('A8 · an external issuer is forgiven 30 s of clock difference, not more', async () => {
+  it('an external issuer is forgiven 30 s of clock difference, not more [A8]', async () => {
     const now = Math.floor(Date.now() / 1000);
     await accepted([sign({ exp: now - 15 }), sign({ nbf: now + 25, iat: now + 25 })]);
     await refused([sign({ exp: now - 31 }), sign({ nbf: now + 60 })]);
   });
 
-  it('A5 · typ is absent, JWT or at+jwt, and no claim names another kind', async () => {
+  it('typ is absent, JWT or at+jwt, and no claim names another kind [A5]', async () => {
     const good = [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/jwt', 'application/at+jwt'];
     await accepted(good.map((typ) => sign({}, { typ })));
     const others = ['', 'id+jwt', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', 'JOSE', 'at', 5, null, ['JWT']];
@@ -101,7 +101,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused(marks.map((claims) => sign(claims)));
   });
 
-  it('A5 · a header that brings its own key, extension or compression is refused', async () => {
+  it('a header that brings its own key, extension or compression is refused [A5]', async () => {
     const headers = [
       ...[{ crit: ['exp'] }, { crit: [] }, { b64: false }, { b64: true }, { zip: 'DEF' }],
       ...[{ jwk: { kty: 'oct', k: 'AAAA' } }, { jku: 'https://attacker.example/keys' }],
@@ -110,7 +110,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused(headers.map((header) => sign({}, header)));
   });
 
-  it('A5 · only canonical base64url without padding is read', async () => {
+  it('only canonical base64url without padding is read [A5]', async () => {
     const token = sign({ name: 'canonical' });
     const [head = '', payload = '', signature = ''] = token.split('.');
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -124,7 +124,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([`${head}.${payload}.${sameBytes}`, `${token}=`, standard]);
   });
 
-  it('A5 · a token may have 12 KiB, not more', async () => {
+  it('a token may have 12 KiB, not more [A5]', async () => {
     const ofLength = (wanted: number) => {
       let size = 8_000;
       while (sign({ pad: 'a'.repeat(size) }).length < wanted) size += 1;
@@ -137,7 +137,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([tooLong]);
   });
 
-  it('A6 · the algorithm is one of the configured key, and never none', async () => {
+  it('the algorithm is one of the configured key, and never none [A6]', async () => {
     await accepted(['HS256', 'HS384', 'HS512'].map((alg) => sign({}, { alg })));
     const none = sign({}, { alg: 'none' });
     const others = ['None', 'NONE', 'hs256', 'RS256', 'PS256', 'ES256', 'EdDSA', '', 'HS1'];
@@ -145,18 +145,18 @@ export function tokens(target: SharedList, sign: Sign): void {
     await refused([none, `${none}${signature}`, ...others.map((alg) => sign({}, { alg }))]);
   });
 
-  it('A6 · a token signed with another secret, or changed after signing, is refused', async () => {
+  it('a token signed with another secret, or changed after signing, is refused [A6]', async () => {
     const [head, , signature] = sign({ role: 'reader' }).split('.');
     const [, promoted] = sign({ role: 'editor' }).split('.');
     const [other] = sign({}, { kid: 'other' }).split('.');
     await refused([head, other].map((each) => `${each}.${promoted}.${signature}`));
   });
 
-  it('A7 · a key without kid is tried for any token', async () => {
+  it('a key without kid is tried for any token [A7]', async () => {
     await accepted([undefined, 'any', '', '../../etc/passwd'].map((kid) => sign({}, { kid })));
   });
 
-  it('A9 · the name is the claim name, else unique_name, else null', async () => {
+  it('the name is the claim name, else unique_name, else null [A9]', async () => {
     const cases: readonly (readonly [Readonly<Record<string, unknown>>, string | null])[] = [
       [{ name: 'Ada' }, 'Ada'],
       [{ unique_name: 'ada' }, 'ada'],
@@ -175,7 +175,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     }
   });
 
-  it('A10 · the role editor comes from the claims role and roles together', async () => {
+  it('the role editor comes from the claims role and roles together [A10]', async () => {
     const editors = [
       { role: 'editor' },
       { roles: 'editor' },
@@ -187,7 +187,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     for (const claims of editors) assert.ok(await mayWrite(claims), JSON.stringify(claims));
   });
 
-  it('A10 · roles are compared exactly and never split', async () => {
+  it('roles are compared exactly and never split [A10]', async () => {
     const others = [
       ...['Editor', 'EDITOR', 'editor ', ' editor', 'editors', 'reader editor', 'editor,reader', ''],
       ...[null, true, 5, {}, { editor: true }, [], ['Editor'], [['editor']], [{ role: 'editor' }]],
