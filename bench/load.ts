@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { familySeconds, processorSeconds } from '../test/process-figures.ts';
+import { familySeconds, processorSeconds } from '../test/support/process-figures.ts';
 import { outputOf } from '../tools/command.ts';
 
 export type Kind = 'one' | 'list' | 'create' | 'replace' | 'mixed';

@@ -1,4 +1,4 @@
-import { quantile } from '../test/steadily.ts';
+import { quantile } from '../test/support/steadily.ts';
 import type { Measured } from './compare.ts';
 import type { Cost } from './load.ts';
 import type { Server } from './servers.ts';

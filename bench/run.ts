@@ -1,7 +1,7 @@
 import { cpus, release } from 'node:os';
-import { temporaryFolder } from '../test/folder.ts';
-import { scriptFlags } from '../test/script-flags.ts';
 import { PostgresServer } from '../test/storage/postgres-server.ts';
+import { temporaryFolder } from '../test/support/folder.ts';
+import { scriptFlags } from '../test/support/script-flags.ts';
 import { giveUp, outputOf, run } from '../tools/command.ts';
 import { compare, SCENARIOS } from './compare.ts';
 import { cores } from './load.ts';

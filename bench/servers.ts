@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Trust } from '../packages/conformance/src/sign.ts';
-import { type Serving, startService, untilServing } from '../test/start.ts';
+import { type Serving, startService, untilServing } from '../test/support/start.ts';
 
 export interface Server {
   readonly name: string;

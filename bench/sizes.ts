@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { testAuth } from '../test/operations/list.ts';
-import { processorSeconds, residentMegabytes } from '../test/process-figures.ts';
-import { runProgram } from '../test/start.ts';
 import type { PostgresServer } from '../test/storage/postgres-server.ts';
+import { testAuth } from '../test/support/list.ts';
+import { processorSeconds, residentMegabytes } from '../test/support/process-figures.ts';
+import { runProgram } from '../test/support/start.ts';
 import { CONNECTIONS, type Flags } from './compare.ts';
 import { startLoaded } from './endurance/load.ts';
 import { insertTodos, makeTodos } from './endurance/make-todos.ts';

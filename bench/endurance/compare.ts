@@ -1,10 +1,10 @@
 // What requests cost, beside another checkout: node bench/endurance/compare.ts --help
 import { join } from 'node:path';
-import { temporaryFolder } from '../../test/folder.ts';
-import { processorSeconds } from '../../test/process-figures.ts';
-import { scriptFlags } from '../../test/script-flags.ts';
-import { quantile } from '../../test/steadily.ts';
 import { PostgresServer } from '../../test/storage/postgres-server.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { processorSeconds } from '../../test/support/process-figures.ts';
+import { scriptFlags } from '../../test/support/script-flags.ts';
+import { quantile } from '../../test/support/steadily.ts';
 import { clientsOf, drive, startLoaded } from './load.ts';
 import { makeTodos } from './make-todos.ts';
 

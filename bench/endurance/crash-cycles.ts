@@ -1,12 +1,12 @@
 // Kills the service many times and says what was lost: node bench/endurance/crash-cycles.ts --help
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../test/folder.ts';
-import { scriptFlags } from '../../test/script-flags.ts';
 import { crash } from '../../test/storage/crash.ts';
 import { crashRepeats } from '../../test/storage/crash-repeats.ts';
 import { compileDisk, cutPower } from '../../test/storage/disk.ts';
 import { PostgresServer } from '../../test/storage/postgres-server.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { scriptFlags } from '../../test/support/script-flags.ts';
 
 const HELP = `Usage: node bench/endurance/crash-cycles.ts [flags]
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { testAuth } from '../../test/operations/list.ts';
-import { scrape, valuesOf } from '../../test/operations/prometheus.ts';
-import { scriptFlags } from '../../test/script-flags.ts';
+import { testAuth } from '../../test/support/list.ts';
+import { scrape, valuesOf } from '../../test/support/prometheus.ts';
+import { scriptFlags } from '../../test/support/script-flags.ts';
 import { type Ask, drive, startLoaded } from './load.ts';
 import { slopePerHour } from './slope.ts';
 

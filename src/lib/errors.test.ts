@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { connect, createServer } from 'node:tls';
-import { listen } from '../../test/folder.ts';
+import { listen } from '../../test/support/folder.ts';
 import { messageOf } from './errors.ts';
 
 test('messageOf a certificate that nobody trusts names the variable that every form of the program reads', async () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { listen } from '../../test/folder.ts';
-import { Connection } from '../../test/operations/raw.ts';
-import { standStill } from '../../test/process-figures.ts';
+import { listen } from '../../test/support/folder.ts';
+import { standStill } from '../../test/support/process-figures.ts';
+import { Connection } from '../../test/support/raw.ts';
 import { timeLimit, within } from './promises.ts';
 
 const server = createServer();

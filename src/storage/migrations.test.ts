@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { temporaryFolder } from '../../test/folder.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
 import { Migrations } from './migrations.ts';
 
 /** Of files with these texts. */

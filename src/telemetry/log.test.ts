@@ -4,7 +4,7 @@ import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { temporaryFolder } from '../../test/folder.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
 import { escapeHidden } from '../lib/quote.ts';
 import { personLine } from './log.ts';
 

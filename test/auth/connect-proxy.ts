@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { listen } from '../folder.ts';
+import { listen } from '../support/folder.ts';
 
 /** The certificate of what tests ask by TLS, which is its own authority. */
 export const CERTIFICATE = fileURLToPath(new URL('tls/test-only-issuer.pem', import.meta.url));

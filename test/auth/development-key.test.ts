@@ -3,8 +3,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDevelopmentSecret, openDevelopmentKey, readDevelopmentKey } from '../../src/auth/development.ts';
-import { temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram } from '../support/start.ts';
 
 test('the development key is made once, for its owner alone, with a kid of its own', async () => {
   await using folder = await temporaryFolder();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readKeysFile, readSecretFile } from '../../src/auth/keys/files.ts';
 import { asNotUsable } from '../../src/lib/errors.ts';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { jwkOf, jwks, type KeyName, privateKey, publicKey } from './forge.ts';
 
 /** What no file of keys or secrets may be. */

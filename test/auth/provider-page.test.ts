@@ -5,7 +5,7 @@ import { fixedKeys } from '../../src/auth/keys/keys.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { SETTINGS } from '../../src/settings/table.ts';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { forge, jwkOf, jwks, privateKey, publicKey, signer } from './forge.ts';
 import { PAGE, ROWS, settingsOf } from './provider-page.ts';
 import TOKENS from './tokens.json' with { type: 'json' };

@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Provider } from 'oidc-provider';
-import { listen } from '../folder.ts';
-import { runProgram, startService } from '../start.ts';
+import { listen } from '../support/folder.ts';
+import { runProgram, startService } from '../support/start.ts';
 import { PAGE, settingsOf } from './provider-page.ts';
 import { callerOf } from './trust.ts';
 

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:https';
 import { after, describe, test } from 'node:test';
 import { openRemoteKeys, type RemoteSource } from '../../src/auth/keys/remote.ts';
 import { canaries } from '../canaries/canaries.ts';
-import { listen } from '../folder.ts';
-import { startService } from '../start.ts';
+import { listen } from '../support/folder.ts';
+import { startService } from '../support/start.ts';
 import {
   type Behaviour,
   CERTIFICATE,

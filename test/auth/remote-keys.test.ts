@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { openRemoteKeys, type RemoteKeysOptions, type RemoteSource } from '../../src/auth/keys/remote.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
-import { listen } from '../folder.ts';
+import { listen } from '../support/folder.ts';
 import { draft, forge, jwkOf, jwks, type KeyName, publicKey, STRANGERS, signer } from './forge.ts';
 import { keptLog, verdictsWith } from './trust.ts';
 

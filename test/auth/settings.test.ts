@@ -6,8 +6,8 @@ import { openDevelopmentKey } from '../../src/auth/development.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import type { Environment, Variable } from '../../src/settings/table.ts';
-import { temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram } from '../support/start.ts';
 import { jwkOf, jwks, publicKey } from './forge.ts';
 
 type Variables = Readonly<Partial<Record<Variable, string | undefined>>>;

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { listen, temporaryFolder } from '../folder.ts';
-import { PROGRAM, runProgram, startService } from '../start.ts';
+import { listen, temporaryFolder } from '../support/folder.ts';
+import { PROGRAM, runProgram, startService } from '../support/start.ts';
 import { type Draft, draft, forge, jwkOf, jwks, publicKey } from './forge.ts';
 import { callerOf } from './trust.ts';
 

@@ -9,8 +9,8 @@ import { openKeys } from '../../src/auth/keys/source.ts';
 import { readAuth } from '../../src/auth/settings.ts';
 import { readSettings } from '../../src/settings/read.ts';
 import { canaries } from '../canaries/canaries.ts';
-import { temporaryFolder } from '../folder.ts';
-import { runProgram, startService } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram, startService } from '../support/start.ts';
 import { AUDIENCE, draft, forge, jwks, type KeyName, mac, privateKey } from './forge.ts';
 import { callerOf, keptLog, TRUST, verdictsWith } from './trust.ts';
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import { after, test } from 'node:test';
 import { startProxy } from '../client/proxy.ts';
-import { listen } from '../folder.ts';
-import { startList } from '../operations/list.ts';
+import { listen } from '../support/folder.ts';
+import { startList } from '../support/list.ts';
 import { openWatched, startChromium } from './browser.ts';
 
 const source = await readFile(new URL('../../packages/client/src/client.ts', import.meta.url), 'utf8');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
-import { startDemo } from '../operations/demo.ts';
-import { noNginx, startNginxWithPage } from '../operations/proxies.ts';
+import { startDemo } from '../support/demo.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { noNginx, startNginxWithPage } from '../support/proxies.ts';
 import { openWatched, startChromium } from './browser.ts';
 
 const browser = await startChromium();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { type Running, startService } from '../start.ts';
+import { type Running, startService } from '../support/start.ts';
 import { openWatched, startChromium } from './browser.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };

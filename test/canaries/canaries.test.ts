@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { listen } from '../folder.ts';
-import { testAuth } from '../operations/list.ts';
+import { listen } from '../support/folder.ts';
+import { testAuth } from '../support/list.ts';
 import { type Canaries, keepCanaries } from './canaries.ts';
 import { watchSockets } from './sockets.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { readConfig, readDatabaseConfig } from '../../src/server/config.ts';
 import { ConfigFaults } from '../../src/settings/read.ts';
-import { runProgram } from '../start.ts';
+import { runProgram } from '../support/start.ts';
 import { canaries } from './canaries.ts';
 
 /** No address is asked for by this name: no fault below reaches a resolver or a server. */

@@ -6,9 +6,9 @@ import {
   TodoError,
   TodoProblem,
 } from '../../packages/client/src/client.ts';
-import { startList } from '../operations/list.ts';
-import { startService } from '../start.ts';
-import { todo } from '../todo.ts';
+import { startList } from '../support/list.ts';
+import { startService } from '../support/start.ts';
+import { todo } from '../support/todo.ts';
 import { startProxy } from './proxy.ts';
 
 const MILK = { title: 'Buy milk', categoryId: 1 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as forward, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../folder.ts';
+import { listen } from '../support/folder.ts';
 
 /** What becomes of one request: it passes, its connection is cut before or after the service has seen it, or an answer. */
 export type Fate =

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { mountDisk, noMounts } from '../folder.ts';
-import { preloading } from '../start.ts';
 import { fill, newDatabase, newPath } from '../storage/new-files.ts';
+import { mountDisk, noMounts } from '../support/folder.ts';
+import { preloading } from '../support/start.ts';
 import { engines, printed, refused, run } from './engines.ts';
 
 const ENDINGS = { SQLite: 'db', PostgreSQL: 'jsonl' } as const;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { closedToOthers, temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { closedToOthers, temporaryFolder } from '../support/folder.ts';
+import { runProgram } from '../support/start.ts';
 
 const ISSUER = { TODO_AUTH_ISSUER: 'https://login.example.org', TODO_AUTH_AUDIENCE: 'todo-service' };
 

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../folder.ts';
-import { endOf, preloading, runProgram, start } from '../start.ts';
 import { execute, fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PASSWORD } from '../storage/postgres-server.ts';
 import { serve } from '../storage/served.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { endOf, preloading, runProgram, start } from '../support/start.ts';
 import { type Engine, engines, printed, refused, run, server } from './engines.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));

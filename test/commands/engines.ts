@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { type Finished, runProgram } from '../start.ts';
 import * as files from '../storage/new-files.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { SCHEMA_VERSION } from '../storage/todos.ts';
+import { type Finished, runProgram } from '../support/start.ts';
 
 export const server = await PostgresServer.startForAll();
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { createServer as createSocketServer, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
-import { listen } from '../folder.ts';
-import { preloading, runProgram, startService } from '../start.ts';
+import { listen } from '../support/folder.ts';
+import { preloading, runProgram, startService } from '../support/start.ts';
 
 const healthcheck = (env: Readonly<Record<string, string>>, ...flags: readonly string[]) =>
   runProgram(['healthcheck', ...flags], { env });

@@ -4,9 +4,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
 import { serve } from '../storage/served.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram } from '../support/start.ts';
 import { engines, server } from './engines.ts';
 import { page, recipe, sh } from './recipes.ts';
 

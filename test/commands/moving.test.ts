@@ -13,10 +13,10 @@ import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
 import * as sqlite from '../../src/storage/sqlite/transfer.ts';
 import { exportParts } from '../../src/storage/transfer/lines.ts';
 import { MEMBERS } from '../../src/todos/todo.ts';
-import { start } from '../start.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
 import { execute, fill, newPath } from '../storage/new-files.ts';
 import { type Served, serve } from '../storage/served.ts';
+import { start } from '../support/start.ts';
 import { type Engine, engines, pathOf, printed, refused, server } from './engines.ts';
 
 const FIRST_VERSION = fileURLToPath(new URL('./export-v1.jsonl', import.meta.url));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { PROGRAM } from '../start.ts';
+import { PROGRAM } from '../support/start.ts';
 
 /** The text of a page of the documents. */
 export const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { endOf, preloading, runProgram, start } from '../start.ts';
 import { newPath } from '../storage/new-files.ts';
+import { endOf, preloading, runProgram, start } from '../support/start.ts';
 
 const CATEGORIES = ['categories list', 'categories add', 'categories rename'];
 const COMMANDS = ['migrate', 'check', 'backup', 'restore', 'export', 'import', ...CATEGORIES];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
-import { startList } from '../operations/list.ts';
 import { plainEnvironment } from '../package/npm.ts';
 import { run } from '../package/program.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { startList } from '../support/list.ts';
 
 const page = await readFile(new URL('../../packages/client/README.md', import.meta.url), 'utf8');
 const client = new URL('../../packages/client/src/client.ts', import.meta.url).href;

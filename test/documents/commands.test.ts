@@ -5,7 +5,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { LIMITS } from '../../src/http/transport/server.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { settingOf, VARIABLES } from '../../src/settings/table.ts';
-import { runProgram } from '../start.ts';
+import { runProgram } from '../support/start.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const PAGES = globSync(['*.md', 'docs/*.md', 'deploy/*/*.md', 'packages/*/README.md']).map(

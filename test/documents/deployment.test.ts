@@ -16,9 +16,9 @@ import { type Config, readConfig } from '../../src/server/config.ts';
 import { VARIABLES } from '../../src/settings/table.ts';
 import { run } from '../../tools/command.ts';
 import { PAGE, settingsOf } from '../auth/provider-page.ts';
-import { listen, temporaryFolder } from '../folder.ts';
-import { runProgram, startService } from '../start.ts';
-import { todo } from '../todo.ts';
+import { listen, temporaryFolder } from '../support/folder.ts';
+import { runProgram, startService } from '../support/start.ts';
+import { todo } from '../support/todo.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 

@@ -5,8 +5,8 @@ import { after, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/server/config.ts';
 import { VARIABLES } from '../../src/settings/table.ts';
-import { temporaryFolder } from '../folder.ts';
-import { runProgram, startService } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram, startService } from '../support/start.ts';
 import { checkManifests, FOLDER, noKustomize, type Objects, rendered } from './manifests.ts';
 
 const VARIANTS = ['postgresql', 'sqlite', 'migrate', 'move', 'restore', 'prometheus'] as const;

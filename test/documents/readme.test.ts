@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { startService } from '../start.ts';
+import { startService } from '../support/start.ts';
 
 const README = readFileSync('README.md', 'utf8');
 

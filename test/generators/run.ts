@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import { outputOf, run } from '../../tools/command.ts';
-import { startService } from '../start.ts';
+import { startService } from '../support/start.ts';
 
 interface Generator {
   /** Programs of this machine. */

@@ -9,10 +9,10 @@ import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { freePort, temporaryFolder } from '../folder.ts';
-import { testAuth } from '../operations/list.ts';
-import { authVariables, startService } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { freePort, temporaryFolder } from '../support/folder.ts';
+import { testAuth } from '../support/list.ts';
+import { authVariables, startService } from '../support/start.ts';
 
 /** Every duration of the rules is divided by it: half a minute is a second. */
 const FASTER = 30;

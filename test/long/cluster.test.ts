@@ -7,10 +7,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { page, recipe, sh } from '../commands/recipes.ts';
 import { noKustomize, type Objects, rendered } from '../documents/manifests.ts';
-import { listen, temporaryFolder } from '../folder.ts';
-import { type Finished, runProgram } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
 import { type Served, serve } from '../storage/served.ts';
+import { listen, temporaryFolder } from '../support/folder.ts';
+import { type Finished, runProgram } from '../support/start.ts';
 
 const PAGE = await page('../deploy/kubernetes/README.md');
 /** As in a terminal, where a line that fails does not end the lines below. */

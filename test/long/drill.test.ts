@@ -11,11 +11,11 @@ import { parseEnv } from 'node:util';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import type { Todo } from '../../src/todos/todo.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
-import { freePort, listen, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
-import { noHaproxy, noNginx, startHaproxyOfTwo, startNginxOfTwo } from '../operations/proxies.ts';
-import { clientsBehind } from '../operations/restart-behind.ts';
-import { authVariables, type Running, startService } from '../start.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
+import { freePort, listen, mountDisk, noMounts, temporaryFolder } from '../support/folder.ts';
+import { noHaproxy, noNginx, startHaproxyOfTwo, startNginxOfTwo } from '../support/proxies.ts';
+import { clientsBehind } from '../support/restart-behind.ts';
+import { authVariables, type Running, startService } from '../support/start.ts';
 
 const OPERATIONS = await page('operations.md');
 const INCIDENTS = await page('incidents.md');

@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
-import { temporaryFolder } from '../folder.ts';
-import { startService } from '../start.ts';
 import { newPath } from '../storage/new-files.ts';
 import { start } from '../storage/sqlite-starter.ts';
 import { listed } from '../storage/todos.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { startService } from '../support/start.ts';
 
 test('a first start that is killed at any moment leaves nothing that the next one refuses', async () => {
   const began = performance.now();

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { temporaryFolder } from '../folder.ts';
-import { layOutInstances, versionOf } from '../operations/instances.ts';
-import { noHaproxy, noNginx, startHaproxyOfThree, startNginxOfThree } from '../operations/proxies.ts';
-import { clientsBehind } from '../operations/restart-behind.ts';
-import { authVariables } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { layOutInstances, versionOf } from '../support/instances.ts';
+import { noHaproxy, noNginx, startHaproxyOfThree, startNginxOfThree } from '../support/proxies.ts';
+import { clientsBehind } from '../support/restart-behind.ts';
+import { authVariables } from '../support/start.ts';
 
 const auth = { issuer: 'https://login.example.org', audience: 'todo-service', secret: randomBytes(32) };
 

@@ -7,12 +7,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forReader } from '../../src/commands/progress.ts';
-import { mountDisk, noMounts } from '../folder.ts';
-import { endOf, runProgram, start } from '../start.ts';
 import { compileDisk, noDisk } from '../storage/disk.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
 import { fill, newDatabase, newPath } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { mountDisk, noMounts } from '../support/folder.ts';
+import { endOf, runProgram, start } from '../support/start.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
 

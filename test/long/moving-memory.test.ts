@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { runProgram } from '../start.ts';
 import { exportOf, idsTo } from '../storage/moving.ts';
 import { newPath } from '../storage/new-files.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { runProgram } from '../support/start.ts';
 
 const server = await PostgresServer.startForAll();
 

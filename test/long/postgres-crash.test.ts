@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
 import { crashRepeats } from '../storage/crash-repeats.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const server = await PostgresServer.startForAll();
 

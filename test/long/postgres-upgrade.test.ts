@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { page, recipe, sh } from '../commands/recipes.ts';
-import { temporaryFolder } from '../folder.ts';
 import { openPatient } from '../storage/postgres-pool.ts';
 import { PASSWORD, PostgresServer } from '../storage/postgres-server.ts';
 import { addedTo, listed, once } from '../storage/todos.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The statements of the recipe, block by block. */
 async function statements(): Promise<readonly (readonly string[])[]> {

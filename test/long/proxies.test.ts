@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../folder.ts';
-import { testAuth } from '../operations/list.ts';
-import { type Behind, noNginx, proxies, startNginxOfTwo } from '../operations/proxies.ts';
-import { clientsBehind, restartBehind, startRestartable } from '../operations/restart-behind.ts';
+import { freePort } from '../support/folder.ts';
+import { testAuth } from '../support/list.ts';
+import { type Behind, noNginx, proxies, startNginxOfTwo } from '../support/proxies.ts';
+import { clientsBehind, restartBehind, startRestartable } from '../support/restart-behind.ts';
 
 const NOTHING = { failures: {}, notOnce: 0 };
 

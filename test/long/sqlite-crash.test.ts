@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
 import { crash } from '../storage/crash.ts';
 import { crashRepeats } from '../storage/crash-repeats.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 test('after kill -9 under eight writers, every acknowledged write is there once, and nothing that nobody asked for', async () => {
   await using folder = await temporaryFolder();

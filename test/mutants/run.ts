@@ -17,7 +17,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   'media-type': { source: ['src/http/media-type.ts'], tests: ['src/http/media-type.test.ts'] },
   problem: {
     source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
-    tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/problem/problems.test.ts'],
+    tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/http/problems.test.ts'],
   },
   routes: { source: ['src/http/route.ts'], tests: ['src/http/route.test.ts'] },
   todo: {

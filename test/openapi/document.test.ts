@@ -15,9 +15,9 @@ import { sharedListRoutes } from '../../src/todos/endpoints.ts';
 import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
 import { parseCreateTodo, parseIdempotencyKey, parseReplaceTodo } from '../../src/todos/requests.ts';
 import { MAX_ID, TITLE_MAX_LENGTH } from '../../src/todos/todo.ts';
-import { temporaryFolder } from '../folder.ts';
 import { auth, errorDemoOf, sharedListOf } from '../specification/target-of.ts';
-import { runProgram, startService } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { runProgram, startService } from '../support/start.ts';
 import { responseChecker, schemaChecker } from './check-response.ts';
 import { type OpenApiDocument, operationsOf, parseDocument, type Response } from './read-document.ts';
 

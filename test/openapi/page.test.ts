@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { documentRoutes } from '../../src/server/reference-page.ts';
-import { startDemo } from '../operations/demo.ts';
+import { startDemo } from '../support/demo.ts';
 
 const demo = await startDemo({ routes: documentRoutes('error-demo', () => {}) });
 after(() => demo[Symbol.asyncDispose]());

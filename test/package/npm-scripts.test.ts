@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { plainEnvironment, project } from './npm.ts';
 import { run, serve } from './program.ts';
 

@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { plain } from '../environment.ts';
-import { listen } from '../folder.ts';
+import { plain } from '../support/environment.ts';
+import { listen } from '../support/folder.ts';
 import { run } from './program.ts';
 
 /** The root of the project. */

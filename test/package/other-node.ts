@@ -4,7 +4,7 @@
  */
 import { copyFileSync, globSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { installNode, project } from './npm.ts';
 
 const [which = ''] = process.argv.slice(2);

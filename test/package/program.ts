@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { type Finished, type Serving, untilServing } from '../start.ts';
+import { type Finished, type Serving, untilServing } from '../support/start.ts';
 
 /** Where and how a program runs. Nothing of the caller's environment reaches it but what is given here. */
 export interface Surroundings {

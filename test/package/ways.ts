@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Sign, signer } from '../../packages/conformance/src/sign.ts';
-import { freePort } from '../folder.ts';
-import { startReceiver } from '../operations/receiver.ts';
-import type { Finished, Serving } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { freePort } from '../support/folder.ts';
+import type { Finished, Serving } from '../support/start.ts';
+import { startReceiver } from '../telemetry/receiver.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -6,8 +6,8 @@ import { after, describe, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import conformance from '../../packages/conformance/package.json' with { type: 'json' };
 import { signer } from '../../packages/conformance/src/sign.ts';
-import { temporaryFolder } from '../folder.ts';
-import { authVariables, startService } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { authVariables, startService } from '../support/start.ts';
 import { install, installNode, pack, programsOf, project } from './npm.ts';
 import { run } from './program.ts';
 

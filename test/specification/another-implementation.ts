@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../folder.ts';
+import { listen } from '../support/folder.ts';
 
 interface Todo {
   readonly id: number;

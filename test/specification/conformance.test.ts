@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { readCommandLine } from '../../packages/conformance/src/command-line.ts';
 import { exchange, json } from '../../packages/conformance/src/http.ts';
 import { makeTodo, send } from '../../packages/conformance/src/target.ts';
-import { listen } from '../folder.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
-import { startService } from '../start.ts';
+import { listen } from '../support/folder.ts';
+import { startService } from '../support/start.ts';
 import { startAnother } from './another-implementation.ts';
 import { auth, sharedListOf } from './target-of.ts';
 

@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import { send } from '../../packages/conformance/src/target.ts';
-import { startService } from '../start.ts';
 import { PostgresServer } from '../storage/postgres-server.ts';
+import { startService } from '../support/start.ts';
 import { auth, hold, sharedListOf } from './target-of.ts';
 
 const parts = new AsyncDisposableStack();

@@ -7,9 +7,9 @@ import { assertRefused } from '../../packages/conformance/src/chapters/authentic
 import { json } from '../../packages/conformance/src/http.ts';
 import { assertProblem } from '../../packages/conformance/src/problem.ts';
 import { makeTodo, send, type Todo } from '../../packages/conformance/src/target.ts';
-import { temporaryFolder } from '../folder.ts';
-import { startList } from '../operations/list.ts';
-import { runProgram, startService } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { startList } from '../support/list.ts';
+import { runProgram, startService } from '../support/start.ts';
 import { auth, errorDemoOf, sharedListOf } from './target-of.ts';
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

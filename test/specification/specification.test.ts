@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { json } from '../../packages/conformance/src/http.ts';
 import { send } from '../../packages/conformance/src/target.ts';
-import { startService } from '../start.ts';
+import { startService } from '../support/start.ts';
 import { auth, errorDemoOf, hold, sharedListOf } from './target-of.ts';
 
 const services = new AsyncDisposableStack();

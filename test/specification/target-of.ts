@@ -9,8 +9,8 @@ import {
   type Target,
 } from '../../packages/conformance/src/target.ts';
 import { assertDescribed } from '../openapi/check-response.ts';
-import { targetOf } from '../operations/demo.ts';
-import type { Running } from '../start.ts';
+import { targetOf } from '../support/demo.ts';
+import type { Running } from '../support/start.ts';
 
 /** What the services that these tests start trust: one HMAC secret, long enough for each of its algorithms. */
 export const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(64) };

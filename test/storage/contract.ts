@@ -5,8 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { IdsExhausted, type TodoStore } from '../../src/todos/store.ts';
 import { entityTag, type Preconditions, type Todo } from '../../src/todos/todo.ts';
-import { cases } from '../cases.ts';
-import { todo } from '../todo.ts';
+import { cases } from '../support/cases.ts';
+import { todo } from '../support/todo.ts';
 import { isLinearizable, type Operation } from './linearizable.ts';
 import {
   addedTo,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { todo } from '../todo.ts';
+import { todo } from '../support/todo.ts';
 import { Ledger } from './ledger.ts';
 import { randomFrom } from './random.ts';
 import { type Served, serve } from './served.ts';

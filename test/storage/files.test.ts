@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nameComplete, partialOf } from '../../src/lib/durable-files.ts';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 test('a complete file gets its name, and replaces none that has got it meanwhile', async () => {
   await using folder = await temporaryFolder();

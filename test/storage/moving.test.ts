@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cases } from '../cases.ts';
-import { temporaryFolder } from '../folder.ts';
+import { cases } from '../support/cases.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { moveThereAndBack } from './moving.ts';
 import { PostgresServer } from './postgres-server.ts';
 

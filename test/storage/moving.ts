@@ -9,7 +9,7 @@ import { exportParts } from '../../src/storage/transfer/lines.ts';
 import { readExport } from '../../src/storage/transfer/read.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
 import { createKey } from '../../src/todos/todo.ts';
-import { todo } from '../todo.ts';
+import { todo } from '../support/todo.ts';
 import { openPatient } from './postgres-pool.ts';
 import { randomFrom } from './random.ts';
 import { listed, newTodo, replacement } from './todos.ts';

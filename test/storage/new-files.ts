@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());

@@ -4,7 +4,7 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../folder.ts';
+import { freePort } from '../support/folder.ts';
 import { atPort, PASSWORD, type PostgresServer } from './postgres-server.ts';
 
 /** Debian puts them where only root looks. */

@@ -12,7 +12,7 @@ import { openPostgresStore } from '../../src/storage/postgres/store.ts';
 import { readPasswordFile } from '../../src/storage/settings.ts';
 import { StoreNotOpened } from '../../src/todos/store.ts';
 import { canaries } from '../canaries/canaries.ts';
-import { runProgram } from '../start.ts';
+import { runProgram } from '../support/start.ts';
 import { moveThereAndBack } from './moving.ts';
 import { newPath } from './new-files.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';

@@ -11,7 +11,7 @@ import { sizeOf, TAKE_LOCK } from '../../src/storage/postgres/schema.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { openPostgresStore } from '../../src/storage/postgres/store.ts';
 import { OutcomeUnknown } from '../../src/todos/store.ts';
-import { standStill } from '../process-figures.ts';
+import { standStill } from '../support/process-figures.ts';
 import { openPatient, openPool, PATIENT } from './postgres-pool.ts';
 import { PostgresServer, signal, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';

@@ -10,7 +10,7 @@ import { PostgresList } from '../../src/storage/postgres/list.ts';
 import { migratePostgres } from '../../src/storage/postgres/maintenance.ts';
 import { StatementPool } from '../../src/storage/postgres/statement-pool.ts';
 import { todoJson } from '../../src/todos/todo.ts';
-import { cases } from '../cases.ts';
+import { cases } from '../support/cases.ts';
 import { openPatient, PATIENT } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';

@@ -24,7 +24,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { errorCode } from '../../src/lib/errors.ts';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { canaries } from '../canaries/canaries.ts';
-import { freePort } from '../folder.ts';
+import { freePort } from '../support/folder.ts';
 
 const run = promisify(execFile);
 

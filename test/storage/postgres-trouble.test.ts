@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../src/events.ts';
 import { openPostgresStore } from '../../src/storage/postgres/store.ts';
 import { OutcomeUnknown, StoreNotWritable, StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
-import { todo } from '../todo.ts';
+import { todo } from '../support/todo.ts';
 import { openPatient, PATIENT, patientBut } from './postgres-pool.ts';
 import { atPort, bothHosts, PostgresServer, stall } from './postgres-server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';

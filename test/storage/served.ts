@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
 import type { Todo } from '../../src/todos/todo.ts';
-import { type Running, type ServeOptions, startService } from '../start.ts';
+import { type Running, type ServeOptions, startService } from '../support/start.ts';
 
 const auth = { issuer: 'https://issuer.example', audience: 'todo-service', secret: randomBytes(32) };
 

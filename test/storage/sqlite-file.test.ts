@@ -25,7 +25,7 @@ import { backupSqlite, migrateSqlite, openSqliteMaintenance } from '../../src/st
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { openExport, openImport } from '../../src/storage/sqlite/transfer.ts';
-import { todo } from '../todo.ts';
+import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serve, serveFile } from './served.ts';
 import { start } from './sqlite-starter.ts';

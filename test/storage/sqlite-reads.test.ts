@@ -10,7 +10,7 @@ import { DatabaseHealth } from '../../src/storage/sqlite/health.ts';
 import { SqliteList } from '../../src/storage/sqlite/list.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
-import { cases } from '../cases.ts';
+import { cases } from '../support/cases.ts';
 import { execute, fill, newDatabase, newPath } from './new-files.ts';
 import { addedTo, bytesOf, found, listed, listText, newTodo, replacement } from './todos.ts';
 

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { existing } from '../../src/storage/sqlite/file.ts';
 import { migrateSqlite } from '../../src/storage/sqlite/maintenance.ts';
-import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../folder.ts';
-import { runProgram } from '../start.ts';
+import { closedToOthers, mountDisk, noMounts, temporaryFolder } from '../support/folder.ts';
+import { runProgram } from '../support/start.ts';
 import { newPath } from './new-files.ts';
 
 // Rights do not bind root: as root, the programs run as another user; else, as the one who runs the tests.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
-import { freePort } from '../folder.ts';
+import { freePort } from '../support/folder.ts';
 import { atPort } from './postgres-server.ts';
 
 /** A TCP proxy of this test's own: it plays a network that fails, and a name that leads to another server. */

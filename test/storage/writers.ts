@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknown, StoreUnavailable, type TodoStore } from '../../src/todos/store.ts';
 import type { Todo } from '../../src/todos/todo.ts';
-import { todo } from '../todo.ts';
+import { todo } from '../support/todo.ts';
 import { Ledger } from './ledger.ts';
 import { listed, newTodo, replacement } from './todos.ts';
 

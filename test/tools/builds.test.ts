@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
 import { project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 for (const [build, line] of [
   [

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../folder.ts';
 import { project } from '../package/npm.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** Runs `.ci/run` with these steps in the place of its own. */
 async function check(steps: string, env: Readonly<Record<string, string>> = {}) {

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { flagOf, settingOf, VARIABLES } from '../../src/settings/table.ts';
 import { commandsOf, writeCompletions } from '../../tools/completions.ts';
-import { temporaryFolder } from '../folder.ts';
-import { PROGRAM, preloading, runProgram } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { PROGRAM, preloading, runProgram } from '../support/start.ts';
 
 const folder = await temporaryFolder();
 after(() => folder[Symbol.asyncDispose]());

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { write } from '../../tools/files.ts';
 import { lockedFor } from '../../tools/locked.ts';
-import { temporaryFolder } from '../folder.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run, serve } from '../package/program.ts';
-import { preloading } from '../start.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { preloading } from '../support/start.ts';
 
 /** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
 const LEFT = `.git\n${readFileSync(join(project, '.gitignore'), 'utf8')}`.split(/\/?\n/);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { instanceUnitOf } from '../../tools/debian/instances.ts';
 import { sh } from '../commands/recipes.ts';
-import { temporaryFolder } from '../folder.ts';
 import { project } from '../package/npm.ts';
 import { run } from '../package/program.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const read = (path: string) => readFile(join(project, path), 'utf8');
 const unit = await read('deploy/todo-service.service');

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commitOf, dateOf, sourceOf } from '../../tools/origin.ts';
-import { temporaryFolder } from '../folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** A repository with one file and one commit, in a folder with a blank. */
 function repository(folder: string): string {

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../folder.ts';
 import { run } from '../package/program.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../tools/regex.ts', import.meta.url));
 

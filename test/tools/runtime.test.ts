@@ -7,8 +7,8 @@ import manifest from '../../package.json' with { type: 'json' };
 import { outputOf } from '../../tools/command.ts';
 import { write } from '../../tools/files.ts';
 import runtime from '../../tools/runtime/package.json' with { type: 'json' };
-import { temporaryFolder } from '../folder.ts';
 import { project } from '../package/npm.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const WORDS = ['--test', 'a b', ''];
 const NEEDS = 'Cannot start: todo-service needs Node.js 24.15 or later, received';

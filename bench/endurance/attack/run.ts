@@ -1,4 +1,4 @@
-import { scriptFlags } from '../../../test/script-flags.ts';
+import { scriptFlags } from '../../../test/support/script-flags.ts';
 import { attack, type Figures, overBudget } from './attack.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 

@@ -7,7 +7,7 @@ import { mock, test } from 'node:test';
 import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { listen, temporaryFolder } from '../../../test/folder.ts';
+import { listen, temporaryFolder } from '../../../test/support/folder.ts';
 import { addressOf } from './address.ts';
 import { cancel } from './cancel.ts';
 

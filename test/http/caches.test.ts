@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { header } from '../../packages/conformance/src/http.ts';
+import { documentRoutes } from '../../src/server/reference-page.ts';
+import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
+import { sharedListRoutes } from '../../src/todos/endpoints.ts';
+import { errorDemoRoutes } from '../../src/todos/error-demo.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { startList } from '../support/list.ts';
+
+const parts = new AsyncDisposableStack();
+after(() => parts.disposeAsync());
+
+const tell = () => {};
+const folder = parts.use(await temporaryFolder());
+const store = parts.use(await openSqliteStore(`${folder.path}/todos.db`));
+
+/** The routes of each profile, and what its own say to caches. */
+const PROFILES = {
+  'shared-list': { routes: sharedListRoutes(store, tell), said: 'private, no-cache' },
+  'error-demo': { routes: errorDemoRoutes(tell), said: 'no-cache' },
+} as const;
+
+/** Specification, Endpoints, Profile B: it never succeeds. */
+const ALWAYS_FAILS = '/crash';
+
+for (const [profile, { routes, said }] of Object.entries(PROFILES)) {
+  for (const environment of ['production', 'development']) {
+    test(`every success of a GET and HEAD says what caches may do · ${profile}, ${environment} [P8]`, async () => {
+      await using service = await startList({
+        env: { TODO_PROFILE: profile, TODO_ENVIRONMENT: environment },
+      });
+      if (profile === 'shared-list')
+        await service.send('POST /todos', { json: { title: 'Buy milk', categoryId: 1 } });
+      const documents =
+        environment === 'development' && isDocumented(profile) ? documentRoutes(profile, tell) : [];
+      const asked = [
+        ...routes.map((route) => ({ ...route, said })),
+        ...documents.map((route) => ({ ...route, said: 'no-cache' })),
+      ].filter(({ method, path }) => method === 'GET' && path !== ALWAYS_FAILS);
+      assert.ok(asked.length > documents.length);
+      for (const { path, said } of asked) {
+        for (const method of ['GET', 'HEAD']) {
+          for (const coding of ['identity', 'gzip', 'gzip']) {
+            const line = `${method} ${path.replace(':id', '1')}`;
+            const reply = await service.send(line, { headers: { 'Accept-Encoding': coding } });
+            assert.equal(reply.status, 200, line);
+            assert.equal(header(reply, 'cache-control'), said, line);
+          }
+        }
+      }
+    });
+  }
+}
+
+function isDocumented(profile: string): profile is keyof typeof PROFILES {
+  return Object.hasOwn(PROFILES, profile);
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { signer, type Trust } from '../../packages/conformance/src/sign.ts';
+import type { Todo } from '../../src/todos/todo.ts';
+import { freePort, temporaryFolder } from './folder.ts';
+import { testAuth } from './list.ts';
+import type { ReverseProxy, StartProxy } from './proxies.ts';
+import { askBy } from './raw.ts';
+import { type ServeOptions, startService } from './start.ts';
+
+/** What clients behind a proxy saw. */
+export interface Seen {
+  /** Whatever is not a success, by status or by the code of the error of a connection. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** How many creates that were answered are not there once. */
+  readonly notOnce: number;
+}
+
+/** An instance that is stopped and started anew on the same ports. Owned: `await using`. */
+export interface Restartable extends AsyncDisposable {
+  readonly port: number;
+  readonly adminPort: number;
+  /** @param signal By default it stops as a restart does. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function startRestartable(options: ServeOptions): Promise<Restartable> {
+  const port = await freePort();
+  const adminPort = await freePort();
+  const env = { ...options.env, TODO_ADMIN_PORT: String(adminPort) };
+  const start = () => startService({ ...options, env, args: ['--port', String(port)] });
+  let service = await start();
+  return {
+    port,
+    adminPort,
+    async restart(signal) {
+      await service.stop(signal);
+      service = await start();
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+/** `clientsBehind` while the only instance is restarted so many times. */
+export async function restartBehind(startProxy: StartProxy, restarts: number): Promise<Seen> {
+  await using folder = await temporaryFolder();
+  const auth = testAuth();
+  await using service = await startRestartable({ auth, dataDir: folder.path });
+  await using proxy = await startProxy(service.port);
+  return await clientsBehind(proxy, auth, async (goOn) => {
+    for (let restart = 0; restart < restarts; restart += 1) {
+      await goOn();
+      await service.restart();
+    }
+  });
+}
+
+/**
+ * 16 clients, half of them each on one keep-alive connection, the others on a new one for each request, read and create
+ * with an `Idempotency-Key` through a proxy, until `trouble` is over and some requests more.
+ */
+export async function clientsBehind(
+  proxy: ReverseProxy,
+  auth: Trust,
+  trouble: (goOn: () => Promise<void>) => Promise<void>,
+): Promise<Seen> {
+  const authorization = `Bearer ${signer(auth)({ role: 'editor' })}`;
+  const { hostname, port } = new URL(proxy.url);
+  const run = randomUUID();
+  const failures: Record<string, number> = {};
+  const created: string[] = [];
+  let answers = 0;
+  let stopped = false;
+
+  /** Rejects without a complete answer. */
+  async function ask(agent: Agent, line: object, body?: string): Promise<number> {
+    const key = body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+    const headers = { authorization, ...key };
+    return (await askBy(agent, { hostname, port, ...line, headers }, body)).status;
+  }
+
+  async function beClient(client: number): Promise<void> {
+    const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
+    for (let step = 0; !stopped; step += 1) {
+      const title = `${run} ${client} ${step}`;
+      const creates = step % 3 === 0;
+      const kind = await (creates
+        ? ask(agent, { method: 'POST', path: '/todos' }, JSON.stringify({ title, categoryId: 1 }))
+        : ask(agent, { method: 'HEAD', path: '/todos?first' })
+      ).catch((error) => error.code ?? 'lost');
+      if (typeof kind === 'number') answers += 1;
+      if (!(kind < 300)) failures[kind] = (failures[kind] ?? 0) + 1;
+      else if (creates) created.push(title);
+      // So long that all of them together leave the machine time: a database that is late is a failure, too.
+      await pause(20);
+    }
+    agent.destroy();
+  }
+
+  async function goOn(): Promise<void> {
+    for (const enough = answers + 300; answers <= enough; ) await pause(10);
+  }
+
+  const clients = Array.from({ length: 16 }, (_, client) => beClient(client));
+  try {
+    await trouble(goOn);
+    await goOn();
+  } finally {
+    stopped = true;
+    await Promise.all(clients);
+  }
+  const list = await fetch(`${proxy.url}/todos`, { headers: { authorization } });
+  const todos: readonly Todo[] = JSON.parse(await list.text());
+  const times = new Map<string, number>();
+  for (const { title } of todos) times.set(title, (times.get(title) ?? 0) + 1);
+  return { failures, notOnce: created.filter((title) => times.get(title) !== 1).length };
+}

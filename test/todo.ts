@@ -1,6 +1,0 @@
-import type { Todo } from '../src/todos/todo.ts';
-
-/** A todo as a client reads it, its members in the order of the specification. */
-export function todo(id: number, title: string, done = false, categoryId = 1): Todo {
-  return { id, title, done, categoryId };
-}
