@@ -46,7 +46,7 @@ for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`A part must be one of ${Object.keys(PARTS)}, received ${name}`);
   const file = `build/mutants/${name}.json`;
-  const command = `tools/runtime/node --require ./test/plain.ts --test ${part.tests.join(' ')}`;
+  const command = `tools/runtime/node --require ./test/support/plain.ts --test ${part.tests.join(' ')}`;
   const options = {
     mutate: part.source,
     testRunner: 'command',

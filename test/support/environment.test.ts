@@ -28,7 +28,7 @@ test('a test sees nothing of what a machine or its user has chosen, and new file
     `console.log(JSON.stringify([${JSON.stringify(Object.keys(CHOSEN))}.filter((name) => name in process.env), process.umask()]))`,
   );
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--require', './test/plain.ts', '--test', file];
+  const args = ['--require', './test/support/plain.ts', '--test', file];
   const runner = ['-c', 'umask 077; exec "$0" "$@"', process.execPath, ...args];
   const { stdout } = spawnSync('sh', runner, { env: { ...env, ...CHOSEN }, encoding: 'utf8' });
   assert.match(stdout, /^\[\[],18\]$/m);

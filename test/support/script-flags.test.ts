@@ -8,7 +8,7 @@ for (const [program, name, words] of [
   ['bench/endurance/compare.ts', 'clients', ['many']],
   ['test/http/fuzzing.ts', 'requests', ['many']],
 ] as const) {
-  const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../${program}`, import.meta.url));
   const run = (...args: string[]) => spawnSync(process.execPath, [path, ...args], { encoding: 'utf8' });
 
   test(`${program} explains itself`, () => {

@@ -14,7 +14,7 @@ import { plain } from './environment.ts';
 
 /** `todo-service` of this checkout. */
 export const PROGRAM = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-const built = fileURLToPath(new URL('../dist/start.js', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/start.js', import.meta.url));
 
 /** For so many connections 1,024 open files suffice, the limit of many machines: no service says that it takes fewer. */
 export const FEW_CONNECTIONS = { TODO_MAX_CONNECTIONS: '500' };

@@ -58,7 +58,7 @@ test('a test and a suite that are skipped for a reason are lines of the file of 
      test('e', () => { throw new Error('no'); });`,
   );
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const args = ['--test-reporter=./test/report.ts', '--test', file];
+  const args = ['--test-reporter=./test/support/report.ts', '--test', file];
   const env = { ...inherited, LEFT_OUT: leftOut };
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8' });
   assert.equal(
