@@ -262,16 +262,18 @@ test('20 busy clients lose no fresh token when the provider changes its key and 
 
   let isChanged = false;
   let stops = false;
+  let answered = 0;
   const fresh: number[] = [];
   const busy = Array.from({ length: 20 }, async () => {
     while (!stops) {
       const isFresh = isChanged;
       const token = await provider.token('editor');
       const [{ status }] = await Promise.all([read(token), read(old)]);
+      answered += 1;
       if (isFresh) fresh.push(status);
     }
   });
-  await pause(200);
+  while (answered < 40) await pause(20);
   provider.restart(providerKey('main'));
   isChanged = true;
   while (fresh.length < 100) await pause(20);

@@ -408,9 +408,9 @@ describe('The budget of a connection', { concurrency: true }, () => {
       const { connection } = gated;
       const more = WAIT.replace('wait', 'count');
       connection.socket.write(`${WAIT}${last}${more.repeat(1_000)}`);
-      await pause(50);
+      await settled(() => connection.peer.bytesRead);
       connection.socket.write(more);
-      await pause(50);
+      await settled(() => connection.peer.bytesRead);
       gated.open();
       await connection.closed();
       assert.equal(connection.answers().length, 2);

@@ -6,7 +6,7 @@ import type { TodoStore } from '../../src/todos/store.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';
 import { openPatient, patientBut } from './postgres-pool.ts';
 import { atPort, PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, newTodo } from './todos.ts';
+import { addedTo, listed, newTodo, ready, wrong } from './todos.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
 
@@ -35,18 +35,9 @@ async function refusedWith(store: TodoStore, message: string): Promise<void> {
   }
 }
 
-/** What a store says whose database is not to be ready. */
-async function notReady(store: TodoStore): Promise<string> {
-  for (;;) {
-    const refused = await store.check().catch((error: Error) => error);
-    if (refused !== undefined) return refused.message;
-    await sleep(20);
-  }
-}
-
 /** A create that is made as soon as there is a connection. */
 async function recovered(store: TodoStore): Promise<void> {
-  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
+  await ready(store);
   await addedTo(store, 'a');
 }
 
@@ -69,7 +60,7 @@ for (const [what, change, back] of [
     await server.terminate(url.replace(owner, 'postgres'));
     await refusedWith(store, OFF);
     assert.match(
-      await notReady(store),
+      (await wrong(store)).message,
       /No connection to the database: its "synchronous_commit" must not be "off"/,
     );
     await assert.rejects(async () => store.list(), { name: 'StoreUnavailable' });
@@ -85,7 +76,7 @@ test('a look finds sessions that are open whose commits no longer wait, and noth
   await using store = await open(url);
   await addedTo(store, 'a');
   await server.set('synchronous_commit', 'off');
-  assert.equal(await notReady(store), OFF);
+  assert.equal((await wrong(store)).message, OFF);
   const refused = await refusal(store);
   assert.equal(refused.name, 'StoreUnavailable');
   assert.ok(refused.message.endsWith(`: ${OFF}`));
@@ -110,7 +101,7 @@ for (const table of ['todos', 'idempotency_keys', 'todo_tombstones', 'todo_purge
     await addedTo(store, 'a');
     await server.execute(url, `ALTER TABLE ${table} SET UNLOGGED`);
     const says = UNLOGGED.replace('TABLE todos', `TABLE ${table}`);
-    assert.equal(await notReady(store), says);
+    assert.equal((await wrong(store)).message, says);
     const refused = await refusal(store);
     assert.equal(refused.name, 'StoreUnavailable');
     assert.ok(refused.message.endsWith(`: ${says}`));
@@ -159,7 +150,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     await server.execute(server.url, `ALTER ROLE ${owner} SET synchronous_commit = off`);
     // As RECONNECT does, on its console.
     await server.terminate(url.replace(owner, 'postgres'));
-    while (!(await notReady(store)).endsWith(OFF)) await sleep(20);
+    while (!(await wrong(store)).message.endsWith(OFF)) await sleep(20);
     await server.execute(server.url, `ALTER ROLE ${owner} RESET synchronous_commit`);
     await server.terminate(url.replace(owner, 'postgres'));
     await recovered(store);
@@ -176,7 +167,7 @@ describe('pgpool-II before a standby', { skip: missing('pgpool') }, () => {
     await using store = await open(through);
     await addedTo(store, 'a');
     await server.execute(url, 'ALTER TABLE todos SET UNLOGGED');
-    assert.equal(await notReady(store), UNLOGGED);
+    assert.equal((await wrong(store)).message, UNLOGGED);
     assert.deepEqual(await server.faults(through), [UNLOGGED]);
     await assert.rejects(openPatient(through, { patienceMs: 0 }), { message: /UNLOGGED/ });
     await server.execute(url, 'ALTER TABLE todos SET LOGGED');

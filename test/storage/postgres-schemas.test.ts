@@ -7,7 +7,7 @@ import { openExport, openImport } from '../../src/storage/postgres/transfer.ts';
 import { openPatient } from './postgres-pool.ts';
 import { makeServing } from './postgres-rights.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { addedTo, listed, listenToSchema } from './todos.ts';
+import { addedTo, listed, listenToSchema, ready, wrong } from './todos.ts';
 
 const server = await PostgresServer.startForAll('fsync=on');
 
@@ -92,7 +92,7 @@ test('a schema is renamed under the service, and the path of its role follows: n
   });
   await server.execute(url, `ALTER ROLE ${role} SET search_path = app`);
   await migratePostgres(searching(url, 'app'));
-  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
+  await ready(store);
   assert.equal((await listed(store)).length, 1);
   assert.equal(await store.remove(1), 'removed');
 });
@@ -145,13 +145,13 @@ test('a function that writes into the table of another list: nothing is answered
     `CREATE SCHEMA other; CREATE TABLE other.todo_tombstones (LIKE todo_tombstones);
     ALTER FUNCTION todo_removed() SET search_path = other, public, pg_temp`,
   );
-  await sleep(5_000);
+  const { name, message } = await wrong(store);
   const refused = { name: 'StoreBroken', message: astray('public') };
-  await assert.rejects(store.check(), refused);
+  assert.deepEqual({ name, message }, refused);
   await assert.rejects(store.remove(1), refused);
   await assert.rejects(async () => store.list(), refused);
   await migratePostgres(url);
-  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
+  await ready(store);
   assert.equal(await store.remove(1), 'removed');
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Tell } from '../../src/events.ts';
 import { piecesOf } from '../../src/lib/pieces.ts';
@@ -72,6 +73,23 @@ export async function listText(store: TodoStore): Promise<string> {
 
 export function bytesOf({ body }: ListRepresentation): Buffer {
   return Buffer.concat(piecesOf(body));
+}
+
+/** What a check says is wrong, as soon as it does: the service looks again when 5 s have passed. */
+export async function wrong(store: TodoStore): Promise<Error> {
+  for (;;) {
+    const error = await store.check().then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    if (error !== undefined) return error;
+    await sleep(20);
+  }
+}
+
+/** Resolves when a check finds nothing wrong. */
+export async function ready(store: TodoStore): Promise<void> {
+  while ((await store.check().catch((error: Error) => error)) !== undefined) await sleep(20);
 }
 
 /** 1 to 100 code points of all planes, without U+0000 and surrogates (contract B10). */

@@ -50,6 +50,9 @@ test('every script of package.json that runs tests begins so, and tells of what 
   const scripts = Object.values(manifest.scripts).filter((script) => / --test /.test(script));
   assert.equal(scripts.length, 3);
   for (const script of scripts) {
-    assert.match(script, /node --require \.\/test\/support\/plain\.ts .*--test-reporter=\.\/test\/support\/report\.ts --test /);
+    assert.match(
+      script,
+      /node --require \.\/test\/support\/plain\.ts .*--test-reporter=\.\/test\/support\/report\.ts --test /,
+    );
   }
 });
