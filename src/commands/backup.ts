@@ -47,6 +47,7 @@ Examples:
 /** Milliseconds: the time in the name of a copy has no parts of it. */
 const SECOND_MS = 1_000;
 
+// The copy is made, checked and named, and only then older ones are removed: `test/commands/backup-folder.test.ts`.
 export const backup = onDatabase(
   { action: 'back up', operand: 'FILE', flags: { keep: { type: 'string' } }, help: HELP },
   async (database, { FILE: word, keep: wanted }) => {

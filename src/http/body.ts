@@ -10,7 +10,7 @@ export type BodyEnd = 'complete' | 413 | 431;
 /**
  * The body that a request announces. It is read to its end before anything is answered: an answer that overtakes
  * it lets Node.js add a second one when the body turns out malformed. Two exceptions: one over the limit, and one
- * that the client holds back until it gets a 100.
+ * that the client holds back until it gets a 100. `test/http/bodies.test.ts` holds it.
  *
  * It is read when somebody wants it: while a token is being verified, it is not parsed (contract D10). No promise
  * settles when the client goes away or the framing is bad: the socket's error is the answer then.

@@ -36,7 +36,7 @@ export interface PipelineParts {
 /**
  * The one way of a request, on every listener: it is matched, checked in the order of the contract (2 to 5), and what
  * comes out of that, thrown or not, becomes a problem where it is an error, gets its CORS headers and is written, in one
- * place each.
+ * place each. The order is held by `packages/conformance/src/chapters/order-of-checks.ts`.
  *
  * @throws Error when a route asks who is calling, and nobody can tell.
  */

@@ -29,6 +29,8 @@ interface Told {
  * other way round at the end. Disposing the service answers what was received, then closes store and keys, after at most
  * the delay and the deadline of the configuration and what the store needs to close.
  *
+ * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
+ *
  * @param told counts the lines that the log dropped.
  * @throws {ConfigFaults} when the limit of open files leaves no connection, {StoreNotOpened} when the database cannot be
  * used, {Cannot} when a port or traces cannot, {NotUsable} when a key file cannot.

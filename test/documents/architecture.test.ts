@@ -47,3 +47,18 @@ test('docs/architecture.md allows no import that there is not', () => {
   });
   assert.deepEqual(unused, []);
 });
+
+test('a file whose correctness hangs on an order names the tests that hold it', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  const [, table = ''] = page.split('| The order | What breaks without it | The test that holds it |\n');
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  assert.ok(rows.length > 10, `only ${rows.length} rows were found`);
+  for (const row of rows) {
+    const [file = '', ...others] = globSync(`src/**/${/^\| `([^`]+)`/.exec(row)?.[1]}`);
+    assert.deepEqual(others, [], row);
+    const source = readFileSync(file, 'utf8');
+    const tests = Array.from(row.matchAll(/\]\(\.\.\/([^)]+)\)/g), ([, path = '']) => path);
+    assert.notEqual(tests.length, 0, row);
+    for (const path of tests) assert.ok(source.includes(`\`${path}\``), `${file} does not name ${path}`);
+  }
+});

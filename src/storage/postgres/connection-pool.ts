@@ -37,7 +37,10 @@ const END_MS = 2_000;
 
 export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
-/** A bounded pool of connections to the server that takes writes, with a bounded wait for one. */
+/**
+ * A bounded pool of connections to the server that takes writes, with a bounded wait for one. A place is free when the
+ * server has let go: `test/storage/postgres-connections.test.ts`.
+ */
 export class ConnectionPool implements AsyncDisposable {
   protected readonly cluster: Cluster;
   protected readonly limits: Limits;

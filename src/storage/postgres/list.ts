@@ -79,7 +79,8 @@ const CHUNKS_A_TURN = 16;
 
 /**
  * The list. Each call reads what changed since the last one, whoever changed it: another instance, or `psql`. What
- * else the server does costs nothing.
+ * else the server does costs nothing. The table is locked, the snapshot taken, then rows are read; all are read again from
+ * a restarted or another server: `test/storage/postgres-list.test.ts`.
  */
 export class PostgresList implements Disposable {
   readonly #quick: StatementPool;

@@ -17,7 +17,7 @@ const cacheOf = (limit: number) =>
  * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it
  * nobody reads soon, and keeping it costs as much. Of ids without a todo nothing is kept: whoever asks for many would push
  * out the todos. From the moment a batch is sent until it is done, its changes may be visible to some and not to others:
- * what it may change is asked of SQLite meanwhile.
+ * what it may change is asked of SQLite meanwhile: `src/storage/sqlite/cache.test.ts`.
  */
 export class TodoCache {
   readonly #limit: number;

@@ -12,7 +12,7 @@ const THREAD = new URL('./reader-thread.ts', import.meta.url);
 /**
  * The list, of which a thread reads what changed. The thread starts when the list is first asked for. From the
  * moment a batch is sent until it is done, its changes may be visible to some: whoever asks meanwhile gets what is
- * read then.
+ * read then: `test/storage/sqlite-reads.test.ts`.
  */
 export class SqliteList implements AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[]>;

@@ -58,7 +58,11 @@ interface RestoreOptions {
   readonly tell: Tell;
 }
 
-/** One restore. A signal may end the process until `onDeciding` is called, after `takeBack`. */
+/**
+ * One restore. A signal may end the process until `onDeciding` is called, after `takeBack`. The old database is complete
+ * under another name, then its log goes, then the new one takes its name: `test/commands/restore.test.ts`,
+ * `test/long/moving-faults.test.ts`.
+ */
 export class Restore {
   /** Databases that this run has made, and that go with it. */
   readonly #own = new Set<string>();

@@ -50,6 +50,10 @@ export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
  * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
  * returns, in the file that everybody knows. Outcomes are in the order of the writes.
  *
+ * Look for the file, commit, look again, then acknowledge: `src/storage/sqlite/writer-thread.test.ts`,
+ * `test/storage/sqlite-file.test.ts`. Once `COMMIT` has begun, a failed sync is an unknown outcome:
+ * `test/storage/sqlite-trouble.test.ts`, `test/long/sqlite-crash.test.ts`.
+ *
  * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
  * @param look Looks for the file, before anything is changed and after the commit.
  */

@@ -37,6 +37,9 @@ const PROOF_MS = 5_000;
 /**
  * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
  * under way at a time; what arrives meanwhile makes the next one and shares its sync.
+ *
+ * Caches learn of a batch before it is sent, and of its end before its writers, who go on in its order:
+ * `test/storage/sqlite-reads.test.ts`, `test/storage/contract.ts`, `test/telemetry/audit.test.ts`.
  */
 export class Writer implements AsyncDisposable {
   readonly underWay = { ids: new Set<number>(), adds: false };
