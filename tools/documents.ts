@@ -1,7 +1,6 @@
 /** Writes what pages say that the code knows. A test fails when they are no longer the same. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings/table.ts';
-import { picture } from './imports.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -14,19 +13,15 @@ interface Page {
 
 /** Every such page. */
 export async function pages(): Promise<readonly Page[]> {
-  const pictureIn = (page: string) => picture(new Set(modulesIn(page).keys()));
-  return Promise.all([
-    pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable),
-    pageOf('architecture', /(?<=```mermaid\n)flowchart TD\n[^`]*/, pictureIn),
-  ]);
+  return Promise.all([pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable)]);
 }
 
 /** A page with its table made anew. @throws {Error} when the table is not found: it would never change. */
-async function pageOf(name: string, table: RegExp, make: (page: string) => string): Promise<Page> {
+async function pageOf(name: string, table: RegExp, make: () => string): Promise<Page> {
   const file = new URL(`docs/${name}.md`, ROOT);
   const is = await readFile(file, 'utf8');
   if (!table.test(is)) throw new Error(`No page has ${table}`);
-  return { file, is, shouldBe: is.replace(table, () => make(is)) };
+  return { file, is, shouldBe: is.replace(table, make) };
 }
 
 /** What each module may import, and what it may name by type alone, by the table of docs/architecture.md. */

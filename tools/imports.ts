@@ -34,34 +34,3 @@ export function importsOfModules(): readonly Import[] {
     })).filter(({ from, to }) => from !== to);
   });
 }
-
-/**
- * The modules of the table and what they import, as a picture: an arrow that another way leads around is left out, and
- * so are types.
- */
-export function picture(modules: ReadonlySet<string>): string {
-  const uses = new Map<string, ReadonlySet<string>>(
-    [...modules].map((module) => [
-      module,
-      new Set(
-        importsOfModules()
-          .filter(({ from, to, isType }) => from === module && !isType && modules.has(to))
-          .map(({ to }) => to),
-      ),
-    ]),
-  );
-  const reaches = (from: string, to: string): boolean =>
-    [...(uses.get(from) ?? [])].some((next) => next === to || reaches(next, to));
-  const arrows = [...uses].flatMap(([from, all]) =>
-    [...all]
-      .filter((to) => ![...all].some((other) => other !== to && reaches(other, to)))
-      .sort()
-      .map((to) => `  ${idOf(from)} --> ${idOf(to)}\n`),
-  );
-  const boxes = [...modules].map((module) => `  ${idOf(module)}["${module}"]\n`);
-  return `flowchart TD\n${boxes.join('')}${arrows.join('')}`;
-}
-
-function idOf(module: string): string {
-  return module.replace(/\W/g, '_');
-}

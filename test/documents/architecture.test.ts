@@ -49,7 +49,7 @@ test('docs/architecture.md allows no import that there is not', () => {
 });
 
 test('a file whose correctness hangs on an order names the tests that hold it', () => {
-  const page = readFileSync('docs/architecture.md', 'utf8');
+  const page = readFileSync('docs/where-decided.md', 'utf8');
   const [, table = ''] = page.split('| The order | What breaks without it | The test that holds it |\n');
   const rows = table.split('\n').filter((line) => line.startsWith('| `'));
   assert.ok(rows.length > 10, `only ${rows.length} rows were found`);

@@ -76,8 +76,8 @@ test('no test names a clause that there is not', async () => {
   );
 });
 
-test('docs/architecture.md cites tests that exist, in the file that it links to', async () => {
-  const page = new URL('../../docs/architecture.md', import.meta.url);
+test('docs/where-decided.md cites tests that exist, in the file that it links to', async () => {
+  const page = new URL('../../docs/where-decided.md', import.meta.url);
   const rows = (await readFile(page, 'utf8')).split('\n').filter((line) => line.startsWith('| '));
   const cited = rows.flatMap((row) => (row.split(' | ').at(-1) ?? '').split(/(?=\[)/));
   let titles = 0;
