@@ -77,6 +77,34 @@ test('docs/decisions/README.md has a line for every decision', () => {
   assert.deepEqual([...linked].sort(), records.sort());
 });
 
+test('docs/decisions/README.md says how long what is written by hand is, within a tenth', () => {
+  const rows = readFileSync('docs/decisions/README.md', 'utf8').matchAll(/^\| [^|]+ \| (`[^|]+`) \| (\d+) \|/gm);
+  let found = 0;
+  for (const [row, files = '', lines] of rows) {
+    const texts = Array.from(files.matchAll(/`([^`]+)`/g), ([, path]) => readFileSync(`src/${path}`, 'utf8'));
+    const is = texts.join('').split('\n').length - 1;
+    assert.ok(Math.abs(Number(lines) - is) <= is / 10, `${is} lines: ${row}`);
+    found += 1;
+  }
+  assert.ok(found > 15, `only ${found} rows were found`);
+});
+
+test('a decision names no file that is gone', () => {
+  const named = globSync('docs/decisions/*.md').flatMap((page) =>
+    Array.from(readFileSync(page, 'utf8').matchAll(/`([\w./-]+\.(?:ts|json|sql|md|lua))`/g), ([, path = '']) => ({
+      page,
+      path,
+    })),
+  );
+  assert.ok(named.length > 50, `only ${named.length} were found`);
+  const isThere = (path: string) =>
+    globSync([path, `src/**/${path}`], { exclude: (name) => name === 'node_modules' }).length > 0;
+  assert.deepEqual(
+    named.filter(({ path }) => !isThere(path)),
+    [],
+  );
+});
+
 test('CONTRIBUTING.md names every long run, with its question', () => {
   const runs = globSync('bench/endurance/**/*.ts').filter((path) =>
     /const HELP\b/.test(readFileSync(path, 'utf8')),
