@@ -26,7 +26,7 @@ interface Patience {
 
 /**
  * One connection of a client. One request of it is under way; what comes behind it is not parsed until its answer is out
- * (contract D10). TCP holds the client back.
+ * (contract D10). TCP holds the client back. What it relies on in Node.js is held by `test/http/node-habits.test.ts`.
  */
 export class HttpConnection {
   readonly #socket: Socket;
