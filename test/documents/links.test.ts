@@ -78,7 +78,9 @@ test('docs/decisions/README.md has a line for every decision', () => {
 });
 
 test('docs/decisions/README.md says how long what is written by hand is, within a tenth', () => {
-  const rows = readFileSync('docs/decisions/README.md', 'utf8').matchAll(/^\| [^|]+ \| (`[^|]+`) \| (\d+) \|/gm);
+  const rows = readFileSync('docs/decisions/README.md', 'utf8').matchAll(
+    /^\| [^|]+ \| (`[^|]+`) \| (\d+) \|/gm,
+  );
   let found = 0;
   for (const [row, files = '', lines] of rows) {
     const texts = Array.from(files.matchAll(/`([^`]+)`/g), ([, path]) => readFileSync(`src/${path}`, 'utf8'));
@@ -91,10 +93,13 @@ test('docs/decisions/README.md says how long what is written by hand is, within 
 
 test('a decision names no file that is gone', () => {
   const named = globSync('docs/decisions/*.md').flatMap((page) =>
-    Array.from(readFileSync(page, 'utf8').matchAll(/`([\w./-]+\.(?:ts|json|sql|md|lua))`/g), ([, path = '']) => ({
-      page,
-      path,
-    })),
+    Array.from(
+      readFileSync(page, 'utf8').matchAll(/`([\w./-]+\.(?:ts|json|sql|md|lua))`/g),
+      ([, path = '']) => ({
+        page,
+        path,
+      }),
+    ),
   );
   assert.ok(named.length > 50, `only ${named.length} were found`);
   const isThere = (path: string) =>
