@@ -43,7 +43,7 @@ export function matchRoutes(routes: readonly Route[]): (method: string, path: st
     for (const entry of withId) {
       const { prefix, suffix } = entry;
       if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
-      const id = parseId(path, prefix.length, path.length - suffix.length);
+      const id = parseId(path.slice(prefix.length, path.length - suffix.length));
       if (id !== undefined) return found(entry, method, id);
     }
     const entry = fixed.get(path);
@@ -72,20 +72,9 @@ function found({ path, allow, routes }: Entry, method: string, id: number | unde
 const MIN_INT32 = -2_147_483_648;
 const MAX_INT32 = 2_147_483_647;
 
-/**
- * The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. Digit by digit costs
- * less than half of a regular expression and a conversion, on the most used path.
- */
-function parseId(path: string, from: number, until: number): number | undefined {
-  const isNegative = path[from] === '-';
-  const first = isNegative || path[from] === '+' ? from + 1 : from;
-  if (first >= until) return undefined;
-  let id = 0;
-  for (let at = first; at < until; at += 1) {
-    const digit = path.charCodeAt(at) - 48;
-    if (!(digit >= 0 && digit <= 9)) return undefined;
-    id = 10 * id + digit;
-    if (id > (isNegative ? -MIN_INT32 : MAX_INT32)) return undefined;
-  }
-  return isNegative ? -id : id;
+/** The integer that an `{id}` segment spells (contract R2), or undefined: no route matches then. */
+function parseId(segment: string): number | undefined {
+  if (!/^[+-]?\d+$/.test(segment)) return undefined;
+  const id = Number(segment);
+  return id >= MIN_INT32 && id <= MAX_INT32 ? id : undefined;
 }
