@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+// The global is looked up by a getter: 20 ns more, six times for a request that is recorded.
+import { performance } from 'node:perf_hooks';
 import type { Mark, Step } from '../events.ts';
 import { IncomingBody } from './body.ts';
 import type { Identity } from './caller.ts';
@@ -13,6 +15,9 @@ export interface Target {
   /** What stands for `:id`. */
   readonly id: number | undefined;
 }
+
+/** What a request does itself; a commit is of many. */
+type StepName = Exclude<Step['name'], 'commit'>;
 
 /** A request on its way to its answer. */
 export class Call {
@@ -70,24 +75,33 @@ export class Call {
    *
    * @param codeOf what came of it, in a word.
    */
-  step<T>(
-    name: Exclude<Step['name'], 'commit'>,
-    run: () => T | Promise<T>,
-    codeOf?: (result: T) => string,
-  ): T | Promise<T> {
+  step<T>(name: StepName, run: () => T | Promise<T>, codeOf?: (result: T) => string): T | Promise<T> {
     const { mark } = this;
     if (mark === undefined) return run();
     const from = performance.now();
-    const failed = (error: unknown) => mark({ name, from, until: performance.now(), error });
-    const done = (result: T) => mark({ name, from, until: performance.now(), code: codeOf?.(result) });
+    let result: T | Promise<T>;
     try {
-      const result = run();
-      if (result instanceof Promise) result.then(done, failed);
-      else done(result);
-      return result;
+      result = run();
     } catch (error) {
-      failed(error);
+      mark({ name, from, until: performance.now(), error });
       throw error;
     }
+    if (result instanceof Promise) markLater(mark, name, from, result, codeOf);
+    else mark({ name, from, until: performance.now(), code: codeOf?.(result) });
+    return result;
   }
+}
+
+/** In a function of its own: `step` makes no closures for a result that is at hand. */
+function markLater<T>(
+  mark: Mark,
+  name: StepName,
+  from: number,
+  result: Promise<T>,
+  codeOf: ((result: T) => string) | undefined,
+): void {
+  result.then(
+    (found) => mark({ name, from, until: performance.now(), code: codeOf?.(found) }),
+    (error: unknown) => mark({ name, from, until: performance.now(), error }),
+  );
 }

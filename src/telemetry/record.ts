@@ -1,3 +1,5 @@
+// As in `http/call.ts`.
+import { performance } from 'node:perf_hooks';
 import type { Event, Mark, Tell } from '../events.ts';
 import type { Call } from '../http/call.ts';
 import type { Environment } from '../settings/table.ts';
