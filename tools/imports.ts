@@ -20,17 +20,39 @@ export function moduleOf(path: string): string {
   return first === 'storage' && (second === 'sqlite' || second === 'postgres') ? second : first;
 }
 
-/** Every import that crosses from one module of `src` to another. */
-export function importsOfModules(): readonly Import[] {
+/** Every import of a file of `src` by another, tests left out. A type counts. */
+function importsOfFiles(): readonly {
+  readonly file: string;
+  readonly imported: string;
+  readonly isType: boolean;
+}[] {
   const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'));
   return files.sort().flatMap((file) => {
     const code = readFileSync(join(ROOT, file), 'utf8');
     const found = code.matchAll(/^(?:import|export) (type )?[^;]*?from '(\.[^']+)'|import\('(\.[^']+)'\)/gm);
     return Array.from(found, ([, type, stated, called]) => ({
-      from: moduleOf(file),
-      to: moduleOf(join(dirname(file), stated ?? called ?? '')),
       file,
+      imported: join(dirname(file), stated ?? called ?? ''),
       isType: type !== undefined,
-    })).filter(({ from, to }) => from !== to);
+    }));
   });
+}
+
+/** Every import that crosses from one module of `src` to another. */
+export function importsOfModules(): readonly Import[] {
+  return importsOfFiles()
+    .map(({ file, imported, isType }) => ({ from: moduleOf(file), to: moduleOf(imported), file, isType }))
+    .filter(({ from, to }) => from !== to);
+}
+
+/** The files of `src` that lead back to themselves by what they import. */
+export function filesInCircles(): readonly string[] {
+  const imports = Map.groupBy(importsOfFiles(), ({ file }) => file);
+  const reached = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const { imported } of imports.get(file) ?? []) {
+      if (!seen.has(imported)) reached(imported, seen.add(imported));
+    }
+    return seen;
+  };
+  return [...imports.keys()].filter((file) => reached(file).has(file));
 }

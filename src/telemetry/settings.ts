@@ -1,6 +1,4 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import type { Tell } from '../events.ts';
-import { Cannot } from '../lib/cannot.ts';
 import { errorCode } from '../lib/errors.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
@@ -105,28 +103,4 @@ function readSampling(settings: Settings) {
   const ratio = Number(settings.read('OTEL_TRACES_SAMPLER_ARG'));
   if (!(ratio >= 0 && ratio <= 1)) settings.refuse('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1');
   return { parentBased, ratio };
-}
-
-/**
- * Imports what only a service with traces needs: the packages are optional peers.
- *
- * @param database the name of its system, by OpenTelemetry's conventions.
- * @throws {Cannot} when the packages are not installed.
- */
-export async function openTraces(
-  settings: TracingSettings,
-  version: string,
-  database: 'sqlite' | 'postgresql' | undefined,
-  tell: Tell,
-) {
-  const traces = await import('./traces.ts').catch((cause: unknown) => {
-    if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new Cannot(
-      69,
-      'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
-        '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
-      { cause },
-    );
-  });
-  return traces.openTraces(settings, version, database, tell);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { modulesIn } from '../../tools/documents.ts';
-import { importsOfModules, moduleOf } from '../../tools/imports.ts';
+import { filesInCircles, importsOfModules, moduleOf } from '../../tools/imports.ts';
 
 const MODULES = modulesIn(readFileSync('docs/architecture.md', 'utf8'));
 const FLOORS = [...MODULES.keys()];
@@ -61,4 +61,8 @@ test('a file whose correctness hangs on an order names the tests that hold it', 
     assert.notEqual(tests.length, 0, row);
     for (const path of tests) assert.ok(source.includes(`\`${path}\``), `${file} does not name ${path}`);
   }
+});
+
+test('no file of src leads back to itself by what it imports, types included', () => {
+  assert.deepEqual(filesInCircles(), []);
 });

@@ -9,7 +9,7 @@ import { explainAudience, explainAudienceClaim, explainIdToken, quoteClaim } fro
 import { explainForm, explainHeader } from './explain-form.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
 import { readToken, type UnverifiedToken } from './read-token.ts';
-import { describeRefusal, type Refusal, type RefusalCode, utcTime } from './refusal.ts';
+import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from './refusal.ts';
 
 // The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
 
@@ -21,8 +21,7 @@ export interface Line {
 }
 
 export interface Examination {
-  /** What `authenticate` would make of it: the service knows the caller, or answers 401, or 503 without keys. */
-  readonly verdict: 'accepted' | 'refused' | 'unavailable';
+  readonly verdict: Verdict;
   readonly lines: readonly Line[];
 }
 
@@ -42,7 +41,7 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
   }
   const form = `a signed token of ${compact.length} bytes, algorithm ${token.algorithm}, ${nameKey(token)}`;
   const lines = [line('form', 'ok', form)];
-  let verdict: Examination['verdict'] = 'accepted';
+  let verdict: Verdict = 'accepted';
   for (const { name, fault: find } of askedChecks(trust)) {
     const fault = await find(token, trust);
     if (fault?.code === 'keys-unavailable') {

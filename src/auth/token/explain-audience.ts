@@ -1,10 +1,9 @@
 import { quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import type { Trust } from './checks.ts';
-import type { Examination } from './examine.ts';
 import { nameClaim } from './missing-role.ts';
 import type { UnverifiedToken } from './read-token.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal, Verdict } from './refusal.ts';
 
 /** What is said of `aud`, whether it is right or not. */
 export function explainAudience(
@@ -56,7 +55,7 @@ export function explainAudienceClaim(
  * Whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has none of
  * these claims).
  */
-export function explainIdToken(claims: Claims, verdict: Examination['verdict']): string {
+export function explainIdToken(claims: Claims, verdict: Verdict): string {
   const has = (name: string) => Object.hasOwn(claims, name);
   if (verdict === 'refused' && has('at_hash')) {
     return `; it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;

@@ -24,6 +24,9 @@ const DESCRIPTIONS = {
 
 export type RefusalCode = keyof typeof DESCRIPTIONS;
 
+/** What the service makes of a token: it knows the caller, or answers 401, or 503 without keys. */
+export type Verdict = 'accepted' | 'refused' | 'unavailable';
+
 export interface Refusal {
   readonly code: RefusalCode;
   /** Numeric Date (seconds since 1970, RFC 7519 §2) from which a token is no longer, or not yet, valid. */
