@@ -1,3 +1,5 @@
+import { isWhiteSpace } from '../lib/white-space.ts';
+
 /** What may stand in an entry in place of the character, which would end the entry, the setting or the name in it. */
 const ESCAPES: Readonly<Record<string, string>> = {
   '%2C': ',',
@@ -8,9 +10,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 const ESCAPE = /%(?:2C|3D|25|20|23)/g;
-
-/** White space around a text: also that of Unicode which `\s` leaves out, and the blank without width. */
-const STRAY = /^[\s\u0085\u200b]|[\s\u0085\u200b]$/;
 
 /**
  * The entries of a comma-separated setting in their order, and those that are malformed, as they are written (contract
@@ -32,7 +31,7 @@ export function readList<Entry>(
 
 /** Whether a text has something in it, and no white space around it. */
 export function isBare(text: string): boolean {
-  return text !== '' && !STRAY.test(text);
+  return text !== '' && !isWhiteSpace(text[0]) && !isWhiteSpace(text.at(-1));
 }
 
 /** An entry with its escapes decoded once; undefined where a `%` begins none. */

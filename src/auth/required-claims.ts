@@ -1,3 +1,4 @@
+import { hasComment } from '../lib/white-space.ts';
 import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './identity.ts';
 import { decodeEntry, isBare } from './list-setting.ts';
 
@@ -17,7 +18,7 @@ export interface RequiredClaim {
 export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
   const isForbidden = entry.startsWith('!');
   const [name = '', ...values] = entry.slice(isForbidden ? 1 : 0).split('=');
-  if (values.length !== (isForbidden ? 0 : 1) || /^!|[\s\u0085\u200b]#/.test(name)) return undefined;
+  if (values.length !== (isForbidden ? 0 : 1) || name.startsWith('!') || hasComment(name)) return undefined;
   if (![name, ...values].every(isBare)) return undefined;
   const decoded = decodeEntry(name);
   const path = decoded === undefined ? undefined : parseClaimPath(decoded);

@@ -1,5 +1,6 @@
 import { nearestTo } from '../lib/nearest.ts';
 import { quoteReceived } from '../lib/quote.ts';
+import { hasComment, isWhiteSpace } from '../lib/white-space.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './table.ts';
 
 /** A configuration has faults: a line each, with what was received and what is wanted. */
@@ -165,22 +166,19 @@ function strayIn(text: string, noComment: boolean): { wanted: string; received: 
   if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: `"…${visible(last)}"` };
   if (text.length > 1 && first === last && /["']/.test(first))
     return { wanted: 'must not stand in quotes', received: JSON.stringify(`${first}…${last}`) };
-  if (noComment && /[\s\u0085\u200b]#/.test(text)) {
+  if (noComment && hasComment(text)) {
     const wanted = 'must not have white space before a "#": a comment has a line of its own';
     return { wanted, received: '"… #…"' };
   }
   return undefined;
 }
 
-/** Of a name that was copied from a page, also the space that has no width. */
-const WHITE_SPACE = /[\s\u0085\u200b]/;
-
 function isStray(character: string): boolean {
-  return WHITE_SPACE.test(character) || /\p{Cc}/u.test(character);
+  return isWhiteSpace(character) || /\p{Cc}/u.test(character);
 }
 
 function nameOf(character: string): string {
-  return WHITE_SPACE.test(character) ? 'white space' : 'a control character';
+  return isWhiteSpace(character) ? 'white space' : 'a control character';
 }
 
 /** As in JSON, with nothing that does not show. */
