@@ -128,14 +128,12 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
  * A handler that gets the preconditions of its request. Malformed ones are a 400, on every route (contract, Order of
  * checks 4).
  */
-function conditional<Parsed extends readonly unknown[]>(
-  handle: (call: Call, preconditions: Preconditions, ...parsed: Parsed) => Answer | Promise<Answer>,
-): (call: Call, ...parsed: Parsed) => Answer | Promise<Answer> {
-  return (call, ...parsed) => {
+function conditional<Parsed = void>(
+  handle: (call: Call, preconditions: Preconditions, parsed: Parsed) => Answer | Promise<Answer>,
+): (call: Call, parsed: Parsed) => Answer | Promise<Answer> {
+  return (call, parsed) => {
     const preconditions = readPreconditions(call.headers);
-    return preconditions === undefined
-      ? answers.PRECONDITION_MALFORMED
-      : handle(call, preconditions, ...parsed);
+    return preconditions === undefined ? answers.PRECONDITION_MALFORMED : handle(call, preconditions, parsed);
   };
 }
 
