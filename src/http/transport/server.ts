@@ -7,7 +7,7 @@ import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from '../proble
 import { newTraceId, traceIdOf } from '../trace-id.ts';
 import { HttpConnection } from './connection.ts';
 import { MAX_FIELD_LINES } from './framing.ts';
-import { ESCAPES_FAULT, faultOf, NOT_HTTP } from './validation.ts';
+import { faultOf, NOT_HTTP, WRONG_ESCAPES } from './validation.ts';
 
 /**
  * How long and how many: what keeps slow, silent and numerous clients from holding the service. A slow head ends within
@@ -85,7 +85,7 @@ export function createHttpServer(
     if (connection === undefined) return;
     const isHttp = connection.received(response);
     const problem = isHttp ? (known ?? faultOf(request)) : NOT_HTTP;
-    const isPermitted = problem?.detail === ESCAPES_FAULT && pages?.permits(request);
+    const isPermitted = problem === WRONG_ESCAPES && pages?.permits(request);
     if (problem === undefined || isPermitted) receive(request, response, connection);
     else refused(problem, refuse(response, connection, problem, pages));
   };
@@ -212,7 +212,7 @@ export function refuse(
   const body = problemBody(problem, traceId);
   const own = headersOf(body);
   // Of a head that is too large, or no HTTP, the origin is not believed.
-  const isPlain = problem.status === 431 || problem.detail === NOT_HTTP.detail;
+  const isPlain = problem.status === 431 || problem === NOT_HTTP;
   const headers = isPlain || pages === undefined ? own : pages.applyToRefusal(own, response.req);
   response.writeHead(problem.status, reasonPhrase(problem.status), headers);
   // A client that is too slow is not read on.

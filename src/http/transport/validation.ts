@@ -12,37 +12,35 @@ const HOST =
  */
 export function faultOf(request: IncomingMessage): Problem | undefined {
   if (request.rawHeaders.length > 2 * MAX_FIELD_LINES) return { status: 431 };
-  const detail = malformationOf(request);
-  return detail === undefined ? undefined : { status: 400, detail };
-}
-
-function malformationOf(request: IncomingMessage): string | undefined {
-  if (request.httpVersionMajor !== 1) return NOT_HTTP.detail;
-  if (request.method === 'SOURCE') return 'The method SOURCE is for ICE.';
+  if (request.httpVersionMajor !== 1) return NOT_HTTP;
+  if (request.method === 'SOURCE') return malformed('The method SOURCE is for ICE.');
   const repeated = repeatedField(request.rawHeaders);
-  if (repeated !== undefined) {
-    return repeated === 'host' ? HOST_FAULT : `The header ${repeated} must not be repeated.`;
-  }
+  if (repeated === 'host') return NO_HOST;
+  if (repeated !== undefined) return malformed(`The header ${repeated} must not be repeated.`);
   const { host, 'transfer-encoding': coding } = request.headers;
-  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST.test(host)) return HOST_FAULT;
+  if (host === undefined ? request.httpVersionMinor !== 0 : !HOST.test(host)) return NO_HOST;
   if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
-    return 'The only transfer coding is chunked, and HTTP/1.0 has none.';
+    return malformed('The only transfer coding is chunked, and HTTP/1.0 has none.');
   }
   // Last: a preflight is permitted whatever its escapes (contract R6), and nothing else is wrong with it then.
   const target = readTarget(request.url ?? '', request.method ?? '');
-  if (typeof target === 'string') return target;
-  if (target.authority !== undefined && !HOST.test(target.authority)) return HOST_FAULT;
+  if ('status' in target) return target;
+  if (target.authority !== undefined && !HOST.test(target.authority)) return NO_HOST;
   request.url = target.path;
   return undefined;
 }
 
-/** What is wrong with the path, where it is its escapes alone. */
-export const ESCAPES_FAULT = 'The escapes in the path must be UTF-8, without NUL, CR and LF.';
+/** What is wrong with the path, where it is its escapes alone. Told from other faults as the value that it is. */
+export const WRONG_ESCAPES = malformed('The escapes in the path must be UTF-8, without NUL, CR and LF.');
 
-/** What a request line of another protocol gets. */
-export const NOT_HTTP = { status: 400, detail: 'The HTTP version must be 1.0 or 1.1.' } as const;
+/** What a request line of another protocol gets. Told from other faults as the value that it is. */
+export const NOT_HTTP = malformed('The HTTP version must be 1.0 or 1.1.');
 
-const HOST_FAULT = 'The request must have exactly one valid Host header.';
+const NO_HOST = malformed('The request must have exactly one valid Host header.');
+
+function malformed(detail: string): Problem {
+  return { status: 400, detail };
+}
 
 /** Fields of which neither of two could be trusted, by their lengths, which differ: most lines cost one look-up. */
 const ONCE = new Map(['host', 'content-type', 'authorization'].map((field) => [field.length, field]));
@@ -79,22 +77,19 @@ interface Target {
 }
 
 /**
- * Reads a request target (RFC 9112 §3.2). The result is a sentence for people when the target is refused
- * (contract, Order of checks 1): not in origin or absolute form, or escapes that are not UTF-8 or hold NUL,
- * CR or LF.
+ * Reads a request target (RFC 9112 §3.2). The result is the problem when the target is refused (contract, Order of checks 1): not
+ * in origin or absolute form, or escapes that are not UTF-8 or hold NUL, CR or LF.
  */
-export function readTarget(target: string, method: string): Target | string {
+export function readTarget(target: string, method: string): Target | Problem {
   if (PLAIN_PATH.test(target)) return { path: target };
   if (target === '*' && method === 'OPTIONS') return { path: '*' };
   const match = TARGET.exec(target);
   if (match === null || !PRINTABLE.test(target) || /[#\\]/.test(target)) {
-    return 'The request target must be a path or an absolute http URI.';
+    return malformed('The request target must be a path or an absolute http URI.');
   }
   const [, authority, rawPath = '/'] = match;
   const decoded = decodePath(rawPath);
-  if (decoded === undefined) {
-    return ESCAPES_FAULT;
-  }
+  if (decoded === undefined) return WRONG_ESCAPES;
   // An escaped slash is data, not a delimiter (RFC 3986 §2.2): such a path stays as it was sent and matches nothing.
   const path = PLAIN_PATH.test(decoded) && !/%2f/i.test(rawPath) ? decoded : rawPath;
   return authority === undefined ? { path } : { path, authority };
