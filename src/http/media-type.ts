@@ -89,7 +89,7 @@ function parseRange(text: string): MediaRange | undefined {
 }
 
 /** Whether the most specific range that matches `application/<subtype>` admits it. */
-function admits(subtype: string, ranges: readonly MediaRange[]): boolean {
+function isAcceptable(subtype: string, ranges: readonly MediaRange[]): boolean {
   for (const [type, wanted] of [
     ['application', subtype],
     ['application', '*'],
@@ -112,8 +112,8 @@ export function admitsProblem(accept: string | undefined): boolean {
     .filter((range) => range !== undefined);
   if (ranges.length === 0) return true;
   return (
-    admits('json', ranges) ||
-    admits('problem+json', ranges) ||
+    isAcceptable('json', ranges) ||
+    isAcceptable('problem+json', ranges) ||
     ranges.some((range) => range.type === 'application' && range.admits && hasJsonSuffix(range.subtype))
   );
 }
