@@ -26,13 +26,13 @@ import {
   type TodoStore,
 } from './store.ts';
 import {
-  admitsWrite,
   areAllChanged,
   type EntityTag,
   matchesChanged,
   matchesWeakly,
   type NewTodo,
   type Preconditions,
+  preconditionsHold,
   type TodoRepresentation,
 } from './todo.ts';
 
@@ -176,7 +176,7 @@ function answerRead(
   body: Body,
 ): Answer {
   const { etag } = validators;
-  if (!admitsWrite({ ifMatch }, etag)) return preconditionFailed({ ifMatch });
+  if (!preconditionsHold({ ifMatch }, etag)) return preconditionFailed({ ifMatch });
   if (ifNoneMatch !== undefined && (matchesWeakly(ifNoneMatch, etag) || matchesChanged(ifNoneMatch, etag))) {
     return { status: 304, headers: validators };
   }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admitsWrite, createKey, entityTag, type NewTodo } from './todo.ts';
+import { createKey, entityTag, type NewTodo, preconditionsHold } from './todo.ts';
 
 test('both preconditions must admit the write', () => {
-  assert.equal(admitsWrite({ ifMatch: ['"a"'], ifNoneMatch: ['"b"'] }, '"a"'), true);
-  assert.equal(admitsWrite({ ifMatch: ['"a"'], ifNoneMatch: ['"a"'] }, '"a"'), false);
-  assert.equal(admitsWrite({}, '"a"'), true);
+  assert.equal(preconditionsHold({ ifMatch: ['"a"'], ifNoneMatch: ['"b"'] }, '"a"'), true);
+  assert.equal(preconditionsHold({ ifMatch: ['"a"'], ifNoneMatch: ['"a"'] }, '"a"'), false);
+  assert.equal(preconditionsHold({}, '"a"'), true);
 });
 
 test('If-Match admits any of its tags, and with a star every one; If-None-Match compares weakly', () => {
-  assert.equal(admitsWrite({ ifMatch: '*' }, '"a"'), true);
-  assert.equal(admitsWrite({ ifMatch: ['"b"', '"a"'] }, '"a"'), true);
-  assert.equal(admitsWrite({ ifNoneMatch: ['"b"', 'W/"a"'] }, '"a"'), false);
+  assert.equal(preconditionsHold({ ifMatch: '*' }, '"a"'), true);
+  assert.equal(preconditionsHold({ ifMatch: ['"b"', '"a"'] }, '"a"'), true);
+  assert.equal(preconditionsHold({ ifNoneMatch: ['"b"', 'W/"a"'] }, '"a"'), false);
 });
 
 test('a tag is the same for the same bytes and another for others', () => {

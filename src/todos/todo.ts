@@ -162,7 +162,7 @@ export function entityTag(representation: string | Uint8Array): EntityTag {
 }
 
 /** Whether a write with these preconditions may change the representation with this tag, RFC 9110 §13.2.2. */
-export function admitsWrite({ ifMatch, ifNoneMatch }: Preconditions, current: EntityTag): boolean {
+export function preconditionsHold({ ifMatch, ifNoneMatch }: Preconditions, current: EntityTag): boolean {
   if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.includes(current)) return false;
   return ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, current);
 }

@@ -4,10 +4,10 @@ import type { Tell } from '../../events.ts';
 import { SETTINGS } from '../../settings/table.ts';
 import type { CreateOutcome, TodoStore } from '../../todos/store.ts';
 import {
-  admitsWrite,
   initialState,
   type NewTodo,
   type Preconditions,
+  preconditionsHold,
   type Replacement,
   represent,
   type Todo,
@@ -121,7 +121,7 @@ export async function openPostgresStore(
         const row = await readRow(id, replacement.categoryId);
         if (row === undefined) return 'todo-missing';
         if (!row.category_found) return 'category-missing';
-        if (!admitsRow(preconditions, row)) return 'precondition-failed';
+        if (!holdFor(preconditions, row)) return 'precondition-failed';
         if (await write(row.version)) return 'replaced';
       }
     } catch (error) {
@@ -136,7 +136,7 @@ export async function openPostgresStore(
     for (;;) {
       const row = await readRow(id, null);
       if (row === undefined) return 'todo-missing';
-      if (!admitsRow(preconditions, row)) return 'precondition-failed';
+      if (!holdFor(preconditions, row)) return 'precondition-failed';
       if (await write(row.version)) return 'removed';
     }
   }
@@ -188,8 +188,8 @@ function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
   return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
 }
 
-function admitsRow(preconditions: Preconditions, row: Todo): boolean {
-  return admitsWrite(preconditions, represent(row).etag);
+function holdFor(preconditions: Preconditions, row: Todo): boolean {
+  return preconditionsHold(preconditions, represent(row).etag);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TodoStore } from '../../todos/store.ts';
 import {
-  admitsWrite,
   type CreateKey,
   type Preconditions,
+  preconditionsHold,
   type Replacement,
   represent,
 } from '../../todos/todo.ts';
@@ -114,27 +114,27 @@ export function prepareBatches(
 
   /** A row that is not there violates no foreign key: the todo is missing before its category is (Endpoints A, rule 2). */
   function replaceOne(write: Replace): Decided<'replace'> {
-    const admitted = admits(write);
+    const holds = holdFor(write);
     if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';
-    if (!admitted) undo.run();
-    return admitted ? 'replaced' : 'precondition-failed';
+    if (!holds) undo.run();
+    return holds ? 'replaced' : 'precondition-failed';
   }
 
   function removeOne(write: Remove): Decided<'remove'> {
-    const admitted = admits(write);
+    const holds = holdFor(write);
     if (removeTodo.run(write.id).changes === 0) return 'todo-missing';
-    if (!admitted) undo.run();
-    return admitted ? 'removed' : 'precondition-failed';
+    if (!holds) undo.run();
+    return holds ? 'removed' : 'precondition-failed';
   }
 
   /**
    * Compared before the change, under the same lock, and answered after it: a precondition matters only
    * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
    */
-  function admits({ id, preconditions }: Replace | Remove): boolean {
+  function holdFor({ id, preconditions }: Replace | Remove): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
     const todo = findTodo(id);
-    return todo === undefined || admitsWrite(preconditions, represent(todo).etag);
+    return todo === undefined || preconditionsHold(preconditions, represent(todo).etag);
   }
 
   return function commit(writes) {
