@@ -33,7 +33,7 @@ export function namesFolder(word: string): boolean {
  * Makes a folder (0700) where it is missing, removes what runs have left there that nobody has written to for a day, and
  * names what is younger. Gives its absolute path.
  *
- * @throws {Cannot} 1: it cannot be made or listed.
+ * @throws {Cannot} `failed`: it cannot be made or listed.
  */
 export function openFolder(word: string, ending: Ending): string {
   const folder = resolve(word);
@@ -49,7 +49,7 @@ export function openFolder(word: string, ending: Ending): string {
     }
     return folder;
   } catch (error) {
-    throw new Cannot(1, messageOf(error), { cause: error });
+    throw new Cannot('failed', messageOf(error), { cause: error });
   }
 }
 

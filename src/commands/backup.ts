@@ -69,9 +69,8 @@ export const backup = onDatabase(
       print(said);
       return keep === undefined ? 0 : keepNewest(file, keep, ending, database);
     } catch (error) {
-      if (error instanceof Cannot) return printCannot('back up', error.message, 1);
       if (!(error instanceof BackupFailed)) throw error;
-      return printCannot(`back up "${database.address}" to "${file}"`, error.message, 1);
+      return printCannot(`back up "${database.address}" to "${file}"`, error.message, error.reason);
     }
   },
 );
@@ -79,8 +78,7 @@ export const backup = onDatabase(
 /** For a `catch`: where another run has this name, waits until the next second. Any other error is thrown again. */
 function whereTaken(file: string) {
   return async (error: unknown): Promise<undefined> => {
-    const isOfCopy = error instanceof BackupFailed || error instanceof Cannot;
-    if (!isOfCopy || !existsSync(file)) throw error;
+    if (!(error instanceof Cannot) || !existsSync(file)) throw error;
     await sleep(SECOND_MS);
   };
 }
@@ -110,6 +108,9 @@ async function exportPostgres(address: string, file: string, partial: string): P
   endBySignal(() => rmSync(partial, { force: true }));
   const { openExport } = await ADAPTERS.postgresql.transfer();
   await using source = await openExport(address);
-  await writeExport(source, file, partial, () => readExport(createReadStream(partial), async () => {}));
+  const check = () => readExport(createReadStream(partial), async () => {});
+  await writeExport(source, file, partial, check).catch((error: unknown) => {
+    throw error instanceof Cannot ? new Cannot('failed', error.message, { cause: error }) : error;
+  });
   return `${resolve(file)}: ${totals(source.counts, source.highestId)}`;
 }

@@ -65,7 +65,7 @@ export const categoriesAdd = onDatabase(
     const added = await operator.addCategory(name);
     if (added === 'name-taken') {
       const reason = 'there is one of this name. See "todo-service categories list".';
-      return printCannot(`add the category ${JSON.stringify(name)}`, reason, 1);
+      return printCannot(`add the category ${JSON.stringify(name)}`, reason, 'failed');
     }
     print(`${added.id}\n`);
     return 0;
@@ -88,7 +88,11 @@ export const categoriesRename = onDatabase(
       renamed === 'name-taken'
         ? `another has the name ${JSON.stringify(name)}`
         : 'there is none with this id';
-    return printCannot(`rename the category ${id}`, `${reason}. See "todo-service categories list".`, 1);
+    return printCannot(
+      `rename the category ${id}`,
+      `${reason}. See "todo-service categories list".`,
+      'failed',
+    );
   },
 );
 

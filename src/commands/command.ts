@@ -1,9 +1,9 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { Cannot } from '../lib/cannot.ts';
+import { Cannot, EXIT_CODES, type Reason } from '../lib/cannot.ts';
 import { messageOf, NotUsable } from '../lib/errors.ts';
 import { meant, nearestTo } from '../lib/nearest.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
-import { OutcomeUnknown, StoreNotOpened, StoreUnavailable } from '../todos/store.ts';
+import { OutcomeUnknown, StoreUnavailable } from '../todos/store.ts';
 import { isId, MAX_ID } from '../todos/todo.ts';
 import { print } from './print.ts';
 
@@ -54,7 +54,7 @@ export function defineCommand<
     } catch (error) {
       if (!(error instanceof WrongUsage)) return printFault(line.action, error);
       process.stderr.write(`${error.message}\nRun "todo-service ${name} --help" for the flags.\n`);
-      return 2;
+      return EXIT_CODES['wrong-usage'];
     }
   };
 }
@@ -108,28 +108,24 @@ export function readNumber(name: string, text: string): number {
   throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
 }
 
-/** EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL and EX_CONFIG of sysexits.h. */
-const NOT_OPENED = { 'not-ours': 65, unusable: 69, owned: 75, mistrusted: 78, elsewhere: 78 };
-
 /** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
 export function printFault(action: string, error: unknown): number {
   if (error instanceof ConfigFaults) {
     const lines = error.faults.map((fault) => `  ${fault}\n`).join('');
     process.stderr.write(`Cannot ${action}, the configuration has faults:\n${lines}`);
-    return 78;
+    return EXIT_CODES.configuration;
   }
-  if (error instanceof Cannot) return printCannot(action, error.message, error.exitCode);
-  if (error instanceof NotUsable) return printCannot(action, error.message, 78);
-  if (error instanceof StoreNotOpened) return printCannot(action, error.message, NOT_OPENED[error.reason]);
+  if (error instanceof Cannot) return printCannot(action, error.message, error.reason);
+  if (error instanceof NotUsable) return printCannot(action, error.message, 'configuration');
   if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown)
-    return printCannot(action, error.message, 69);
+    return printCannot(action, error.message, 'unavailable');
   throw error;
 }
 
-/** Prints why an action cannot be done. The result is the exit code that was given. */
-export function printCannot(action: string, reason: string, exitCode: number): number {
-  process.stderr.write(`Cannot ${action}: ${reason}\n`);
-  return exitCode;
+/** Prints why an action cannot be done. The result is the exit code of the reason. */
+export function printCannot(action: string, message: string, reason: Reason): number {
+  process.stderr.write(`Cannot ${action}: ${message}\n`);
+  return EXIT_CODES[reason];
 }
 
 /** Prints the variables that nothing reads, a line each: a misspelled one may be the cause of a fault. */

@@ -46,7 +46,7 @@ export const config = defineCommand(LINE, async (given: GivenFlags, env) => {
   return 0;
 });
 
-/** @throws {StoreNotOpened} when a file of a certificate for the database cannot be read. */
+/** @throws {Cannot} when a file of a certificate for the database cannot be read. */
 async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }

@@ -47,7 +47,7 @@ export const exportAll = onDatabase(
     if (file !== '-') tellUnfinished(file);
     endBySignal((name) => {
       if (file !== '-') rmSync(partial, { force: true });
-      printCannot('export', `it was ended by ${name}, and is not complete`, 1);
+      printCannot('export', `it was ended by ${name}, and is not complete`, 'failed');
     });
     const { openExport } = await ADAPTERS[database.engine].transfer();
     await using source = await openExport(database.address);
@@ -121,7 +121,6 @@ function makeNew(file: string): number {
   }
 }
 
-/** EX_IOERR of sysexits.h. */
 function notWritten(error: unknown): Cannot {
-  return new Cannot(74, messageOf(error), { cause: error });
+  return new Cannot('not-written', messageOf(error), { cause: error });
 }

@@ -31,9 +31,6 @@ Examples:
   todo-service export | TODO_DATABASE=postgres://todo@db.example/todos todo-service import -
 `;
 
-/** EX_DATAERR and EX_NOINPUT of sysexits.h. */
-const REFUSED = { unsound: 65, unreadable: 66 };
-
 const importOnce = onDatabase(
   { action: 'import', operand: 'FILE', help: HELP },
   async (database, { FILE: file }) => {
@@ -65,7 +62,7 @@ export async function importFile(
   let target: ImportTarget | undefined;
   endBySignal((signal) => {
     void target?.[Symbol.asyncDispose]();
-    printCannot(action, `it was ended by ${signal}, and nothing was changed`, 1);
+    printCannot(action, `it was ended by ${signal}, and nothing was changed`, 'failed');
   });
   const { openImport } = await ADAPTERS[database.engine].transfer();
   await using opened = await openImport(database.address, tellLogMoved);
@@ -91,7 +88,7 @@ export async function readBackup<T>(file: string, read: () => Promise<T>): Promi
   } catch (error) {
     if (!(error instanceof BackupRefused)) throw error;
     const name = file === '-' ? 'standard input' : `"${file}"`;
-    throw new Cannot(REFUSED[error.reason], `${name}: ${error.message}`, { cause: error });
+    throw new Cannot(error.reason, `${name}: ${error.message}`, { cause: error });
   }
 }
 
@@ -99,7 +96,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* file === '-' ? process.stdin.iterator({ destroyOnReturn: false }) : createReadStream(file);
   } catch (error) {
-    throw new BackupRefused('unreadable', messageOf(error), { cause: error });
+    throw new BackupRefused('no-input', messageOf(error), { cause: error });
   }
 }
 

@@ -67,7 +67,7 @@ async function restoreSqlite(
   const restoring = new Restore();
   endBySignal((signal) => {
     restoring.takeBack();
-    printCannot('restore', `it was ended by ${signal}, and nothing was changed`, 1);
+    printCannot('restore', `it was ended by ${signal}, and nothing was changed`, 'failed');
   });
   tellUnfinished(address);
   const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, tell: tellLogMoved };
@@ -82,7 +82,7 @@ async function restorePostgres(
   const { kindOf } = await ADAPTERS.sqlite.restore();
   if ((await readBackup(file, () => kindOf(file))) === 'database') {
     const call = `todo-service export FILE --database ${shellWord(`sqlite:${file}`)}`;
-    throw new Cannot(65, `"${file}": it is a SQLite database: ${call}`);
+    throw new Cannot('bad-data', `"${file}": it is a SQLite database: ${call}`);
   }
   const contents = await importFile('restore', database, file, highestOf);
   return { counts: contents, highestId: contents.highestId };

@@ -58,7 +58,7 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
   if (signer === undefined) {
     const reason =
       'TODO_AUTH_* names an issuer, and only that issuer can sign for it. Ask it for a token, or unset them';
-    return printCannot(TOKEN_CREATE.action, reason, 78);
+    return printCannot(TOKEN_CREATE.action, reason, 'configuration');
   }
   const token = signToken(request, signer, Date.now() / 1000);
   if (token.token.length > MAX_TOKEN_LENGTH) {

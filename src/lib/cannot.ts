@@ -1,12 +1,27 @@
+/** How a command ends that could not do what it was to do; from 65 on as sysexits.h has it. */
+export const EXIT_CODES = {
+  failed: 1,
+  'wrong-usage': 2,
+  /** What was given is damaged, or of another program: no restart mends it (contract D15). */
+  'bad-data': 65,
+  'no-input': 66,
+  unavailable: 69,
+  'not-written': 74,
+  /** Another process serves the same file (contract D6). */
+  'in-use': 75,
+  configuration: 78,
+} as const;
+
+export type Reason = keyof typeof EXIT_CODES;
+
 /** An action cannot be done, for a reason that an operator can mend. */
 export class Cannot extends Error {
-  override readonly name = 'Cannot';
-  /** Of sysexits.h, or 1. */
-  readonly exitCode: number;
+  override readonly name: string = 'Cannot';
+  readonly reason: Reason;
 
   /** @param message one line for people, behind what cannot be done, without anything secret. */
-  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.exitCode = exitCode;
+    this.reason = reason;
   }
 }

@@ -32,7 +32,7 @@ interface Told {
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
  * @param told counts the lines that the log dropped.
- * @throws {ConfigFaults} when the limit of open files leaves no connection, {StoreNotOpened} when the database cannot be
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database cannot be
  * used, {Cannot} when a port or traces cannot, {NotUsable} when a key file cannot.
  */
 export async function openService(config: Config, told: Told) {

@@ -1,3 +1,5 @@
+import { Cannot } from '../lib/cannot.ts';
+
 /** Where a todo belongs. No endpoint exposes categories (specification, Category). */
 export interface Category {
   readonly id: number;
@@ -53,7 +55,7 @@ export interface Inspection {
 }
 
 /** A backup cannot be made; there is no copy then. The message is why, for people. */
-export class BackupFailed extends Error {
+export class BackupFailed extends Cannot {
   override readonly name = 'BackupFailed';
 }
 

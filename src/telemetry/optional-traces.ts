@@ -18,7 +18,7 @@ export async function openTraces(
   const traces = await import('./traces.ts').catch((cause: unknown) => {
     if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new Cannot(
-      69,
+      'unavailable',
       'traces need the packages @opentelemetry/api, @opentelemetry/sdk-trace, @opentelemetry/resources and ' +
         '@opentelemetry/exporter-trace-otlp-http; install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
       { cause },

@@ -1,4 +1,5 @@
 import type { Mark } from '../events.ts';
+import { Cannot, type Reason } from '../lib/cannot.ts';
 import type { Body } from '../lib/pieces.ts';
 import {
   type CreateKey,
@@ -130,31 +131,7 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-/**
- * A store cannot be opened. The message is one line for people, without a password; the commands choose
- * the exit code.
- */
-export class StoreNotOpened extends Error {
-  override readonly name = 'StoreNotOpened';
-  /**
-   * `owned`: another process serves the same file (contract D6, exit code 75). `unusable`: a newer schema, a read-only
-   * place, an engine that is too old (69). `not-ours`: a file that is empty, damaged or of another program, which no
-   * restart mends (65). `mistrusted`: a server whose certificate is of an unknown authority or for another name (78).
-   * `elsewhere`: there is a list in another schema than those that the role searches (78).
-   */
-  readonly reason: 'owned' | 'unusable' | 'not-ours' | 'mistrusted' | 'elsewhere';
-  constructor(reason: StoreNotOpened['reason'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
-}
-
-/** A database that will not do, and why: one line for people. */
-export function unusable(
-  database: string,
-  fault: string,
-  cause?: unknown,
-  reason: StoreNotOpened['reason'] = 'unusable',
-): StoreNotOpened {
-  return new StoreNotOpened(reason, `Cannot open the database "${database}": ${fault}`, { cause });
+/** A store that cannot be opened, and why: one line for people, without a password. */
+export function notOpened(database: string, fault: string, reason: Reason, cause?: unknown): Cannot {
+  return new Cannot(reason, `Cannot open the database "${database}": ${fault}`, { cause });
 }

@@ -52,6 +52,7 @@ test('the version and the list of commands load nothing of the service', async (
     assert.deepEqual(names.sort(), [
       'commands/print.ts',
       'lib/assets.ts',
+      'lib/cannot.ts',
       'lib/nearest.ts',
       'main.ts',
       'start.js',

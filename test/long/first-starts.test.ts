@@ -37,7 +37,7 @@ test('of twenty processes that start together on no file, one serves and the oth
   const serving = all.filter((_, index) => said[index]?.outcome === 'open');
   assert.equal(serving.length, 1);
   for (const { outcome, message } of said.filter((each) => each.outcome !== 'open')) {
-    assert.equal(outcome, 'owned');
+    assert.equal(outcome, 'in-use');
     assert.match(String(message), new RegExp(`served by process ${serving[0]?.process.pid} `));
   }
   using database = new DatabaseSync(path);

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Cannot } from '../../src/lib/cannot.ts';
 import { asNotUsable } from '../../src/lib/errors.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
 import { Cluster } from '../../src/storage/postgres/cluster.ts';
 import { migratePostgres, openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
 import { openPostgresStore } from '../../src/storage/postgres/store.ts';
 import { readPasswordFile } from '../../src/storage/settings.ts';
-import { StoreNotOpened } from '../../src/todos/store.ts';
 import { canaries } from '../canaries/canaries.ts';
 import { runProgram } from '../support/start.ts';
 import { moveThereAndBack } from './moving.ts';
@@ -66,7 +66,7 @@ async function encrypted(url: string): Promise<readonly unknown[]> {
 test('a server without TLS is refused', async () => {
   const url = reach(await server.makeDatabase(), 'localhost', 'verify-full', 'right-root.pem');
   await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), {
-    name: 'StoreNotOpened',
+    name: 'Cannot',
     message: /: The server does not support SSL connections$/,
   });
 });
@@ -129,9 +129,9 @@ describe('a server with TLS', () => {
     test(`with verify-full and ${why}, one line says so, without the password`, async () => {
       const url = reach(server.url.replace(`:${PASSWORD}@`, ':secret@'), host, 'verify-full', root);
       await assert.rejects(openPostgresStore(url, { patienceMs: 0 }), (error) => {
-        assert.ok(error instanceof StoreNotOpened);
+        assert.ok(error instanceof Cannot);
         // A service is started again: exit code 69.
-        assert.equal(error.reason, 'unusable');
+        assert.equal(error.reason, 'unavailable');
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret|\n/);
         return true;
@@ -383,7 +383,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
       await using role = await pooled(settings, ...lines);
       const alter = wanted.map((setting) => `ALTER ROLE ${role.owner} SET ${setting}`).join('; ');
       await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), (error: Error) => {
-        assert.equal(error.name, 'StoreNotOpened');
+        assert.equal(error.name, 'Cannot');
         const reason = `: settings cannot be made through the pooler, so its role must bring them: ${alter}`;
         assert.ok(error.message.endsWith(reason), error.message);
         return true;
@@ -421,7 +421,7 @@ describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => 
     await using role = await pooled(NEEDED, 'pool_mode = statement');
     await migratePostgres(role.direct);
     await assert.rejects(openPostgresStore(role.url, { patienceMs: 0 }), {
-      name: 'StoreNotOpened',
+      name: 'Cannot',
       message:
         /: its pooler must keep a transaction on one connection, as PgBouncer does with "pool_mode = transaction": transaction blocks not allowed in statement pooling mode$/,
     });
@@ -474,7 +474,7 @@ describe('pgpool-II before a standby that is behind', { skip: missing('pgpool') 
     await using proxy = await startTcpProxy(Number(new URL(through.url).port));
     proxy.edit = (sent) => Buffer.from(sent.toString('latin1').replaceAll(/\/\*.*?\*\//g, blank), 'latin1');
     await assert.rejects(openPatient(proxy.through(through.url), { patienceMs: 0 }), {
-      name: 'StoreNotOpened',
+      name: 'Cannot',
       message:
         /: reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off$/,
     });

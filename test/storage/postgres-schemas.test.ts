@@ -23,7 +23,7 @@ const astray = (schema: string): string =>
   `its function todo_removed() must find "todo_tombstones" in the schema of "todos", which is ${schema}, before any other: run "todo-service migrate"`;
 
 const refusedAs = (says: string) => ({
-  name: 'StoreNotOpened',
+  name: 'Cannot',
   message: new RegExp(`: ${says.replaceAll(/[().$?]/g, '\\$&')}$`),
 });
 
@@ -206,7 +206,7 @@ for (const [what, sql, path, schemas, remedy] of [
     const url = await server.makeMigrated();
     await server.execute(url, `ALTER SCHEMA public RENAME TO app; ${sql}`);
     const lost = searching(url, path);
-    const refused = { ...refusedAs(elsewhere(path, schemas, remedy)), reason: 'elsewhere' };
+    const refused = { ...refusedAs(elsewhere(path, schemas, remedy)), reason: 'configuration' };
     for (const open of [
       () => openPatient(lost),
       () => openPatient(lost, { migrate: false }),

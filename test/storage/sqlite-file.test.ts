@@ -116,7 +116,7 @@ test('a path is as long as SQLite can open with all that it keeps beside; a long
     const reason = `: the path of ${file} must have at most 504 bytes for SQLite, received ${received}`;
     for (const open of [migrateSqlite, openSqliteStore, (name: string) => openImport(name, () => {})])
       await assert.rejects(open(longer), ({ name, message }: Error) => {
-        assert.equal(name, 'StoreNotOpened');
+        assert.equal(name, 'Cannot');
         assert.ok(message.endsWith(reason), message);
         return true;
       });
@@ -145,8 +145,8 @@ test('a database whose folder got a longer name, and one that is to be restored 
 });
 
 /** How a file is refused that is none, or none for this program. */
-const refusal = (path: string, message: string, reason = 'unusable') => ({
-  name: 'StoreNotOpened',
+const refusal = (path: string, message: string, reason = 'unavailable') => ({
+  name: 'Cannot',
   reason,
   message: `Cannot open the database "${path}": ${message}`,
 });
@@ -155,7 +155,7 @@ test('a database of another program is refused, and left as it is [D15]', async 
   const path = newPath('notes.db');
   using database = new DatabaseSync(path);
   database.exec('CREATE TABLE notes (text)');
-  await assert.rejects(openSqliteStore(path), refusal(path, 'it belongs to another program', 'not-ours'));
+  await assert.rejects(openSqliteStore(path), refusal(path, 'it belongs to another program', 'bad-data'));
   assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all().map(Object.values), [['notes']]);
 });
 
@@ -177,7 +177,7 @@ test('a file that is empty is refused in one line: it is an interrupted copy rat
   const refused = refusal(
     path,
     'it is empty, as after an interrupted copy: restore a backup, or remove it to begin with no todos',
-    'not-ours',
+    'bad-data',
   );
   await assert.rejects(openSqliteStore(path), refused);
   await assert.rejects(migrateSqlite(path), refused);
@@ -247,8 +247,8 @@ test('a second process gives up after its patience and names the first [D6]', as
   await using first = start(path, 0);
   assert.equal((await first.said).outcome, 'open');
   await assert.rejects(openSqliteStore(path, { patienceMs: 100 }), {
-    name: 'StoreNotOpened',
-    reason: 'owned',
+    name: 'Cannot',
+    reason: 'in-use',
     message: new RegExp(
       `^Cannot open the database ".*": it is served by process ${first.process.pid} on \\S+ since \\S+Z, ` +
         'and was not free within 0\\.1 s\\. One SQLite file is served by one process$',
@@ -272,7 +272,7 @@ test('the same process cannot open one file twice, by its name or by a symbolic 
   symlinkSync(path, link);
   const message = new RegExp(`served by process ${process.pid} `);
   for (const name of [path, link])
-    await assert.rejects(openSqliteStore(name, { patienceMs: 0 }), { reason: 'owned', message });
+    await assert.rejects(openSqliteStore(name, { patienceMs: 0 }), { reason: 'in-use', message });
 });
 
 test('a store that was disposed of takes no write: the file may have its next owner', async () => {
@@ -530,7 +530,7 @@ test('an operator does not change the schema of a database', () => {
   const path = newPath();
   execute(path, 'PRAGMA application_id = 0x746f646f');
   assert.throws(() => openSqliteMaintenance(path), {
-    name: 'StoreNotOpened',
+    name: 'Cannot',
     message: `Cannot open the database "${path}": its schema must be version ${SCHEMA_VERSION.sqlite}, received 0: run "todo-service migrate" first`,
   });
   using database = new DatabaseSync(path);

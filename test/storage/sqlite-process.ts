@@ -1,7 +1,8 @@
 // A process that opens the SQLite file of its first argument, waits at most the milliseconds of its second
 // for another owner, says on one line of JSON what came of it, and serves until its standard input ends.
+
+import { Cannot } from '../../src/lib/cannot.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
-import { StoreNotOpened } from '../../src/todos/store.ts';
 
 const [path = '', patienceMs = '0'] = process.argv.slice(2);
 try {
@@ -9,6 +10,6 @@ try {
   console.log(JSON.stringify({ outcome: 'open' }));
   for await (const _ of process.stdin);
 } catch (error) {
-  if (!(error instanceof StoreNotOpened)) throw error;
+  if (!(error instanceof Cannot)) throw error;
   console.log(JSON.stringify({ outcome: error.reason, message: error.message }));
 }

@@ -91,8 +91,8 @@ test('a file that may not be written is refused in one line', async () => {
   // https://www.sqlite.org/fileformat.html §1.3.3
   overwrite(path, Buffer.from([3]), 18);
   await assert.rejects(openSqliteStore(path), {
-    name: 'StoreNotOpened',
-    reason: 'unusable',
+    name: 'Cannot',
+    reason: 'unavailable',
     message: `Cannot open the database "${path}": attempt to write a readonly database`,
   });
 });
@@ -317,7 +317,7 @@ test('a database whose schema lacks something is not opened [D11]', async () => 
   const path = await newDatabase();
   execute(path, LOSSES[3][0]);
   await assert.rejects(openSqliteStore(path), {
-    name: 'StoreNotOpened',
+    name: 'Cannot',
     message: `Cannot open the database "${path}": ${LOSSES[3][2]}`,
   });
 });
@@ -587,8 +587,8 @@ describe('on a full file system', { skip: noMounts() }, () => {
     rmSync(path);
     disk.fill();
     await assert.rejects(openSqliteStore(path), {
-      name: 'StoreNotOpened',
-      reason: 'unusable',
+      name: 'Cannot',
+      reason: 'unavailable',
       message: `Cannot open the database "${path}": database or disk is full`,
     });
     assert.deepEqual(readdirSync(disk.data).sort(), ['filler', 'todos.db-owner']);

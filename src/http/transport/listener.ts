@@ -150,7 +150,8 @@ export function openListener(options: ListenerOptions = {}) {
  * Makes a listener listen. The result is its URL.
  *
  * @param setting what decides the port, for people.
- * @throws {Cannot} 69 when another program has the port, or the host has no address; 78 when the process has no right.
+ * @throws {Cannot} `unavailable` when another program has the port, or the host has no address; `configuration` when the process
+ * has no right.
  */
 export async function listenAt(
   listener: Listener,
@@ -164,8 +165,8 @@ export async function listenAt(
       `the process has no right to that port: choose one above 1023 with ${setting}, behind a proxy, or give it ` +
       'the right (of systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE)';
     const reason = cause.code === 'EADDRINUSE' ? taken : cause.code === 'EACCES' ? noRight : cause.message;
-    const exitCode = cause.code === 'EACCES' ? 78 : 69;
-    throw new Cannot(exitCode, `cannot listen on ${host} port ${port}: ${reason}`, { cause });
+    const kind = cause.code === 'EACCES' ? 'configuration' : 'unavailable';
+    throw new Cannot(kind, `cannot listen on ${host} port ${port}: ${reason}`, { cause });
   });
   const address = server.address();
   if (address === null || typeof address === 'string')

@@ -133,7 +133,7 @@ for (const [text, env, message] of refused) {
     assert.throws(
       () => addressOf(text, env),
       (error: Error) => {
-        assert.equal(error.name, 'StoreNotOpened');
+        assert.equal(error.name, 'Cannot');
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret|\n/);
         return true;

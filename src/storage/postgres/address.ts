@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
+import { Cannot } from '../../lib/cannot.ts';
 import { asNotUsable, messageOf } from '../../lib/errors.ts';
-import { StoreNotOpened } from '../../todos/store.ts';
 import { type Connection, readConnectionString } from '../connection-string.ts';
 import { readPasswordFile } from '../settings.ts';
 
@@ -33,7 +33,7 @@ interface Config extends ClientConfig {
  * Where a connection string leads; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
  * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
  *
- * @throws {StoreNotOpened} when it cannot be used, or names a file that cannot be read. The message never quotes user,
+ * @throws {Cannot} when it cannot be used, or names a file that cannot be read. The message never quotes user,
  * password or another value of the string, except the path of that file.
  */
 export function addressOf(connectionString: string, env = process.env): Address {
@@ -62,8 +62,8 @@ function connectionOf(connectionString: string, env: NodeJS.ProcessEnv): Connect
   }
 }
 
-function invalid(why: string): StoreNotOpened {
-  return new StoreNotOpened('unusable', `Cannot open the database: ${why}`);
+function invalid(why: string): Cannot {
+  return new Cannot('unavailable', `Cannot open the database: ${why}`);
 }
 
 /** Reads a file at each call, and throws with why it cannot be. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreNotOpened, unusable } from '../../todos/store.ts';
+import { notOpened } from '../../todos/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { type Ask, PATIENT_MS, type ServerConnection } from './connection.ts';
 import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
@@ -26,7 +27,7 @@ const FOR_AN_OPERATOR: ConnectOptions = { statementMs: PATIENT_MS, strict: false
  * Connects, and checks whether server and database will do. Whoever asked for the connection ends it.
  *
  * @param prepare Makes the database ready, or throws an Error for people that says why it will not do.
- * @throws {StoreNotOpened} for whatever goes wrong, with one line for people, without the password.
+ * @throws {Cannot} for whatever goes wrong, with one line for people, without the password.
  */
 export async function connect(
   cluster: Cluster,
@@ -41,9 +42,9 @@ export async function connect(
     parts.move();
     return connection;
   } catch (error) {
-    if (error instanceof StoreNotOpened) throw error;
-    const reason = error instanceof ListElsewhere ? 'elsewhere' : 'unusable';
-    throw unusable(cluster.address.name, messageOf(error), error, reason);
+    if (error instanceof Cannot) throw error;
+    const reason = error instanceof ListElsewhere ? 'configuration' : 'unavailable';
+    throw notOpened(cluster.address.name, messageOf(error), reason, error);
   }
 }
 

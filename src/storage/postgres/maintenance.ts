@@ -1,7 +1,8 @@
 import { DatabaseError } from 'pg';
 import type { Tell } from '../../events.ts';
+import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { StoreNotOpened, StoreUnavailable } from '../../todos/store.ts';
+import { StoreUnavailable } from '../../todos/store.ts';
 import type { Category, Inspection, Maintenance, Migrated } from '../maintenance.ts';
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';
@@ -27,7 +28,7 @@ const FACTS = `SELECT 'PostgreSQL ' || current_setting('server_version') AS engi
 /**
  * Connects to a database that instances may be using.
  *
- * @throws {StoreNotOpened} when it cannot be reached, or has another schema than this program's.
+ * @throws {Cannot} when it cannot be reached, or has another schema than this program's.
  */
 export async function openPostgresMaintenance(connectionString: string): Promise<Maintenance> {
   const connection = await connect(new Cluster(addressOf(connectionString)), checkSchema);
@@ -104,7 +105,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
  * restore it makes lists fast again.
  *
  * @param anotherList Whether it may be made beside that of another schema.
- * @throws {StoreNotOpened} when that cannot be done: `mistrusted` where no server has a certificate that is trusted.
+ * @throws {Cannot} when that cannot be done: `configuration` where no server has a certificate that is trusted.
  */
 export async function migratePostgres(
   connectionString: string,
@@ -122,9 +123,8 @@ export async function migratePostgres(
 
 /** For a `catch`: what repeats a migration is to end at once. A service is started again instead, as if it were away. */
 function asMistrusted(error: unknown): never {
-  if (!(error instanceof StoreNotOpened && error.cause instanceof NoServer && error.cause.mistrusted))
-    throw error;
-  throw new StoreNotOpened('mistrusted', error.message, { cause: error.cause });
+  if (!(error instanceof Cannot && error.cause instanceof NoServer && error.cause.mistrusted)) throw error;
+  throw new Cannot('configuration', error.message, { cause: error.cause });
 }
 
 /** An error of the server, a missing right for one, is a line for the operator. */

@@ -70,7 +70,7 @@ interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'conn
  * Opens the todo list in the database that a connection string names, `postgres://user@host/database`, which other
  * instances change as well. One statement is one round trip.
  *
- * @throws {StoreNotOpened} with one line for people, without the password.
+ * @throws {Cannot} with one line for people, without the password.
  */
 export async function openPostgresStore(
   connectionString: string,

@@ -53,7 +53,7 @@ const ADD_TODOS = `INSERT INTO todos (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE SE
 /**
  * Connects to a database to export it, while instances use it: one transaction that reads one snapshot.
  *
- * @throws {StoreNotOpened} when it cannot be reached, or has an older or a newer schema.
+ * @throws {Cannot} when it cannot be reached, or has an older or a newer schema.
  */
 export function openExport(connectionString: string): Promise<ExportSource> {
   const mode = 'ISOLATION LEVEL REPEATABLE READ, READ ONLY';
@@ -80,7 +80,7 @@ export function openExport(connectionString: string): Promise<ExportSource> {
 /**
  * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
  *
- * @throws {StoreNotOpened} when it cannot be reached or migrated.
+ * @throws {Cannot} when it cannot be reached or migrated.
  * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2, E5).
  */
 export function openImport(connectionString: string): Promise<ImportTarget> {

@@ -1,12 +1,6 @@
+import { Cannot } from '../../lib/cannot.ts';
 import { errorCode, messageOf } from '../../lib/errors.ts';
-import {
-  IdsExhausted,
-  OutcomeUnknown,
-  StoreBroken,
-  StoreNotOpened,
-  StoreUnavailable,
-  unusable,
-} from '../../todos/store.ts';
+import { IdsExhausted, notOpened, OutcomeUnknown, StoreBroken, StoreUnavailable } from '../../todos/store.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
 
@@ -109,9 +103,9 @@ function isNoDatabase(error: unknown): boolean {
 }
 
 /** What went wrong while a file was opened, for who wants to open it. */
-export function notOpened(path: string, error: unknown): StoreNotOpened {
-  if (error instanceof StoreNotOpened) return error;
-  return unusable(path, messageOf(error), error, isNoDatabase(error) ? 'not-ours' : 'unusable');
+export function asNotOpened(path: string, error: unknown): Cannot {
+  if (error instanceof Cannot) return error;
+  return notOpened(path, messageOf(error), isNoDatabase(error) ? 'bad-data' : 'unavailable', error);
 }
 
 /**

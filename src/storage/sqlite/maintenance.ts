@@ -13,7 +13,7 @@ import {
   type Maintenance,
   type Migrated,
 } from '../maintenance.ts';
-import { notOpened, resultCode } from './error.ts';
+import { asNotOpened, resultCode } from './error.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
@@ -33,7 +33,7 @@ const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT c
 /**
  * Opens a SQLite file beside the process that serves it, or when nobody does.
  *
- * @throws {StoreNotOpened} when it is no database of this program and this version.
+ * @throws {Cannot} when it is no database of this program and this version.
  */
 export function openSqliteMaintenance(path: string): Maintenance {
   const database = openBeside(path);
@@ -66,7 +66,7 @@ function openBeside(path: string): DatabaseSync {
     parts.move();
     return database;
   } catch (error) {
-    throw notOpened(path, error);
+    throw asNotOpened(path, error);
   }
 }
 
@@ -80,7 +80,7 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
  * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
  * serves the file meanwhile.
  *
- * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be done.
+ * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be done.
  */
 export async function migrateSqlite(path: string, tell: Tell = () => {}): Promise<Migrated> {
   using owned = await openOwned(path, { patienceMs: 0, tell });
@@ -97,7 +97,7 @@ const PROGRESS_INTERVAL_MS = 500;
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
  * @returns the absolute path of the copy, and what it has.
- * @throws {StoreNotOpened} when the database cannot be opened.
+ * @throws {Cannot} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
 export async function backupSqlite(
@@ -108,7 +108,7 @@ export async function backupSqlite(
 ) {
   using source = openBeside(path);
   const target = resolve(copy);
-  if (existsSync(target)) throw new BackupFailed('there is something of this name already');
+  if (existsSync(target)) throw new BackupFailed('failed', 'there is something of this name already');
   try {
     checkLength(partial);
     newPrivateFile(partial);
@@ -120,7 +120,7 @@ export async function backupSqlite(
     return { path: target, bytes, todos };
   } catch (error) {
     removeDatabase(partial);
-    throw new BackupFailed(messageOf(error), { cause: error });
+    throw new BackupFailed('failed', messageOf(error), { cause: error });
   }
 }
 

@@ -4,11 +4,12 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
+import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
 import { errorCode } from '../../lib/errors.ts';
-import { StoreNotOpened } from '../../todos/store.ts';
+import { notOpened } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
-import { isBusy, notOpened } from './error.ts';
+import { asNotOpened, isBusy } from './error.ts';
 import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
 import { checkLibrary, libraryVersion, makeDurable, migrate } from './schema.ts';
 
@@ -28,7 +29,7 @@ export interface OwnedOptions {
  *
  * @returns the path with every link resolved, the database, which is durable, and the versions of its schema, from 0 when
  * it is new.
- * @throws {StoreNotOpened} `owned` when another process serves it, `unusable` when the file will not do.
+ * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file will not do.
  */
 export async function openOwned(name: string, { patienceMs = 10_000, tell = () => {} }: OwnedOptions) {
   using parts = new DisposableStack();
@@ -46,7 +47,7 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
     const owned = parts.move();
     return { path, database, versions, isNew: made !== undefined, [Symbol.dispose]: () => owned.dispose() };
   } catch (error) {
-    throw notOpened(name, error);
+    throw asNotOpened(name, error);
   }
 }
 
@@ -112,7 +113,7 @@ const RETRY_INTERVAL_MS = 50;
  *
  * @param patienceMs How long to wait for another owner to leave.
  * @param waiting Called once, with who it is, when there is another owner.
- * @throws {StoreNotOpened} `owned`, naming the other process, when that time is over.
+ * @throws {Cannot} `in-use`, naming the other process, when that time is over.
  */
 export async function lockFile(
   database: string,
@@ -159,13 +160,10 @@ function claim(sidecar: DatabaseSync): boolean {
   }
 }
 
-function owned(database: string, sidecar: DatabaseSync, patienceMs: number): StoreNotOpened {
+function owned(database: string, sidecar: DatabaseSync, patienceMs: number): Cannot {
   const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
-  return new StoreNotOpened(
-    'owned',
-    `Cannot open the database "${database}": it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is ` +
-      'served by one process',
-  );
+  const fault = `it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is served by one process`;
+  return notOpened(database, fault, 'in-use');
 }
 
 function ownerOf(sidecar: DatabaseSync): string {

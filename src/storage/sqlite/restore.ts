@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read.ts';
-import { isDamage, isSyncFailure, notOpened, resultCode } from './error.ts';
+import { asNotOpened, isDamage, isSyncFailure, resultCode } from './error.ts';
 import {
   checkKind,
   checkLength,
@@ -37,7 +37,7 @@ export async function kindOf(file: string): Promise<'database' | 'export'> {
     const { buffer } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     return buffer.equals(MAGIC) ? 'database' : 'export';
   } catch (error) {
-    throw new BackupRefused('unreadable', messageOf(error), { cause: error });
+    throw new BackupRefused('no-input', messageOf(error), { cause: error });
   }
 }
 
@@ -77,13 +77,13 @@ export class Restore {
    * Makes a database what a backup or an export is. First that is copied beside it and checked, then what was there is kept
    * under a dated name, complete. Nobody serves the database meanwhile.
    *
-   * @throws {BackupRefused} for the backup, {StoreNotOpened} for the database (`owned`: a process serves it),
+   * @throws {BackupRefused} for the backup, {Cannot} for the database (`in-use`: a process serves it),
    * {StoreUnavailable} for the disk: the database is as it was. {OutcomeUnknown} when the disk failed at the commit.
    */
   async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
     const kind = await kindOf(file);
     const path = pathOf(name);
-    if (realpathSync(file) === path) throw new BackupRefused('unsound', 'it is the database itself');
+    if (realpathSync(file) === path) throw new BackupRefused('bad-data', 'it is the database itself');
     try {
       using _lock = await lockFile(path, 0, () => {});
       const staged = this.#makeBeside(path);
@@ -157,7 +157,7 @@ export class Restore {
   }
 }
 
-/** @throws {StoreNotOpened} for what cannot be a database, or not this user's. */
+/** @throws {Cannot} for what cannot be a database, or not this user's. */
 function pathOf(name: string): string {
   try {
     const path = resolvePath(name);
@@ -167,7 +167,7 @@ function pathOf(name: string): string {
     checkLength(partialOf(path));
     return path;
   } catch (error) {
-    throw notOpened(name, error);
+    throw asNotOpened(name, error);
   }
 }
 
@@ -190,7 +190,7 @@ async function stage(
   }
   onProgress('checking');
   const faults = integrityFaults(database);
-  if (faults.length > 0) throw new BackupRefused('unsound', faults.join(', '));
+  if (faults.length > 0) throw new BackupRefused('bad-data', faults.join(', '));
   const source = sourceOf(database, async () => true);
   const highestId = highestOf(source.highestId);
   setHighest(database, 'todos', highestId);
@@ -205,7 +205,7 @@ async function copyBackup(
   onProgress: RestoreOptions['onProgress'],
 ): Promise<void> {
   const { database, isUnchanged } = await openToRead(realpathSync(file)).catch((error) => {
-    throw new BackupRefused('unreadable', messageOf(error), { cause: error });
+    throw new BackupRefused('no-input', messageOf(error), { cause: error });
   });
   using source = database;
   try {
@@ -214,15 +214,15 @@ async function copyBackup(
   } catch (error) {
     const code = resultCode(error);
     if (code !== undefined && !isDamage(error)) throw error;
-    throw new BackupRefused('unsound', messageOf(error), { cause: error });
+    throw new BackupRefused('bad-data', messageOf(error), { cause: error });
   }
-  if (!(await isUnchanged())) throw new BackupRefused('unsound', 'it was changed while it was read');
+  if (!(await isUnchanged())) throw new BackupRefused('bad-data', 'it was changed while it was read');
 }
 
 /** Milliseconds to wait for the `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** The database that is to be replaced; undefined when SQLite cannot read it. @throws {StoreNotOpened} when it is not ours. */
+/** The database that is to be replaced; undefined when SQLite cannot read it. @throws {Cannot} when it is not ours. */
 function openOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {
@@ -234,7 +234,7 @@ function openOld(path: string): DatabaseSync | undefined {
     return database;
   } catch (error) {
     if (isDamage(error)) return undefined;
-    throw notOpened(path, error);
+    throw asNotOpened(path, error);
   }
 }
 

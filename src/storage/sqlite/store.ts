@@ -5,7 +5,7 @@ import type { StoreSizes, TodoStore } from '../../todos/store.ts';
 import { initialState, represent } from '../../todos/todo.ts';
 import type { ServedDatabase } from '../settings.ts';
 import { TodoCache } from './cache.ts';
-import { errorOf, failureBy, notOpened } from './error.ts';
+import { asNotOpened, errorOf, failureBy } from './error.ts';
 import { knownFile } from './file.ts';
 import { uncertainLocksOf } from './file-system.ts';
 import { DatabaseHealth } from './health.ts';
@@ -24,7 +24,7 @@ type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
  * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads
  * single todos on this thread, and the list on a second; a third one writes.
  *
- * @throws {StoreNotOpened} with one line for people.
+ * @throws {Cannot} with one line for people.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<TodoStore> {
   const { findRow, cache, list, writer, health, opened } = await openParts(path, options);
@@ -118,7 +118,7 @@ async function openParts(path: string, options: SqliteOptions) {
     const list = parts.use(new SqliteList(health, writer.underWay));
     return { findRow, cache, list, writer, health, opened: parts.move() };
   } catch (error) {
-    throw notOpened(path, error);
+    throw asNotOpened(path, error);
   }
 }
 

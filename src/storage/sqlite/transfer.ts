@@ -14,7 +14,7 @@ import {
   PART_SIZE,
   type Rows,
 } from '../transfer/contents.ts';
-import { isSyncFailure, notOpened } from './error.ts';
+import { asNotOpened, isSyncFailure } from './error.ts';
 import { checkFile, checkReadable, existing, LOGS, openExisting, removeDatabase } from './file.ts';
 import { asStoreError, listCategories } from './maintenance.ts';
 import { openOwned } from './owned-database.ts';
@@ -34,7 +34,7 @@ const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? A
  * Opens a SQLite file to export it, while it is served or not. What nobody has open, a backup for example, may have an
  * older schema and be on a read-only disk; it is only read, and nothing is made beside it.
  *
- * @throws {StoreNotOpened} when it is no database of this program, or a newer one.
+ * @throws {Cannot} when it is no database of this program, or a newer one.
  */
 export async function openExport(path: string): Promise<ExportSource> {
   try {
@@ -48,7 +48,7 @@ export async function openExport(path: string): Promise<ExportSource> {
     parts.move();
     return source;
   } catch (error) {
-    throw notOpened(path, error);
+    throw asNotOpened(path, error);
   }
 }
 
@@ -117,7 +117,7 @@ function tableOf(database: DatabaseSync, table: string, columns: readonly string
 /**
  * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. Nobody serves the file meanwhile.
  *
- * @throws {StoreNotOpened} `owned` when a process serves the file, `unusable` when it cannot be opened.
+ * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be opened.
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */
 export async function openImport(path: string, tell: Tell): Promise<ImportTarget> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Cannot } from '../../lib/cannot.ts';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { MAX_ID } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
@@ -11,16 +12,11 @@ const LONGEST_LINE = 8_192;
 const LF = 0x0a;
 
 /** What was given cannot be read, or is no sound backup. The message is one line for people. */
-export class BackupRefused extends Error {
+export class BackupRefused extends Cannot {
   override readonly name = 'BackupRefused';
-  readonly reason: 'unreadable' | 'unsound';
-  constructor(reason: BackupRefused['reason'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
-const unsound = (message: string): BackupRefused => new BackupRefused('unsound', message);
+const unsound = (message: string): BackupRefused => new BackupRefused('bad-data', message);
 
 /**
  * Reads an export and hands its rows on as they come, in parts. Each row is sound by itself. That all are there, and as
