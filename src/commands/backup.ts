@@ -6,7 +6,7 @@ import { partialOf } from '../lib/durable-files.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import { BackupFailed } from '../storage/maintenance.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
-import { readExport } from '../storage/transfer/read.ts';
+import { readExport } from '../storage/transfer/read-export.ts';
 import { copyOf, type Ending, namesFolder, openFolder, removeOldest } from './backup-folder.ts';
 import { printCannot, readNumber } from './command.ts';
 import { writeExport } from './export.ts';

@@ -5,7 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Contents, ImportTarget } from '../storage/transfer/contents.ts';
-import { BackupRefused, readExport } from '../storage/transfer/read.ts';
+import { BackupRefused, readExport } from '../storage/transfer/read-export.ts';
 import { type Command, printCannot } from './command.ts';
 import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';

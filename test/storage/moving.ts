@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import * as sqlite from '../../src/storage/sqlite/transfer.ts';
 import type { ExportSource, ImportTarget } from '../../src/storage/transfer/contents.ts';
 import { exportParts } from '../../src/storage/transfer/lines.ts';
-import { readExport } from '../../src/storage/transfer/read.ts';
+import { readExport } from '../../src/storage/transfer/read-export.ts';
 import type { TodoStore } from '../../src/todos/store.ts';
 import { createKey } from '../../src/todos/todo.ts';
 import { todo } from '../support/todo.ts';

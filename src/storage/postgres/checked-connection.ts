@@ -3,8 +3,8 @@ import { Cannot } from '../../lib/cannot.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { notOpened } from '../../todos/store.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
-import { type Ask, PATIENT_MS, type ServerConnection } from './connection.ts';
 import { isProtocolViolation, ListElsewhere, NoServer } from './error.ts';
+import { type Ask, PATIENT_MS, type ServerConnection } from './server-connection.ts';
 
 /** Milliseconds for one try to connect, and between two. */
 const CONNECTION_WAIT_MS = 2_000;

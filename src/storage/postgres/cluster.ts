@@ -2,7 +2,6 @@ import { Client } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreNotWritable } from '../../todos/store.ts';
 import type { Address, Host } from './address.ts';
-import { ServerConnection } from './connection.ts';
 import { checkLogged, NOT_SYNCED } from './durability.ts';
 import {
   type HostFailure,
@@ -12,6 +11,7 @@ import {
   NoServer,
   ServerUnfit,
 } from './error.ts';
+import { ServerConnection } from './server-connection.ts';
 
 /** Milliseconds that a server has before the next of a list is tried as well. */
 const NEXT_HOST_MS = 250;

@@ -4,8 +4,8 @@ import { timeLimit } from '../../lib/promises.ts';
 import type { PoolCounts, StoreUnavailable } from '../../todos/store.ts';
 import type { Host } from './address.ts';
 import type { Cluster, ConnectionRequirements } from './cluster.ts';
-import type { ServerConnection } from './connection.ts';
 import { noConnection } from './error.ts';
+import type { ServerConnection } from './server-connection.ts';
 
 /** How many connections there may be, what for, and how long they are waited for, in milliseconds. */
 export interface Limits extends Pick<ConnectionRequirements, 'writes'> {

@@ -1,6 +1,6 @@
-import type { AnswerLimit, ServerConnection } from './connection.ts';
 import { ServerUnfit } from './error.ts';
 import { OWN_TABLES } from './needs.ts';
+import type { AnswerLimit, ServerConnection } from './server-connection.ts';
 
 // An answer means that a change is on disk, and that a crash of the server leaves it there (contract D19). Each of these
 // is SQL for what is wrong, for people with what mends it, or null.

@@ -2,10 +2,10 @@ import type { Tell } from '../../events.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreBroken } from '../../todos/store.ts';
 import { singleFlight } from '../list/single-flight.ts';
-import type { Ask } from './connection.ts';
 import { hasCode, isIdTaken, isOfRowSecurity, SCHEMA_ERRORS } from './error.ts';
 import { faultOf, findLacks } from './lacks.ts';
 import { IN_ROWS, TO_SERVE } from './needs.ts';
+import type { Ask } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /** Milliseconds for which the answer of the last check is good, and between two while something is missing. */

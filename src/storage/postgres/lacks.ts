@@ -1,5 +1,5 @@
-import type { Ask, ServerConnection } from './connection.ts';
 import { EVER, type Need, TO_SERVE } from './needs.ts';
+import type { Ask, ServerConnection } from './server-connection.ts';
 
 /** A need that is not met, or that of a sequence. */
 interface Found extends Need {

@@ -3,11 +3,11 @@ import { messageOf } from '../../lib/errors.ts';
 import type { StoreSizes } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { Migrations, type SchemaVersion } from '../migrations.ts';
-import type { ServerConnection } from './connection.ts';
 import { checkLogged } from './durability.ts';
 import { hasCode, INSUFFICIENT_PRIVILEGE, ListElsewhere } from './error.ts';
 import { faultOf, findAllLacks, findLacks, grants, rightsFault } from './lacks.ts';
 import { EVER, OWN_TABLES, TO_READ_VERSION, TO_SEE, TO_SERVE } from './needs.ts';
+import type { ServerConnection } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
 

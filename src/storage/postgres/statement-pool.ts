@@ -1,9 +1,9 @@
 import type { QueryResultRow } from 'pg';
 import { StoreNotWritable, StoreUnavailable } from '../../todos/store.ts';
-import type { Ask, ServerConnection, Statement } from './connection.ts';
 import { ConnectionPool, type OnConnection } from './connection-pool.ts';
 import { NOT_SYNCED, UNLOGGED } from './durability.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
+import type { Ask, ServerConnection, Statement } from './server-connection.ts';
 
 /** How often a statement is sent that the server undoes for the sake of others. */
 const TRIES = 3;

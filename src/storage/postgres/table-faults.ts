@@ -1,6 +1,6 @@
-import type { ServerConnection } from './connection.ts';
 import { UNLOGGED } from './durability.ts';
 import { TRIGGERS } from './list.ts';
+import type { ServerConnection } from './server-connection.ts';
 
 // Each of these says what is wrong, for people, with what mends it.
 

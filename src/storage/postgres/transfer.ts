@@ -15,13 +15,13 @@ import {
 import { addressOf } from './address.ts';
 import { connect } from './checked-connection.ts';
 import { Cluster } from './cluster.ts';
-import type { Ask, ServerConnection } from './connection.ts';
 import { checkLogged } from './durability.ts';
 import { READ_PART } from './list.ts';
 import { asStoreError, LIST_CATEGORIES } from './maintenance.ts';
 import { EVER } from './needs.ts';
 import { COLUMNS } from './row.ts';
 import { checkReadableSchema, migrate } from './schema.ts';
+import type { Ask, ServerConnection } from './server-connection.ts';
 
 /** Within a transaction, `now()` stays the same. */
 const KEPT = `FROM idempotency_keys WHERE at > now() - interval '24 hours'`;

@@ -7,7 +7,7 @@ import { errorCode, messageOf } from '../../lib/errors.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
-import { BackupRefused, readExport } from '../transfer/read.ts';
+import { BackupRefused, readExport } from '../transfer/read-export.ts';
 import { asNotOpened, isDamage, isSyncFailure, resultCode } from './error.ts';
 import {
   checkKind,

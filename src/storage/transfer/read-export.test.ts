@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Rows } from './contents.ts';
-import { readExport } from './read.ts';
+import { readExport } from './read-export.ts';
 
 const HEAD = '{"format":"todo-service-export","version":1,"highestId":9,"categories":2,"todos":2,"keys":2}';
 const WORK = '{"id":1,"name":"Work"}';
