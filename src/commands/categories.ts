@@ -49,8 +49,8 @@ Examples:
 export const categoriesList = onDatabase(
   { action: 'list the categories', help: LIST_HELP },
   async (database) => {
-    await using operator = await openMaintenance(database);
-    const categories = await operator.listCategories();
+    await using maintenance = await openMaintenance(database);
+    const categories = await maintenance.listCategories();
     print(categories.map(lineOf).join(''));
     return 0;
   },
@@ -61,8 +61,8 @@ export const categoriesAdd = onDatabase(
   async (database, { NAME: name }) => {
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
-    await using operator = await openMaintenance(database);
-    const added = await operator.addCategory(name);
+    await using maintenance = await openMaintenance(database);
+    const added = await maintenance.addCategory(name);
     if (added === 'name-taken') {
       const reason = 'there is one of this name. See "todo-service categories list".';
       return printCannot(`add the category ${JSON.stringify(name)}`, reason, 'failed');
@@ -78,8 +78,8 @@ export const categoriesRename = onDatabase(
     const id = readNumber('ID', text);
     const fault = categoryNameFault(name);
     if (fault !== undefined) throw new WrongUsage(fault);
-    await using operator = await openMaintenance(database);
-    const renamed = await operator.renameCategory(id, name);
+    await using maintenance = await openMaintenance(database);
+    const renamed = await maintenance.renameCategory(id, name);
     if (typeof renamed === 'object') {
       print(lineOf(renamed));
       return 0;

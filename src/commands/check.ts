@@ -19,8 +19,8 @@ Examples:
 `;
 
 export const check = onDatabase({ action: 'check the database', help: HELP }, async (database) => {
-  await using operator = await openMaintenance(database);
-  const inspection = await operator.inspect();
+  await using maintenance = await openMaintenance(database);
+  const inspection = await maintenance.inspect();
   print(describe(await nameOf(database), inspection));
   return inspection.faults.length === 0 ? 0 : 1;
 });

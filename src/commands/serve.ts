@@ -96,9 +96,8 @@ function printNotStarted(error: unknown): number {
 
 /** One line in the log of production. */
 function announce(config: Config, service: Service, tell: Tell): void {
-  const { environment, portFrom, profile, tracing } = config;
+  const { environment, portFrom, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
-  const traces = tracing?.collector;
   tell({
     event: 'started',
     url,
@@ -108,7 +107,7 @@ function announce(config: Config, service: Service, tell: Tell): void {
     environment,
     database,
     keys,
-    traces,
+    traces: traces?.collector,
   });
 }
 

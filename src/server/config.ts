@@ -4,7 +4,7 @@ import type { Address } from '../http/transport/listener.ts';
 import { type GivenFlags, readSettings, type Settings } from '../settings/read.ts';
 import { type Environment, SETTINGS } from '../settings/table.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from '../storage/settings.ts';
-import { readTracing } from '../telemetry/settings.ts';
+import { readTraces } from '../telemetry/settings.ts';
 
 /** What the service is to be. A mix that makes no sense cannot be written down. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
@@ -45,7 +45,7 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     /** Undefined: no admin listener. */
     admin: readAdmin(settings),
     /** Undefined: no traces. */
-    tracing: readTracing(settings),
+    traces: readTraces(settings),
   };
   if (name === 'error-demo') {
     return settings.whenSound({ config: { ...common, profile: { name } }, inForce });

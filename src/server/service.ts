@@ -42,7 +42,7 @@ export async function openService(config: Config, told: Told) {
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const listening: Listener[] = [];
   const traces =
-    config.tracing && parts.use(await openTraces(config.tracing, readVersion(), engineOf(config), tell));
+    config.traces && parts.use(await openTraces(config.traces, readVersion(), engineOf(config), tell));
   const admin =
     config.admin &&
     (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts));

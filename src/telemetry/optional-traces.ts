@@ -1,7 +1,7 @@
 import type { Tell } from '../events.ts';
 import { Cannot } from '../lib/cannot.ts';
 import { errorCode } from '../lib/errors.ts';
-import type { TracingSettings } from './settings.ts';
+import type { TraceSettings } from './settings.ts';
 
 /**
  * Imports what only a service with traces needs: the packages are optional peers.
@@ -10,7 +10,7 @@ import type { TracingSettings } from './settings.ts';
  * @throws {Cannot} when the packages are not installed.
  */
 export async function openTraces(
-  settings: TracingSettings,
+  settings: TraceSettings,
   version: string,
   database: 'sqlite' | 'postgresql' | undefined,
   tell: Tell,

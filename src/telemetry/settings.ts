@@ -3,13 +3,13 @@ import { errorCode } from '../lib/errors.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 
-export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
+export type TraceSettings = NonNullable<ReturnType<typeof readTraces>>;
 export type Sampling = ReturnType<typeof readSampling>;
 
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
 /** What to do about traces; undefined when no endpoint is set, or traces are switched off. */
-export function readTracing(settings: Settings) {
+export function readTraces(settings: Settings) {
   const given = ENDPOINTS.filter((variable) => settings.read(variable) !== undefined);
   if (given.length === 0) return undefined;
   const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase();

@@ -36,7 +36,7 @@ import { newTraceId, type Parent, parseTraceparent, setTraceId } from '../http/t
 import { within } from '../lib/promises.ts';
 import { countLostSpans } from './lost-spans.ts';
 import { type Ended, errorType, knownMethod } from './record.ts';
-import type { Sampling, TracingSettings } from './settings.ts';
+import type { Sampling, TraceSettings } from './settings.ts';
 
 /** The last spans get so long to leave when the service ends. */
 const FLUSH_MS = 2_000;
@@ -52,7 +52,7 @@ export type Traces = ReturnType<typeof openTraces>;
  * @param database the name of its system, by OpenTelemetry's conventions.
  */
 export function openTraces(
-  settings: TracingSettings,
+  settings: TraceSettings,
   version: string,
   database: 'sqlite' | 'postgresql' | undefined,
   tell: Tell,

@@ -364,7 +364,7 @@ describe('Traces', () => {
       for (const value of values) {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/otlp', [variable]: value };
         const { config } = await readConfig({ profile: 'error-demo' }, env);
-        assert.equal(config.tracing?.collector, 'http://collector:4318');
+        assert.equal(config.traces?.collector, 'http://collector:4318');
         assert.doesNotMatch(JSON.stringify(config), /s3cr3t/);
       }
     });
