@@ -1,10 +1,10 @@
-import { createWriteStream, existsSync, openSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Cannot } from '../lib/cannot.ts';
-import { nameComplete, partialOf } from '../lib/durable-files.ts';
+import { nameComplete, openNew, partialOf } from '../lib/durable-files.ts';
 import { messageOf } from '../lib/errors.ts';
 import { ADAPTERS } from '../server/engines.ts';
 import type { ExportSource } from '../storage/transfer/contents.ts';
@@ -115,7 +115,7 @@ export async function writeExport(
 /** Before a signal can come: the thread that a stream opens its file by may be later than what removes it. */
 function makeNew(file: string): number {
   try {
-    return openSync(file, 'wx', 0o600);
+    return openNew(file);
   } catch (error) {
     throw notWritten(error);
   }

@@ -13,13 +13,18 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+/** Makes a file (0600) that did not exist, and opens it. Throws when it exists. */
+export function openNew(path: string): number {
+  return openSync(path, 'wx', 0o600);
+}
+
 /**
  * Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists.
  *
  * @param owner Whose file it is when root makes it; root's by default.
  */
 export function newPrivateFile(path: string, owner?: { readonly uid: number; readonly gid: number }): void {
-  const descriptor = openSync(path, 'wx', 0o600);
+  const descriptor = openNew(path);
   try {
     if (owner !== undefined && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
   } finally {
@@ -63,7 +68,7 @@ function namesIn(folder: string): readonly string[] {
 /** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */
 export function nameComplete(partial: string, file: string): void {
   // A rename alone would replace what has got this name meanwhile.
-  closeSync(openSync(file, 'wx', 0o600));
+  closeSync(openNew(file));
   try {
     renameSync(partial, file);
     keepNames(dirname(file));
