@@ -40,8 +40,8 @@ export function parseReplaceTodo(body: object): Parsed<Replacement> {
 function errorsOf(body: object, members: readonly Member[]): Record<string, readonly string[]> {
   const byMember = members.map(({ name, missing, faults }) => {
     const sent: unknown = Reflect.get(body, name);
-    const value = sent === undefined ? missing : sent;
-    const found = value === undefined ? [`is required${misspelling(name, body)}`] : faults(value);
+    const ofMissing = missing === undefined ? [`is required${misspelling(name, body)}`] : [];
+    const found = sent === undefined ? ofMissing : faults(sent);
     return [name, found.map((fault) => `${name} ${fault}.`)] as const;
   });
   return Object.fromEntries(byMember.filter(([, sentences]) => sentences.length > 0));
