@@ -13,11 +13,12 @@ import {
   type Maintenance,
   type Migrated,
 } from '../maintenance.ts';
+import { makeDurable } from './durability.ts';
 import { asNotOpened, resultCode } from './error.ts';
 import { checkFile, checkLength, openExisting, removeDatabase } from './file.ts';
 import { lackOf } from './needs.ts';
 import { openOwned } from './owned-database.ts';
-import { checkLibrary, checkSchema, libraryVersion, makeDurable, pragma } from './schema.ts';
+import { checkLibrary, checkSchema, libraryVersion, pragma } from './schema.ts';
 
 const LIST_CATEGORIES = 'SELECT id, name FROM categories ORDER BY id';
 const ADD_CATEGORY = `INSERT INTO categories (name)

@@ -9,9 +9,10 @@ import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
 import { errorCode } from '../../lib/errors.ts';
 import { notOpened } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
+import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy } from './error.ts';
 import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
-import { checkLibrary, libraryVersion, makeDurable, migrate } from './schema.ts';
+import { checkLibrary, libraryVersion, migrate } from './schema.ts';
 
 /** How long to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;

@@ -8,6 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from '../../todos/store.ts';
 import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read-export.ts';
+import { makeDurable } from './durability.ts';
 import { asNotOpened, isDamage, isSyncFailure, resultCode } from './error.ts';
 import {
   checkKind,
@@ -20,7 +21,7 @@ import {
 } from './file.ts';
 import { copyPages, integrityFaults } from './maintenance.ts';
 import { lockFile, nameDatabase } from './owned-database.ts';
-import { checkOwner, checkReadableSchema, makeDurable, migrate, pragma } from './schema.ts';
+import { checkOwner, checkReadableSchema, migrate, pragma } from './schema.ts';
 import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';
 
 /** The first bytes of every SQLite file, https://www.sqlite.org/fileformat.html#magic_header_string */

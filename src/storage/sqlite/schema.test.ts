@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { newPath } from '../../../test/storage/new-files.ts';
-import { checkLibrary, makeDurable } from './schema.ts';
+import { checkLibrary } from './schema.ts';
 
 for (const version of ['3.51.3', '3.51.10', '3.53.0', '4.0.0']) {
   test(`a SQLite library ${version} is accepted`, () => {
@@ -17,20 +15,3 @@ for (const version of ['3.51.2', '3.50.4', '3.9.99', '2.99.99']) {
     });
   });
 }
-
-test('a commit is synced to a write-ahead log, on macOS through the drive’s cache', () => {
-  using database = new DatabaseSync(newPath());
-  makeDurable(database);
-  const read = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
-  assert.deepEqual(read('journal_mode'), ['wal']);
-  assert.deepEqual(read('synchronous'), [2]);
-  assert.deepEqual(read('fullfsync'), [1]);
-  assert.deepEqual(read('checkpoint_fullfsync'), [1]);
-});
-
-test('a database that cannot keep a write-ahead log is refused', () => {
-  using database = new DatabaseSync(':memory:');
-  assert.throws(() => makeDurable(database), {
-    message: 'its journal mode must be "wal", received "memory"',
-  });
-});

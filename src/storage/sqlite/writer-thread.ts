@@ -7,10 +7,11 @@ import {
   type Replacement,
   represent,
 } from '../../todos/todo.ts';
+import { makeDurable } from './durability.ts';
 import { type Failure, failureBy, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
 import { lookAt } from './file.ts';
 import { ADD, columnValues, prepareFind, prepareKeys, REPLACE } from './row.ts';
-import { makeDurable, pragma } from './schema.ts';
+import { pragma } from './schema.ts';
 import { serveThread } from './thread.ts';
 
 const REMOVE = 'DELETE FROM todos WHERE id = ?';
