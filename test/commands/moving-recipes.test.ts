@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MIGRATIONS } from '../../src/storage/sqlite/schema.ts';
 import { serve } from '../storage/served.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { runProgram } from '../support/start.ts';
@@ -105,19 +106,18 @@ for (const [at, name] of (['SQLite', 'PostgreSQL'] as const).entries())
 
 const noShell = spawnSync('sqlite3', ['--version']).status !== 0 && 'needs sqlite3';
 
-/** Statements that undo the migrations, from the last to the second. */
-const OLDER = ['DROP TABLE todo_schema', 'DROP TABLE idempotency_keys'];
+const NEWEST = MIGRATIONS.version;
 
-for (const version of [3, 2, 1]) {
+for (const [index] of MIGRATIONS.from(0).entries()) {
+  const version = NEWEST - index;
   test(`a file that .dump of sqlite3 has made, of schema version ${version}, is refused with the reason, and mended by incidents.md`, {
     skip: noShell,
   }, async () => {
     await using folder = await temporaryFolder();
     const old = join(folder.path, 'old.db');
-    await runProgram(['migrate', '--database', `sqlite:${old}`]);
-    engines.SQLite.execute(`sqlite:${old}`, `${ADD}; ${ADD}; DELETE FROM todos WHERE id = 2`);
-    const down = OLDER.slice(0, 3 - version).join(';');
-    engines.SQLite.execute(`sqlite:${old}`, `${down}; PRAGMA user_version = ${version}`);
+    const made = MIGRATIONS.from(0).slice(0, version).join('');
+    const todos = `INSERT INTO categories (name) VALUES ('Work'); ${ADD}; ${ADD}; DELETE FROM todos WHERE id = 2`;
+    engines.SQLite.execute(`sqlite:${old}`, `${made}; ${todos}`);
     await sh(folder.path, 'sqlite3 old.db .dump > todos.sql');
 
     const [make = '', ...mend] = recipe(await page('incidents.md'), 'When sqlite3 has made')
@@ -132,14 +132,14 @@ for (const version of [3, 2, 1]) {
       assert.equal(code, 65);
       assert.ok(stderr.endsWith(`: ${fault}`), stderr);
     }
-    const made = join(folder.path, 'new.db');
-    const restored = await runProgram(['restore', made, '--database', `sqlite:${folder.path}/x.db`]);
-    assert.deepEqual([restored.code, restored.stderr], [65, `Cannot restore: "${made}": ${fault}`]);
+    const copy = join(folder.path, 'new.db');
+    const restored = await runProgram(['restore', copy, '--database', `sqlite:${folder.path}/x.db`]);
+    assert.deepEqual([restored.code, restored.stderr], [65, `Cannot restore: "${copy}": ${fault}`]);
     assert.deepEqual(await readFile(join(folder.path, 'new.db')), before);
 
     const [set = '', look = ''] = mend;
-    const sql = set.replace('user_version = 3', `user_version = ${version}`);
-    const { code, stderr } = await sh(folder.path, version === 3 ? `${sql}\n${look}` : sql);
+    const sql = set.replace(`user_version = ${NEWEST}`, `user_version = ${version}`);
+    const { code, stderr } = await sh(folder.path, version === NEWEST ? `${sql}\n${look}` : sql);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     const back = await sh(folder.path, 'todo-service restore new.db --data-dir .');
     assert.match(back.stdout, /todos 1,/, back.stderr);
