@@ -5,7 +5,7 @@ import { openPipeline, type PipelineParts } from '../http/pipeline.ts';
 import { type Address, type Listener, listenAt, openListener } from '../http/transport/listener.ts';
 import { readCommit, readVersion } from '../lib/assets.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { openTraces } from '../telemetry/optional-traces.ts';
+import { importTraces } from '../telemetry/optional-traces.ts';
 import { openRecords } from '../telemetry/record.ts';
 import type { Build } from '../telemetry/runtime-metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -32,8 +32,8 @@ interface Told {
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
  * @param told counts the lines that the log dropped.
- * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database cannot be
- * used, {Cannot} when a port or traces cannot, {NotUsable} when a key file cannot.
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port
+ * or traces cannot be used, {NotUsable} when a key file cannot.
  */
 export async function openService(config: Config, told: Told) {
   await using parts = new AsyncDisposableStack();
@@ -42,7 +42,8 @@ export async function openService(config: Config, told: Told) {
   const conditions: Condition[] = [() => phase === 'serving' || `The service is ${phase}.`];
   const listening: Listener[] = [];
   const traces =
-    config.traces && parts.use(await openTraces(config.traces, readVersion(), engineOf(config), tell));
+    config.traces &&
+    parts.use((await importTraces()).openTraces(config.traces, readVersion(), engineOf(config), tell));
   const admin =
     config.admin &&
     (await openAdmin(config, config.admin, listening, watchReadiness(conditions, tell), told, parts));
