@@ -7,6 +7,7 @@
 import type { Command } from './commands/command.ts';
 import { print } from './commands/print.ts';
 import { readCommit, readVersion } from './lib/assets.ts';
+import { EXIT_CODES } from './lib/cannot.ts';
 import { meant, nearestTo } from './lib/nearest.ts';
 
 /** What a command is for, in the list of all; and its code, which is imported only when it is called. */
@@ -89,9 +90,9 @@ function asksForHelp(word: string | undefined): boolean {
   return word === '--help' || word === '-h';
 }
 
-function notACommand(words: string, reason: string, help: string): 2 {
+function notACommand(words: string, reason: string, help: string): number {
   process.stderr.write(`Cannot run ${JSON.stringify(words)}: it ${reason}.\n\n${help}`);
-  return 2;
+  return EXIT_CODES['wrong-usage'];
 }
 
 /** The help of the commands that begin with the same word. */
