@@ -6,7 +6,7 @@ import { asNotUsable, errorCode, NotUsable } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse-json.ts';
 import { readSmallFile } from '../lib/small-file.ts';
 import type { ClaimPath } from './identity.ts';
-import type { TokenType } from './token/read-token.ts';
+import type { TokenType } from './token-type.ts';
 
 /** With what tokens are signed, HS256, and for whom. */
 export interface Signer {

@@ -18,7 +18,7 @@ import type { KeySource } from './keys/source.ts';
 import { parseTrustedAddress } from './keys/trusted-address.ts';
 import { decodeEntry, readList } from './list-setting.ts';
 import { parseRequiredClaim, type RequiredClaim } from './required-claims.ts';
-import { readType, type TokenType } from './token/read-token.ts';
+import { readType, type TokenType } from './token-type.ts';
 
 /** The variables that name a source of keys other than the issuer. */
 const SOURCE_VARIABLES = ['TODO_AUTH_KEYS_FILE', 'TODO_AUTH_SECRET_FILE', 'TODO_AUTH_JWKS_URL'] as const;

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject, parseJson } from '../../lib/parse-json.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
+import { readType, type TokenType } from '../token-type.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
 /** A token whose form is beyond doubt and whose signature nobody has verified yet. */
@@ -35,18 +36,6 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
  * RFC 7797, RFC 7516 §4.1.3. A token that needs one of them was not made for this service (contract A5).
  */
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
-
-/** RFC 7519 §5.1 and RFC 9068 §2.1. Other kinds are for others, RFC 8725 §3.11. */
-const TYPES = ['jwt', 'at+jwt'] as const;
-
-export type TokenType = (typeof TYPES)[number];
-
-/** The kind that a `typ` names, in any case and with `application/` or without (RFC 7515 §4.1.9). */
-export function readType(typ: unknown): TokenType | undefined {
-  if (typeof typ !== 'string') return undefined;
-  const name = typ.toLowerCase().replace(/^application\//, '');
-  return TYPES.find((type) => type === name);
-}
 
 /** Claims in which providers say that a token is no access token, with their values there: RFC 8725 §3.12. */
 const OTHER_KINDS: readonly (readonly [claim: string, ...values: readonly unknown[]])[] = [
