@@ -42,7 +42,7 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
 }
 
 /**
- * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (specification,
+ * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (contract
  * Authentication 3). It looks at the role alone, never at who made a todo.
  */
 export function canWriteTodos({ roles }: Identity): boolean {

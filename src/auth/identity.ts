@@ -4,7 +4,7 @@ import { isJsonObject } from '../lib/parse-json.ts';
 /** The Claims Set of a token, or a part of it. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9, A10). */
+/** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9; A10). */
 export interface IdentityClaims {
   readonly name?: ClaimPath | undefined;
   readonly role?: ClaimPath | undefined;

@@ -43,7 +43,7 @@ export function admitsGzip(acceptEncoding: string | string[] | undefined): boole
 
 /**
  * An empty 4xx or 5xx gets its problem or its line of text, as `Accept` admits (contract N1 to N3). A body, a content
- * type or a content length that is there already is never rewritten (specification, Errors, rule 2).
+ * type or a content length that is there already is never rewritten (contract Errors 2).
  */
 export function toProblem(answer: Answer, call: Call): Answer {
   const { status, body } = answer;

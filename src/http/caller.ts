@@ -8,7 +8,7 @@ export interface Identity {
   readonly caller: readonly [issuer: string, subject: string] | null;
 }
 
-/** Who may call a route. Every route states it; the method alone never decides (specification, Endpoints, rule 4). */
+/** Who may call a route. Every route states it; the method alone never decides (contract Endpoints A, rule 4). */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /** Code points of a subject or a name that a line shows. */

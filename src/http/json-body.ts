@@ -41,7 +41,7 @@ export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'codi
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A route whose handler gets what its parser made of the body (contract, Order of checks 4). Media type → 415, size →
+ * A route whose handler gets what its parser made of the body (contract Order 4). Media type → 415, size →
  * 413, trailers → 431, not UTF-8 or not a JSON object → 400, a broken rule → 400 with `errors`.
  */
 export function withBody<Value>(

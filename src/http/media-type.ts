@@ -102,7 +102,7 @@ function isAcceptable(subtype: string, ranges: readonly MediaRange[]): boolean {
 }
 
 /**
- * Whether a request's `Accept` admits a Problem Details body (contract N1; specification, Errors 4). A
+ * Whether a request's `Accept` admits a Problem Details body (contract N1; Errors 4). A
  * missing header, an empty one and one without any parsable range admit.
  */
 export function admitsProblem(accept: string | undefined): boolean {

@@ -12,8 +12,8 @@ import type { Listener } from './transport/listener.ts';
 import { type Receive, refuse } from './transport/server.ts';
 
 /**
- * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403 (contract, Order of
- * checks 3). Undefined when the request may go on.
+ * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403
+ * (contract Order 3). Undefined when the request may go on.
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
@@ -34,7 +34,7 @@ export interface PipelineParts {
 }
 
 /**
- * The one way of a request, on every listener: it is matched, checked in the order of the contract (2 to 5), and what
+ * The one way of a request, on every listener: it is matched, checked in order (contract Order 2 to Order 5), and what
  * comes out of that, thrown or not, becomes a problem where it is an error, gets its CORS headers and is written, in one
  * place each. The order is held by `packages/conformance/src/chapters/order-of-checks.ts`.
  *
@@ -68,7 +68,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     }
   }
 
-  /** The order of checks of the contract, 2 to 5, written once. What throws or rejects on the way is not caught here. */
+  /** The order of checks, written once (contract Order 2 to Order 5). What throws or rejects is not caught here. */
   function check(call: Call, found: Found | undefined): Answer | Promise<Answer> {
     const permitted = cors?.preflight(call);
     if (permitted !== undefined) return permitted;
@@ -84,7 +84,7 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   /**
    * What `answerFault` does not know is a bug, and a 500. The log has it once, with the `traceId`; the answer never has any
-   * part of it, in any environment (specification, Errors, rule 3).
+   * part of it, in any environment (contract Errors 3).
    */
   function failed(err: unknown, call: Call): Answer {
     const answer = answerFault?.(err, call);

@@ -43,7 +43,7 @@ export function reasonPhrase(status: number): string | undefined {
   return RENAMED.get(status) ?? STATUS_CODES[status];
 }
 
-/** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (P4). */
+/** `title` where the endpoint gives none: the reason phrase, or the specification's sentence for 500 (contract P4). */
 function titleOf(status: number): string | undefined {
   return status === 500 ? 'An error occurred while processing your request.' : reasonPhrase(status);
 }

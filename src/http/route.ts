@@ -2,9 +2,9 @@ import type { Answer } from './answer.ts';
 import type { Call, Target } from './call.ts';
 import type { Access } from './caller.ts';
 
-/** An endpoint. Who may call it is part of it: the method alone decides nothing (specification, Endpoints, rule 4). */
+/** An endpoint. Who may call it is part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
 export interface Route {
-  /** `GET` answers `HEAD` as well (contract R7, RFC 9110 §9.3.2). */
+  /** `GET` answers `HEAD` as well (contract R7; RFC 9110 §9.3.2). */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** In lower case, without a final slash. One segment may be `:id`. */
   readonly path: string;
@@ -33,7 +33,7 @@ interface Entry extends Pick<Found, 'path' | 'allow'> {
 
 const ID = ':id';
 
-/** Finds the route for a method and a decoded path; undefined when no route has the path (contract R2, R3). */
+/** Finds the route for a method and a decoded path; undefined when no route has the path (contract R2; R3). */
 export function matchRoutes(routes: readonly Route[]): (method: string, path: string) => Found | undefined {
   const entries = [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => entryOf(path, own));
   const withId = entries.filter(({ path }) => path.includes(ID));

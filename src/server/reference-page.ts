@@ -5,7 +5,7 @@ import type { Route } from '../http/route.ts';
 import { isCarried, readCarried } from '../lib/assets.ts';
 import { type Documented, readDocument } from '../openapi/documents.ts';
 
-/** Specification, Versioning 1. */
+/** Contract Versioning 1. */
 const DOCUMENT_PATH = '/openapi/v1.json';
 
 /**

@@ -1,6 +1,6 @@
 import { Cannot } from '../lib/cannot.ts';
 
-/** Where a todo belongs. No endpoint exposes categories (specification, Category). */
+/** Where a todo belongs. No endpoint exposes categories (contract Resources, Category). */
 export interface Category {
   readonly id: number;
   readonly name: string;

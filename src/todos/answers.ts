@@ -16,7 +16,7 @@ export const PRECONDITION_NOT_TAKEN: Answer = {
 /** RFC 9110 §13.1. */
 export const PRECONDITION_FAILED: Answer = { status: 412 };
 
-/** Contract, Order of checks 5. nginx makes the tag of what it compresses weak, Apache httpd appends `-gzip` or `-br`. */
+/** Contract Order 5. nginx makes the tag of what it compresses weak, Apache httpd appends `-gzip` or `-br`. */
 export const TAGS_CHANGED: Answer = {
   status: 412,
   detail:
@@ -48,7 +48,7 @@ export const KEY_IN_PROGRESS: Answer = {
 /** Contract I4. */
 export const KEY_REUSED: Answer = { status: 422, title: 'Idempotency Key Reused' };
 
-/** Specification, Endpoints A, rule 3. */
+/** Contract Endpoints A, rule 3. */
 export const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not found' };
 
 /** Seconds until a client may try again: a database is back, or free, sooner than a person notices. Contract D9. */

@@ -125,8 +125,8 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
 }
 
 /**
- * A handler that gets the preconditions of its request. Malformed ones are a 400, on every route (contract, Order of
- * checks 4).
+ * A handler that gets the preconditions of its request. Malformed ones are a 400, on every route
+ * (contract Order 4).
  */
 function conditional<Parsed = void>(
   handle: (call: Call, preconditions: Preconditions, parsed: Parsed) => Answer | Promise<Answer>,
@@ -185,7 +185,7 @@ function answerRead(
 
 /**
  * Tells a database in trouble from a bug: 503, with `Retry-After` where nothing was changed and trying again helps
- * (contract D9, D11).
+ * (contract D9; D11).
  */
 export function answerStoreFault(tell: Tell): (error: unknown, call: Call) => Answer | undefined {
   return (error, call) => {

@@ -53,7 +53,7 @@ function misspelling(member: string, body: object): string {
   return seen === undefined ? '' : `; "${seen}" was sent, but member names are case-sensitive`;
 }
 
-// A fault of the headers below is a 400 at the end of step 4 in the contract's order.
+// A fault of the headers below is the last 400 of its step (contract Order 4).
 
 /**
  * The preconditions of a request (RFC 9110 §13.1); undefined when a header names no entity tags. `If-Modified-Since` and

@@ -38,12 +38,12 @@ export interface TodoStore extends AsyncDisposable {
 
   /**
    * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. With a key, whose fate is the todo's
-   * (contract I1, I6): one that was used within 24 hours makes nothing, and gives the todo as it was made.
+   * (contract I1; I6): one that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
   add(todo: NewTodo, once?: Once, mark?: Mark): Promise<CreateOutcome>;
 
   /**
-   * The outcomes are decided in this order: specification, Endpoints, rule 2, and contract, Order of checks 5.
+   * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5).
    * The preconditions are looked at inside the write itself.
    */
   replace(
@@ -120,7 +120,7 @@ export class StoreNotWritable extends StoreUnavailable {}
 
 /**
  * The file was deleted, replaced or damaged, or the schema lacks something: nothing was changed, and trying again does not
- * help (contract D11, D12). An operator has to look after it.
+ * help (contract D11; D12). An operator has to look after it.
  */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';

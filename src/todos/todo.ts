@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Longest title, in Unicode code points. Specification, Limits. */
+/** Longest title, in Unicode code points (contract Limits). */
 export const TITLE_MAX_LENGTH = 100;
 
-/** Largest todo id and category id: the top of the signed 32-bit range. Specification, Limits. */
+/** Largest todo id and category id: the top of the signed 32-bit range (contract Limits). */
 export const MAX_ID = 2_147_483_647;
 
 const BLANK = /^\p{White_Space}*$/u;
@@ -103,7 +103,7 @@ export interface Replacement extends Members {
 /** A parsed `CreateTodo`. */
 export type NewTodo = Pick<Replacement, Extract<Row, { inCreate: true }>['name']>;
 
-/** What a create stores: a todo always begins with `done` false (specification, States and transitions). */
+/** What a create stores: a todo always begins with `done` false (contract States). */
 export function initialState(todo: NewTodo): Replacement {
   return { ...todo, done: false };
 }
@@ -173,7 +173,7 @@ export function matchesWeakly(tags: EntityTags, current: EntityTag): boolean {
 }
 
 /**
- * Whether one of the tags is this one as a proxy on the way has changed it (contract, Order of checks 5): with anything
+ * Whether one of the tags is this one as a proxy on the way has changed it (contract Order 5): with anything
  * behind it, as `-gzip`, `-br` and `;gzip`, weak or not. For `If-None-Match` of a read alone, when no tag matches as it
  * stands: a write that took such a tag would overwrite what its client has not seen.
  */

@@ -21,7 +21,7 @@ const PROFILES = {
   'error-demo': { routes: errorDemoRoutes(tell), said: 'no-cache' },
 } as const;
 
-/** Specification, Endpoints, Profile B: it never succeeds. */
+/** It never succeeds (contract Endpoints B, GET /crash). */
 const ALWAYS_FAILS = '/crash';
 
 for (const [profile, { routes, said }] of Object.entries(PROFILES)) {

@@ -69,7 +69,7 @@ const PROFILES = {
       'GET /crash': '413 500',
     },
     schemas: ['ProblemDetails', 'Todo'],
-    // Specification, Endpoints, Profile B: GET /crash never succeeds.
+    // It never succeeds (contract Endpoints B, GET /crash).
     exceptions: ['operation-2xx-response at #/paths/~1crash/get/responses'],
   },
 };

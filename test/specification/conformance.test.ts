@@ -69,7 +69,7 @@ describe('The conformance suite leaves a service as it found it', () => {
     const tokens = ['--editor-token', editor, '--reader-token', editor];
     const run = await conformance('--base-url', ours.baseUrl, ...tokens, '--only', 'spec');
     assert.equal(run.code, 1, run.output);
-    assert.match(run.output, /^﹣ A2, A5 to A10 \(tokens made at will\).*# SKIP$/m);
+    assert.match(run.output, /^﹣ tokens made at will \[A2; A5;.*# SKIP$/m);
     assert.deepEqual(await todos(), before);
   });
 

@@ -207,7 +207,7 @@ const table: readonly [name: string, make: (etag: string) => Preconditions, admi
   ['If-Match: its tag, If-None-Match: its tag', (etag) => ({ ifMatch: [etag], ifNoneMatch: [etag] }), false],
 ];
 
-/** Decided inside the write itself: contract, Order of checks 5. */
+/** Decided inside the write itself (contract Order 5). */
 function describePreconditions({ open }: Engine): void {
   test('a write is made where its preconditions admit it, else it is refused and changes nothing', async () => {
     await using store = await open();
@@ -259,7 +259,7 @@ const MILK = newTodo('milk', 2);
 
 const DAY_S = 86_400;
 
-/** Creates that may be repeated: contract I1 to I6. */
+/** Creates that may be repeated (contract I1 to I6). */
 function describeOnce(engine: Engine): void {
   const { open, openAgain, execute, ageKeys, countKeys } = engine;
 

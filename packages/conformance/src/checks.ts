@@ -52,7 +52,7 @@ export function stateChecks(target: Target): void {
     if ('passed' in t && !t.passed && last !== undefined) t.diagnostic(textOf(last));
   });
   if (target.fresh) describe('First start', () => firstStart(target));
-  else test.skip('D2, D5 (ids used up), D7 (a service just started)');
+  else test.skip('a service just started, and ids used up [D2; D5; D7]');
   if (target.profile === 'error-demo') describe('Error demo', () => errorDemo(target));
   describe('Routes', () => routes(target));
   describe('Transport', () => transport(target));
@@ -61,22 +61,23 @@ export function stateChecks(target: Target): void {
   if (target.profile === 'shared-list') {
     const { sign, makeToken } = target;
     describe('Authentication', () => authentication(target));
-    if (sign === undefined) test.skip('A2, A5 to A10 (tokens made at will)');
+    if (sign === undefined) test.skip('tokens made at will [A2; A5; A6; A7; A8; A9; A10]');
     else describe('Tokens', () => tokens(target, sign));
-    if (makeToken === undefined) test.skip('Authentication 6 to 8 (several tokens of each kind)');
+    if (makeToken === undefined)
+      test.skip('several tokens of each kind [Authentication 6; Authentication 7; Authentication 8]');
     else describe('Issued tokens', () => issuedTokens(target, makeToken));
     describe('Order of checks', () => orderOfChecks(target));
     describe('Requests with a body', () => bodies(target));
     describe('Members of a body', () => members(target));
     describe('Shared list', () => sharedList(target));
     describe('A create that may be repeated', () => repeatedCreates(target));
-    if (sign === undefined) test.skip('I1, I5 (callers of other subjects, and of none)');
+    if (sign === undefined) test.skip('callers of other subjects, and of none [I1; I5]');
     else describe('Callers who repeat', () => repeatingCallers(target, sign));
   }
   const { log, environment } = target;
-  if (log === undefined) test.skip('P5 and Errors 3 (the log)');
+  if (log === undefined) test.skip('the log [P5; Errors 3]');
   else describe('Log', () => logChapter(target, log));
-  if (environment === undefined) test.skip('D3, Versioning 1 (the environment is unknown)');
+  if (environment === undefined) test.skip('the environment is unknown [D3; Versioning 1]');
   else describe('Documents', () => development(target, environment));
   describe('Every response', () => {
     everyResponse(target);

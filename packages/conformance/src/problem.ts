@@ -31,7 +31,7 @@ export function mediaType(reply: Reply): string | undefined {
   return header(reply, 'content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
-/** The status and the JSON of a success; for the contract (D4) also the order of its members and its exact type. */
+/** The status and the JSON of a success; the order of its members and its exact type too (contract D4). */
 export function assertBody(reply: Reply, status: number, expected: unknown): void {
   assertJson(reply, status);
   assert.deepEqual(json(reply), expected);
@@ -45,7 +45,7 @@ export function assertJson(reply: Reply, status: number): void {
   else assert.equal(mediaType(reply), 'application/json');
 }
 
-/** Status → title when an endpoint gives no other, and section of RFC 9110. No section: `type` is absent (P3). */
+/** Status → title when an endpoint gives no other, and section of RFC 9110. No section: no `type` (contract P3). */
 const catalogue: Readonly<Record<number, readonly [title: string, section?: string]>> = {
   400: ['Bad Request', '15.5.1'],
   401: ['Unauthorized', '15.5.2'],
@@ -64,7 +64,7 @@ const catalogue: Readonly<Record<number, readonly [title: string, section?: stri
   503: ['Service Unavailable', '15.6.4'],
 };
 
-/** The reason phrase of RFC 9110, as it stands in the line of text (Errors 4). */
+/** The reason phrase of RFC 9110, as it stands in the line of text (contract Errors 4). */
 export function phraseOf(status: number): string | undefined {
   return catalogue[status]?.[0];
 }
@@ -159,7 +159,7 @@ function assertSpecified(
   return problem;
 }
 
-/** The answer to a client that does not admit a problem: specification, Errors 4; contract N2, N4. */
+/** The answer to a client that does not admit a problem (contract Errors 4; N2; N4). */
 export function assertTextLine(reply: Reply, status: number, line: string): void {
   assert.equal(reply.status, status, reply.body.toString());
   if (law === 'contract') assert.equal(header(reply, 'content-type'), 'text/plain');
@@ -167,7 +167,7 @@ export function assertTextLine(reply: Reply, status: number, line: string): void
   assert.equal(reply.body.toString(), line);
 }
 
-/** What every 4xx and 5xx says, whatever its body: contract P7, D8 and the specification's headers of a 500. */
+/** What every 4xx and 5xx says, whatever its body, and the headers of a 500 (contract P7; D8; Errors, 500). */
 export function assertErrorHeaders(reply: Reply): void {
   const { status } = reply;
   if (law === 'specification') {

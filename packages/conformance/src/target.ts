@@ -27,7 +27,7 @@ export interface SharedList extends AnyTarget {
   readonly tokens: { readonly editor: string; readonly reader: string };
   /** Makes tokens that the service's configuration accepts, and others. The tolerance is that of an issuer: 30 s. */
   readonly sign?: Sign;
-  /** Makes a token that the service accepts, as its developer tool does (specification, Authentication 9). */
+  /** Makes a token that the service accepts, as its developer tool does (contract Authentication 9). */
   readonly makeToken?: (name: string, role?: string) => Promise<string>;
 }
 

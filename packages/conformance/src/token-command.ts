@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 export class TokenCommandFailed extends Error {}
 
 /**
- * Makes tokens with the tool of the implementation (specification, Authentication 9): the command is run by `/bin/sh`
+ * Makes tokens with the tool of the implementation (contract Authentication 9): the command is run by `/bin/sh`
  * with `--name NAME` and perhaps `--role ROLE` behind it, and prints a token.
  */
 export function tokensBy(command: string): (name: string, role?: string) => Promise<string> {

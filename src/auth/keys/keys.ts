@@ -143,7 +143,7 @@ export function sameKeys(a: KeySet, b: KeySet): boolean {
   return a.length === b.length && a.every((key, at) => key.id === b[at]?.id);
 }
 
-/** The keys that a token may be signed with, those of its `kid` first (contract A6 and A7). */
+/** The keys that a token may be signed with, those of its `kid` first (contract A6; A7). */
 export function candidateKeys(keys: KeySet, algorithm: Algorithm, keyId: string | undefined): KeySet {
   return selectedKeys(keys, keyId)
     .filter((key) => key.algorithms.has(algorithm))

@@ -106,7 +106,7 @@ export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verd
 }
 
 /**
- * What is wrong with a token's signature, by the keys it may be made with (contract A6, A7); undefined when one of
+ * What is wrong with a token's signature, by the keys it may be made with (contract A6; A7); undefined when one of
  * the current set has made it. Says nothing about the claims.
  */
 function checkSignature(token: UnverifiedToken, trust: Trust): Verdict {

@@ -76,7 +76,7 @@ export class HttpConnection {
   /**
    * The parser has made a request.
    *
-   * @returns whether its line names HTTP (contract, Order of checks 1).
+   * @returns whether its line names HTTP (contract Order 1).
    */
   received(response: ServerResponse): boolean {
     this.#latest = response;
@@ -125,7 +125,7 @@ export class HttpConnection {
   /**
    * Closes the connection of a client that reads nothing of its answer. One whose last answer is out lingers: what the
    * client still sends is read and thrown away for a while, because a connection that is closed on unread bytes is reset,
-   * and the reset destroys the answer (RFC 9112 §9.6; contract B5).
+   * and the reset destroys the answer (contract B5; RFC 9112 §9.6).
    *
    * @param now of `performance.now()`.
    */

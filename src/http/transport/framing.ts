@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Header lines of one request, and as many trailer lines; the number that ASP.NET Core's server has (contract, Order of checks 1). */
+/** Header lines of one request, and as many trailer lines; the number of ASP.NET Core's server (contract Order 1). */
 export const MAX_FIELD_LINES = 100;
 
 /** Whether a body follows the head (RFC 9112 §6.3). */
@@ -56,7 +56,7 @@ export class Framing {
    * The parser has found a head at the end of the slice that it was given.
    *
    * @returns whether its request line names HTTP. The parser of Node.js takes RTSP and ICE too, and tells neither
-   * (contract, Order of checks 1).
+   * (contract Order 1).
    */
   received(message: IncomingMessage): boolean {
     this.#message = message;

@@ -62,7 +62,7 @@ export interface HttpServer {
 }
 
 /**
- * A `node:http` server that validates each request before `receive` gets it (contract, Order of checks 1) and answers
+ * A `node:http` server that validates each request before `receive` gets it (contract Order 1) and answers
  * what Node.js would answer itself, or not at all, with a problem. A request that expects a 100 comes without it: whoever
  * wants the body calls `writeContinue`.
  *

@@ -7,7 +7,7 @@ const HOST =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * What is wrong with a request before routing (contract, Order of checks 1). Puts the decoded path into
+ * What is wrong with a request before routing (contract Order 1). Puts the decoded path into
  * `request.url`; the result is the problem when the request is refused.
  */
 export function faultOf(request: IncomingMessage): Problem | undefined {
@@ -77,8 +77,8 @@ interface Target {
 }
 
 /**
- * Reads a request target (RFC 9112 §3.2). The result is the problem when the target is refused (contract, Order of checks 1): not
- * in origin or absolute form, or escapes that are not UTF-8 or hold NUL, CR or LF.
+ * Reads a request target (RFC 9112 §3.2). The result is the problem when the target is refused (contract Order 1): not in
+ * origin or absolute form, or escapes that are not UTF-8 or hold NUL, CR or LF.
  */
 export function readTarget(target: string, method: string): Target | Problem {
   if (PLAIN_PATH.test(target)) return { path: target };

@@ -151,7 +151,7 @@ export function noConnection(why: string, cause?: unknown): StoreUnavailable {
   return new Unavailable(message, { cause });
 }
 
-/** What the store rejects with when a statement was sent and this came back (contract D5, D9). */
+/** What the store rejects with when a statement was sent and this came back (contract D5; D9). */
 export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   if (error instanceof OutcomeUnknown) return error;
   if (!(error instanceof DatabaseError)) {

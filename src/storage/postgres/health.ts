@@ -17,7 +17,7 @@ const TRIES = 3;
 const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
 
 /**
- * Whether tables, columns, functions, rights and sequences are there (contract D11, D12). While something is missing,
+ * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing,
  * it is checked again and again; statements that do not need it go on.
  */
 export class SchemaHealth implements Disposable {

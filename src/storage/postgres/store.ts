@@ -31,7 +31,7 @@ const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
 
 // Each takes the id, and what `xmin` was or null. A row that is not there violates no foreign key: the todo is missing before
-// its category is (Endpoints A, rule 2).
+// its category is (contract Endpoints A, rule 2).
 const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
   WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';

@@ -81,7 +81,7 @@ export function openExport(connectionString: string): Promise<ExportSource> {
  * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
  *
  * @throws {Cannot} when it cannot be reached or migrated.
- * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2, E5).
+ * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2; E5).
  */
 export function openImport(connectionString: string): Promise<ImportTarget> {
   const prepare = async (opened: ServerConnection) => {

@@ -43,7 +43,7 @@ export function isBusy(error: unknown): boolean {
   return isOfKind(error, SQLITE_BUSY);
 }
 
-/** Locked too long, full, read-only, a broken disk, a damaged file: contract D9 and D11. No bug of the program. */
+/** Locked too long, full, read-only, a broken disk, a damaged file (contract D9; D11). No bug of the program. */
 export function isMachineFault(error: unknown): boolean {
   return isOfKind(error, ...Object.values(MACHINE_FAULTS));
 }
@@ -51,7 +51,7 @@ export function isMachineFault(error: unknown): boolean {
 const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];
 
 /**
- * The file cannot be read as what it was: contract D11. For an EIO of the disk, a statement that runs raises
+ * The file cannot be read as what it was (contract D11). For an EIO of the disk, a statement that runs raises
  * SQLITE_CORRUPT, as for a page that makes no sense.
  */
 export function isDamage(error: unknown): boolean {

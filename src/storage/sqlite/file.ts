@@ -163,7 +163,7 @@ export function knownFile(name: string, path: string): KnownFile {
 
 /**
  * Whether each name still stands for what it did; undefined when all do. One that is gone counts, whatever keeps the others
- * from being looked at (contract D11, D16). The message names no folder.
+ * from being looked at (contract D11; D16). The message names no folder.
  */
 export function lookAt({ marks }: KnownFile): Failure | undefined {
   let unseen: Failure | undefined;

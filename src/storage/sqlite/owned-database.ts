@@ -106,7 +106,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS owner (
 const RETRY_INTERVAL_MS = 50;
 
 /**
- * Makes this process the only one that serves `database`, until disposed or dead: contract D6.
+ * Makes this process the only one that serves `database`, until disposed or dead (contract D6).
  *
  * The lock is an open write transaction on the sidecar `<database>-owner`, so the kernel frees it when the
  * owner dies, and the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback

@@ -42,7 +42,7 @@ export function libraryVersion(database: DatabaseSync): string {
 
 /**
  * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
- * where there is none (specification, What the service does, 3; contract D7). One transaction: of several
+ * where there is none (contract What the service does 3; D7). One transaction: of several
  * processes that start together, one does it and the others find it done.
  *
  * @throws Error for people when the file is not of this program, or too new for it; then nothing was changed.

@@ -113,7 +113,7 @@ export function prepareBatches(
     return represent({ id, ...todo });
   }
 
-  /** A row that is not there violates no foreign key: the todo is missing before its category is (Endpoints A, rule 2). */
+  /** A missing row violates no foreign key: the todo is missing before its category is (contract Endpoints A, rule 2). */
   function replaceOne(write: Replace): Decided<'replace'> {
     const holds = holdFor(write);
     if (replaceTodo.run(...columnValues(write.todo), write.id).changes === 0) return 'todo-missing';
@@ -130,7 +130,7 @@ export function prepareBatches(
 
   /**
    * Compared before the change, under the same lock, and answered after it: a precondition matters only
-   * where the write would have succeeded (RFC 9110 §13.2.1; contract, Order of checks 5).
+   * where the write would have succeeded (RFC 9110 §13.2.1; contract Order 5).
    */
   function holdFor({ id, preconditions }: Replace | Remove): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;

@@ -8,7 +8,7 @@ export const otherKinds: readonly Row[] = [
   { token_use: 'id' },
   { tokenType: 'refresh-token' },
   { TokenType: 'refresh-token' },
-].map((kind) => ['A5, RFC 8725 §3.12', `the claim ${JSON.stringify(kind)}`, claims(kind)]);
+].map((kind) => ['A5; RFC 8725 §3.12', `the claim ${JSON.stringify(kind)}`, claims(kind)]);
 
 export const brokenClaims: readonly Row[] = [
   ['RFC 7519 §7.2', 'claims that are no JSON', changedClaims(() => 'role=editor')],

@@ -8,7 +8,7 @@ const anonymous = 'Bearer realm="todo-service"';
 const challenged = { headers: { 'www-authenticate': anonymous } };
 const invalid = /^Bearer realm="todo-service", error="invalid_token", error_description="[^"\\]+"$/;
 
-/** Specification, Authentication, with the two tokens that every service can be tested with. */
+/** Authentication, with the two tokens that every service can be tested with. */
 export function authentication(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;

@@ -8,7 +8,7 @@ const good = '{"title":"Buy milk","categoryId":1}';
 const full = good + ' '.repeat(65_536 - good.length);
 const tooLarge = { detail: 'optional' } as const;
 
-/** What a request with a body may send, before the rules of its members: contract B1 to B7. */
+/** What a request with a body may send, before the rules of its members (contract B1 to B7). */
 export function bodies(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor: token, reader } = target.tokens;

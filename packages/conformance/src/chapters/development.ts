@@ -14,7 +14,7 @@ const known = {
   'error-demo': ['/crash', '/todos/{id}', '/todos/{id}/complete'],
 } as const;
 
-/** Specification, What the service does 6, Development-only endpoints, Versioning 1; contract D3, R8. */
+/** Contract What the service does 6; Development-only endpoints; Versioning 1; D3; R8. */
 export function development(target: Target, environment: 'development' | 'production'): void {
   const { fails, succeeds } = expecting(target);
   if (environment === 'production') {
@@ -103,7 +103,7 @@ export function development(target: Target, environment: 'development' | 'produc
   }
 
   const { assertDescribed } = target;
-  if (assertDescribed === undefined) test.skip('D3 (every response is one of the document)');
+  if (assertDescribed === undefined) test.skip('every response is one of the document [D3]');
   else {
     it('every response seen by these tests is one that the document describes [D3]', async () => {
       const document = json(await send(target, `GET ${documentPath}`)) as OpenApi;

@@ -4,14 +4,14 @@ import { header, json, type Reply } from '../http.ts';
 import { assertBody, assertErrorHeaders, assertProblem, byLaw, holdsToContract, it } from '../problem.ts';
 import { type ErrorDemo, expecting, send } from '../target.ts';
 
-/** The words of a crash that no response may have, in any environment: specification, Errors 3. */
+/** The words of a crash that no response may have, in any environment (contract Errors 3). */
 const internals = /\bat .*:\d+:\d+|\.[cm]?[jt]s\b|node:|node_modules|Error:|stack/i;
 
 /** Profile B endpoint by endpoint. Register it before the other suites: its transitions need a fresh service. */
 export function errorDemo(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
   if (target.fresh) transitions(target);
-  else test.skip('D2 and States of profile B (they change a todo that cannot be changed back)');
+  else test.skip('what changes a todo that cannot be changed back [D2; States B]');
 
   test('answers with the todo: exactly id, title and done, in this order [Endpoints B, GET /todos/{id}]', async () => {
     const reply = await send(target, 'GET /todos/1');

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertProblem, it } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
 
-/** What the service's own log says about requests: contract P5 and 500, specification, Errors 3. */
+/** What the service's own log says about requests (contract P5; Errors 3). */
 export function log(target: Target, read: () => string): void {
   const { fails } = expecting(target);
   /** The entries about a request, once there are any: a line each, with the stack of an error below it. */

@@ -39,7 +39,7 @@ const titles = [
   ...['"\\/\b\f', "<script>&'</script>", "'; DROP TABLE todos; --", '%00', '{{a}}'],
 ];
 
-/** The rules of `CreateTodo` and `ReplaceTodo`, member by member: contract B8 to B12; specification, Limits. */
+/** The rules of `CreateTodo` and `ReplaceTodo`, member by member (contract B8 to B12; Limits). */
 export function members(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor } = target.tokens;

@@ -35,7 +35,7 @@ const refusing: readonly (string | readonly string[])[] = [
   ...['1.0000', 'high', '-1', ''].map((weight) => `text/html;q=${weight}`),
 ];
 
-/** Specification, Errors 4: what `Accept` does to errors. The crash is the error demo's, beside its endpoint. */
+/** What `Accept` does to errors (contract Errors 4; N1 to N5). The crash is the error demo's, beside its endpoint. */
 export function negotiation(target: Target): void {
   const { fails } = expecting(target);
   test('a problem is written when Accept is missing or admits JSON or Problem Details [Errors 4; N1]', async () => {

@@ -13,7 +13,7 @@ const MALFORMED = [
   ...['"a,b"', '"a\\"b"', '"a"; b=1', '"a";b', 'a'.repeat(129)],
 ];
 
-/** `POST /todos` with `Idempotency-Key`: rows I1 to I6. What is made here is made once, however often it is asked for. */
+/** `POST /todos` with `Idempotency-Key` (contract I1 to I6). What is made here is made once. */
 export function repeatedCreates(target: SharedList): void {
   const create = (key: string | readonly string[], body: unknown = MILK) => createWith(target, key, { body });
 

@@ -13,7 +13,7 @@ import {
   type Todo,
 } from '../target.ts';
 
-/** Profile A endpoint by endpoint: specification, Resources, States and transitions, Endpoints. */
+/** Profile A, endpoint by endpoint. */
 export function sharedList(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;

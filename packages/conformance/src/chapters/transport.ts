@@ -3,7 +3,7 @@ import { exchange, type Reply } from '../http.ts';
 import { assertProblem, it } from '../problem.ts';
 import { expecting, remember, type Target, write } from '../target.ts';
 
-/** What is answered before routing, byte for byte: contract, Order of checks 1. */
+/** What is answered before routing, byte for byte (contract Order 1). */
 export function transport(target: Target): void {
   /** Answers `GET`, and not `PROPFIND`. */
   const known = target.profile === 'shared-list' ? '/todos' : '/todos/1';
@@ -143,7 +143,7 @@ export function transport(target: Target): void {
   framing(target, known);
 }
 
-/** Bodies whose end cannot be known: contract, Order of checks 1, on any path. */
+/** Bodies whose end cannot be known, on any path (contract Order 1). */
 function framing(target: Target, path: string): void {
   const host = hostLine(target);
   const heads = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method} ${path} HTTP/1.1\r\n${host}`);
