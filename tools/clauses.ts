@@ -1,38 +1,45 @@
-/** The tests that show each clause of the specification and of the contract, by their titles. */
-import { globSync } from 'node:fs';
+/** The clauses of docs/contract.md, and the tests that show each of them, by their titles. */
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 const ROOT = new URL('../', import.meta.url);
 
-/** Parts of the specification and of the contract in their order, with how the names of their clauses begin. */
-const CHAPTERS = [
-  ['What the service does', 'What the service does'],
-  ['Resources and their fields', 'Resources', 'Problem Details body'],
-  ['States and transitions', 'States'],
-  ['Endpoints', 'Endpoints', 'Development-only endpoints'],
-  ['Authentication', 'Authentication'],
-  ['Errors', 'Errors'],
-  ['Limits and versioning', 'Limits', 'Versioning'],
-  ['Contract: order of checks', 'Order', 'One request gets one answer'],
-  ['Contract: routes', 'R'],
-  ['Contract: Problem Details', 'P', 'N'],
-  ['Contract: requests with a body', 'B'],
-  ['Contract: authentication', 'A'],
-  ['Contract: profiles, environment, documents', 'D'],
-  ['Contract: a create that may be repeated', 'I'],
-  ['Contract: moving data', 'E'],
-  ['Beyond both: what a client may use and need not', 'RFC 9110'],
-] as const;
+/** A chapter of the contract, with its clauses in their order. */
+interface Chapter {
+  /** `The specification` or `Our decisions`. */
+  readonly part: string;
+  readonly title: string;
+  readonly clauses: readonly Clause[];
+}
 
-/** How the name of a clause begins, without its number. */
-function partOf(clause: string): string {
-  return /^([A-Z])\d+$/.exec(clause)?.[1] ?? clause;
+/** Where a page has a clause. */
+export interface Clause {
+  /** As `Order 1`, `Endpoints A, rule 1` or `B5`. */
+  readonly name: string;
+  readonly anchor: string;
+}
+
+/** The chapters of the contract. A clause begins an item: an anchor, and its name in bold. */
+export function chapters(): readonly Chapter[] {
+  const page = readFileSync(new URL('docs/contract.md', ROOT), 'utf8');
+  const [, ...parts] = page.split(/^## /m);
+  return parts.flatMap((text) => {
+    const [part = '', ...rest] = text.split(/^### /m);
+    return rest.map((chapter) => ({
+      part: part.trim(),
+      title: chapter.split('\n', 1)[0] ?? '',
+      clauses: Array.from(
+        chapter.matchAll(/^- <a id="([^"]+)"><\/a>\*\*(.+?)\*\*/gm),
+        ([, anchor = '', name = '']) => ({ name, anchor }),
+      ),
+    }));
+  });
 }
 
 /** A test that says which clauses it shows. */
 export interface ClauseTest {
   readonly file: string;
-  /** As `Order 1`, `Endpoints A, rule 1` or `B5`. */
+  /** Names of clauses, and sections of RFCs. */
   readonly clauses: readonly string[];
   readonly title: string;
   /** The title without its clauses. */
@@ -48,9 +55,8 @@ export async function clauseTests(): Promise<readonly ClauseTest[]> {
     files.map(async (file) => {
       const titles = titlesIn(await readFile(new URL(file, ROOT), 'utf8'));
       return titles.flatMap((title): ClauseTest[] => {
-        const [, sentence = '', names = ''] = /^(.+) \[([^[\]]+)\]$/.exec(title) ?? [];
-        const clauses = clausesIn(names);
-        return clauses.length === 0 ? [] : [{ file, clauses, title, sentence }];
+        const [, sentence, names = ''] = /^(.+) \[([^[\]]+)\]$/.exec(title) ?? [];
+        return sentence === undefined ? [] : [{ file, clauses: names.split('; '), title, sentence }];
       });
     }),
   );
@@ -62,35 +68,20 @@ export function titlesIn(source: string): readonly string[] {
   return [...source.matchAll(/\b(?:it|test)\(\s*(['"`])(.+?)\1/g)].map(([, , title = '']) => title);
 }
 
-/** The clauses in `Authentication 1; Endpoints A, rule 1`; empty for other words. */
-export function clausesIn(names: string): readonly string[] {
-  const parts = CHAPTERS.flatMap(([, ...names]): readonly string[] => names);
-  const isClause = (name: string) =>
-    parts.some((part) => (part.length === 1 ? partOf(name) === part : name.startsWith(part)));
-  const clauses = names.split('; ');
-  return clauses.every(isClause) ? clauses : [];
-}
-
 /** A clause, and below it each test with its file. */
-function chapterOf(tests: readonly ClauseTest[]) {
-  return ([title, ...parts]: (typeof CHAPTERS)[number]): string => {
-    const all = new Set(tests.flatMap(({ clauses }) => clauses));
-    const inNumericOrder = new Intl.Collator('en', { numeric: true }).compare;
-    const rows = parts.flatMap((part) => {
-      const ofPart = (clause: string) =>
-        part.length === 1 ? partOf(clause) === part : clause.startsWith(part);
-      return [...all]
-        .filter(ofPart)
-        .sort(inNumericOrder)
-        .map((clause) => rowOf(clause, tests));
-    });
-    return `${title}\n\n${rows.join('')}`;
-  };
+function rowOf(name: string, tests: readonly ClauseTest[]): string {
+  const shown = tests.filter(({ clauses }) => clauses.includes(name));
+  return `  ${name}\n${shown.map(({ file, sentence }) => `    ${file}: ${sentence}\n`).join('')}`;
 }
 
-function rowOf(clause: string, tests: readonly ClauseTest[]): string {
-  const shown = tests.filter(({ clauses }) => clauses.includes(clause));
-  return `  ${clause}\n${shown.map(({ file, sentence }) => `    ${file}: ${sentence}\n`).join('')}`;
+if (import.meta.main) {
+  const tests = await clauseTests();
+  const sections = new Set(tests.flatMap(({ clauses }) => clauses.filter((name) => name.startsWith('RFC '))));
+  const inNumericOrder = new Intl.Collator('en', { numeric: true }).compare;
+  for (const [title, names] of [
+    ...chapters().map(({ title, clauses }) => [title, clauses.map(({ name }) => name)] as const),
+    ['Beyond the contract', [...sections].sort(inNumericOrder)] as const,
+  ]) {
+    process.stdout.write(`${title}\n\n${names.map((name) => rowOf(name, tests)).join('')}\n`);
+  }
 }
-
-if (import.meta.main) process.stdout.write(CHAPTERS.map(chapterOf(await clauseTests())).join('\n'));

@@ -1,10 +1,11 @@
 /** Writes what pages say that the code knows. A test fails when they are no longer the same. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings/table.ts';
+import { type ClauseTest, clauseTests } from './clauses.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
-/** A page whose tables come from the code, as it is and as it should be. */
+/** A page of which parts come from the code, as it is and as it should be. */
 interface Page {
   readonly file: URL;
   readonly is: string;
@@ -13,15 +14,23 @@ interface Page {
 
 /** Every such page. */
 export async function pages(): Promise<readonly Page[]> {
-  return Promise.all([pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable)]);
+  const tests = await clauseTests();
+  return Promise.all([
+    pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable),
+    pageOf('contract', /(?<=\*\*(.+?)\*\* \(\[test\]\()[^)]*/g, (link, name) => testOf(name, link, tests)),
+  ]);
 }
 
-/** A page with its table made anew. @throws {Error} when the table is not found: it would never change. */
-async function pageOf(name: string, table: RegExp, make: () => string): Promise<Page> {
+/** A page with a part made anew. @throws {Error} when the part is not found: it would never change. */
+async function pageOf(
+  name: string,
+  part: RegExp,
+  make: (part: string, group: string) => string,
+): Promise<Page> {
   const file = new URL(`docs/${name}.md`, ROOT);
   const is = await readFile(file, 'utf8');
-  if (!table.test(is)) throw new Error(`No page has ${table}`);
-  return { file, is, shouldBe: is.replace(table, make) };
+  if (is.search(part) === -1) throw new Error(`No page has ${part}`);
+  return { file, is, shouldBe: is.replace(part, make) };
 }
 
 /** What each module may import, and what it may name by type alone, by the table of docs/architecture.md. */
@@ -38,6 +47,14 @@ export function modulesIn(
         { imports: names(imports), types: names(types) },
       ]),
   );
+}
+
+/** The file of a test that shows a clause: that of the link while it does, else the one with most of them. */
+function testOf(clause: string, link: string, tests: readonly ClauseTest[]): string {
+  const files = tests.filter(({ clauses }) => clauses.includes(clause)).map(({ file }) => `../${file}`);
+  const shows = (file: string) => files.filter((other) => other === file).length;
+  if (files.includes(link)) return link;
+  return files.toSorted((one, other) => shows(other) - shows(one))[0] ?? '';
 }
 
 function settingsTable(): string {

@@ -4,6 +4,7 @@ import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
 import type { Trust } from '../../src/auth/token/checks.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import type { Header } from '../../src/auth/token/read-token.ts';
+import { chapters } from '../../tools/clauses.ts';
 import { AUDIENCE, draft } from './forge.ts';
 import { claimsText } from './hostile/row.ts';
 import { HOSTILE } from './hostile-tokens.ts';
@@ -33,6 +34,15 @@ test('the twins of the hostile tokens are accepted: each token is refused for it
   for (const [twin, keys] of new Map(HOSTILE.map(({ twin, keys }) => [twin, keys]))) {
     assert.equal(await challengeOf(twin, keys), undefined, twin);
   }
+});
+
+test('each hostile token names the clauses of the contract, or the sections of RFCs, that it breaks', () => {
+  const known = new Set(chapters().flatMap(({ clauses }) => clauses.map(({ name }) => name)));
+  const isKnown = (name: string) => known.has(name) || name.startsWith('RFC ');
+  assert.deepEqual(
+    HOSTILE.filter(({ rule }) => !rule.split('; ').every(isKnown)),
+    [],
+  );
 });
 
 for (const { rule, what, says, token, keys } of HOSTILE) {

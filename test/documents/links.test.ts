@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-
-/** The repository as GitHub shows it; what npm has brought is left out. */
-const PAGES = globSync(['*.md', '{deploy,docs}/**/*.md', 'packages/*/README.md']);
+import { anchorsOf, PAGES, slug } from './pages.ts';
 
 /** What is no page and may name one. */
 const CODE = globSync([
@@ -152,17 +150,4 @@ function linksIn(page: string): readonly Link[] {
     const [path = '', anchor] = target.split('#');
     return { page, path: path === '' ? page : join(dirname(page), path), anchor };
   });
-}
-
-/** As GitHub makes them of headings. */
-function anchorsOf(page: string): ReadonlySet<string> {
-  const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm);
-  return new Set(Array.from(headings, ([, heading = '']) => slug(heading)));
-}
-
-function slug(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
 }

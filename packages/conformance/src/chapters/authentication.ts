@@ -18,7 +18,7 @@ export function authentication(target: SharedList): void {
   ];
   const good = { title: 'Buy milk', categoryId: 1 };
 
-  test('every endpoint answers 401 without a token [What the service does 2; Authentication 1; Authentication 2; Authentication 5]', async () => {
+  test('every endpoint answers 401 without a token [What the service does 2; Authentication 1; Authentication 2; Authentication 5; Errors, 401]', async () => {
     for (const line of endpoints) {
       await fails(401, line, {}, { title: 'Unauthorized', ...challenged });
     }

@@ -13,7 +13,7 @@ export function errorDemo(target: ErrorDemo): void {
   if (target.fresh) transitions(target);
   else test.skip('what changes a todo that cannot be changed back [D2; States B]');
 
-  test('answers with the todo: exactly id, title and done, in this order [Endpoints B, GET /todos/{id}]', async () => {
+  test('answers with the todo: exactly id, title and done, in this order [Resources, Todo; Endpoints B, GET /todos/{id}]', async () => {
     const reply = await send(target, 'GET /todos/1');
     const { done } = json(reply) as { readonly done: unknown };
     assert.equal(typeof done, 'boolean');
@@ -89,7 +89,7 @@ function transitions(target: ErrorDemo): void {
 
 function crash(target: ErrorDemo): void {
   const { fails, succeeds } = expecting(target);
-  test('is a 500 with the headers of the specification [Endpoints B, GET /crash]', async () => {
+  test('is a 500 with the headers of the specification [Endpoints B, GET /crash; Errors, 500; P9]', async () => {
     const reply = await succeeds(500, 'GET /crash');
     assertProblem(reply, 500);
     assertErrorHeaders(reply);

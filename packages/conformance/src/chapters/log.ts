@@ -21,7 +21,7 @@ export function log(target: Target, read: () => string): void {
   }
 
   if (target.profile === 'error-demo') {
-    test('the log has the exception once, with the traceId; the response has nothing of it [Errors 3; P5]', async () => {
+    test('the log has the exception once, with the traceId; the response has nothing of it [Errors 3; P5; P9]', async () => {
       for (const accept of ['*/*', 'text/html']) {
         const traceId = randomBytes(16).toString('hex');
         const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-00` };

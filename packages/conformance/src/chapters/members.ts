@@ -99,7 +99,7 @@ export function members(target: SharedList): void {
     await fails(400, 'POST /todos', { token: editor, body }, { title: 'Category not found' });
   });
 
-  test('a title that is empty, missing, white, too long, ill-formed or no string is a validation failure [Limits; B10]', async () => {
+  test('a title that is empty, missing, white, too long, ill-formed or no string is a validation failure [Resources, CreateTodo; Errors, 400; Limits; B10]', async () => {
     await assertRefused('{"categoryId":1}', ['title']);
     for (const title of byLaw(notTitles, ['""', JSON.stringify('a'.repeat(101))])) {
       await assertRefused(`{"title":${title},"categoryId":1}`, ['title']);

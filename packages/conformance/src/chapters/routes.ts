@@ -90,7 +90,7 @@ export function routes(target: Target): void {
     }
   });
 
-  test('a path that matches no route becomes a problem with the title Not Found, with a token too [Errors 1]', async () => {
+  test('a path that matches no route becomes a problem with the title Not Found, with a token too [Errors 1; Errors, 404]', async () => {
     const token = target.profile === 'shared-list' ? target.tokens.editor : 'none';
     await fails(404, 'GET /nope', { token }, { title: 'Not Found' });
     await fails(404, 'DELETE /todos/abc', { token }, { title: 'Not Found' });

@@ -19,7 +19,7 @@ export function sharedList(target: SharedList): void {
   const { editor, reader } = target.tokens;
   const missing = '/todos/-1';
 
-  test('answers with the name of the identity and nothing else [Endpoints A, GET /me]', async () => {
+  test('answers with the name of the identity and nothing else [Resources, Identity summary; Endpoints A, GET /me]', async () => {
     for (const token of [editor, reader]) {
       const reply = await send(target, 'GET /me', { token });
       assertJson(reply, 200);
@@ -75,7 +75,7 @@ export function sharedList(target: SharedList): void {
     assert.deepEqual(await readTodo(target, id), milk(id, { categoryId: 2 }));
   });
 
-  test('on POST a missing category is a 400 without detail, and no todo is made [Endpoints A, rule 3]', async () => {
+  test('on POST a missing category is a 400 without detail, and no todo is made [Endpoints A, rule 3; Errors, 400]', async () => {
     const before = await listTodos(target);
     const request = { token: editor, json: { title: 'Never made', categoryId: 2147483647 } };
     const expected = { title: 'Category not found', headers: { location: undefined } };
@@ -110,7 +110,7 @@ export function sharedList(target: SharedList): void {
     assert.deepEqual(await readTodo(target, other.id), other);
   });
 
-  test('without the role a write is a 403 that names insufficient_scope, and nothing takes place [A3; Authentication 3; Authentication 5; Endpoints A, rule 1]', async () => {
+  test('without the role a write is a 403 that names insufficient_scope, and nothing takes place [A3; Authentication 3; Authentication 5; Endpoints A, rule 1; Errors, 403]', async () => {
     const todo = await makeTodo(target);
     const before = await listTodos(target);
     const json = { title: 'Never made', done: true, categoryId: 2 };
