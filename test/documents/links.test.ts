@@ -145,7 +145,7 @@ interface Link {
 
 function linksIn(page: string): readonly Link[] {
   const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+  return [...text.matchAll(/(?:\]\(|\bsrc(?:set)?=")([^)\s"]+)[)"]/g)].flatMap(([, target = '']) => {
     if (/^[a-z]+:/.test(target)) return [];
     const [path = '', anchor] = target.split('#');
     return { page, path: path === '' ? page : join(dirname(page), path), anchor };
