@@ -1,9 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseCreateTodo, parseEntityTags, parseIdempotencyKey, parseReplaceTodo } from './requests.ts';
+import type { Identity } from '../http/caller.ts';
+import {
+  parseCreateTodo,
+  parseEntityTags,
+  parseIdempotencyKey,
+  parseReplaceTodo,
+  readCreateKey,
+  readPreconditions,
+} from './requests.ts';
+import { createKey, type NewTodo } from './todo.ts';
 
 const good = { title: 'Buy milk', categoryId: 1 };
+
+test('a create has its members, and no other that was sent [B6]', () => {
+  assert.deepEqual(parseCreateTodo({ ...good, done: true, id: 7, constructor: 1 }), { value: good });
+});
+
+test('a replacement has its members, and no other that was sent [B6]', () => {
+  for (const done of [true, false])
+    assert.deepEqual(parseReplaceTodo({ ...good, done, id: 7 }), { value: { ...good, done } });
+});
+
+test('a replacement without done is not done [B11]', () => {
+  assert.deepEqual(parseReplaceTodo(good), { value: { ...good, done: false } });
+});
 
 const blank = 'title must not be empty or only white space.';
 
@@ -32,15 +54,21 @@ test('all failing members are named at once, in the order of the schema, and no 
 });
 
 test('missing members are required [B12]', () => {
-  assert.deepEqual(parseCreateTodo({}), {
-    errors: { title: ['title is required.'], categoryId: ['categoryId is required.'] },
-  });
+  const errors = { title: ['title is required.'], categoryId: ['categoryId is required.'] };
+  assert.deepEqual(parseCreateTodo({}), { errors });
+  assert.deepEqual(parseReplaceTodo({}), { errors });
 });
 
 test('a member in another letter case is named where the right one is missing [B8]', () => {
-  const parsed = parseCreateTodo({ Title: 'Buy milk', categoryId: 1 });
+  const parsed = parseCreateTodo({ categoryId: 1, Title: 'Buy milk' });
   const sentence = 'title is required; "Title" was sent, but member names are case-sensitive.';
   assert.deepEqual(parsed, { errors: { title: [sentence] } });
+});
+
+test('a member of another name is not named where one is missing [B8]', () => {
+  assert.deepEqual(parseCreateTodo({ categoryId: 1, titles: 'Buy milk', ' title': 'Buy milk' }), {
+    errors: { title: ['title is required.'] },
+  });
 });
 
 const ALLOWED = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index)).filter(
@@ -121,3 +149,43 @@ for (const value of [
     assert.equal(parseEntityTags(value), null);
   });
 }
+
+test('preconditions are those of both headers, and none without them [RFC 9110 §13.1]', () => {
+  const headers = { 'if-match': '"a"', 'if-none-match': '*' };
+  assert.deepEqual(readPreconditions(headers), { ifMatch: ['"a"'], ifNoneMatch: '*' });
+  assert.deepEqual(readPreconditions({}), { ifMatch: undefined, ifNoneMatch: undefined });
+});
+
+test('a header that is malformed leaves no preconditions, whatever the other one is [RFC 9110 §13.1]', () => {
+  for (const other of [undefined, '*', '"a"', 'a']) {
+    assert.equal(readPreconditions({ 'if-match': 'a', 'if-none-match': other }), undefined);
+    assert.equal(readPreconditions({ 'if-match': other, 'if-none-match': 'a' }), undefined);
+  }
+});
+
+const ADA = ['https://issuer.example', 'ada'] as const;
+const MILK = good as NewTodo;
+
+/** What comes of a header `Idempotency-Key` of this caller. */
+function keyOf(value: string | undefined, caller: Identity['caller']) {
+  return readCreateKey(
+    { headers: { 'idempotency-key': value }, identity: { name: null, roles: [], caller } },
+    MILK,
+  );
+}
+
+test('a create has the key of its header, or none without one [I1]', () => {
+  assert.deepEqual(keyOf('"abc"', ADA), createKey(ADA, 'abc', MILK));
+  assert.equal(keyOf(undefined, ADA), undefined);
+  assert.equal(keyOf(undefined, null), undefined);
+});
+
+test('a key that is malformed, and one of a caller without a subject, is a 400 that says which [I5]', () => {
+  const detailOf = (value: string, caller: Identity['caller']) => {
+    const answer = keyOf(value, caller);
+    assert.ok(answer && 'status' in answer && answer.status === 400);
+    return answer.detail ?? '';
+  };
+  for (const value of ['', 'a b']) assert.match(detailOf(value, ADA), /^Idempotency-Key must be one key of /);
+  assert.match(detailOf('abc', null), /^Idempotency-Key needs a token with the claim "sub"\.$/);
+});

@@ -96,7 +96,7 @@ export function parseIdempotencyKey(value: string): string | undefined {
 
 /** The key of a create, undefined without one, or the answer to a fault of it. */
 export function readCreateKey(
-  { headers, identity: { caller } }: Call,
+  { headers, identity: { caller } }: Pick<Call, 'headers' | 'identity'>,
   todo: NewTodo,
 ): CreateKey | Answer | undefined {
   const value = headers['idempotency-key'];
