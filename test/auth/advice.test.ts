@@ -56,6 +56,7 @@ const PROPOSED: readonly (readonly [readonly string[], string])[] = [
   [['trusted_metadata', 'role'], '/trusted_metadata/role'],
   [['metadata', 'user', 'role'], '/metadata/user/role'],
   [['ext', 'roles'], '/ext/roles'],
+  [['1', '2', '3', '4', '5', '6', '7', 'roles'], '/1/2/3/4/5/6/7/roles'],
 ];
 
 /** Claims in which nothing is said of `editor`. */
@@ -78,6 +79,11 @@ const NEVER: readonly (readonly string[])[] = [
     ' ',
   ),
   ...'https://a.example/requested/role https://a.example/roles/'.split(' '),
+  // Each word for what nobody has granted.
+  ...[
+    ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed', 'suggested'],
+    ...['claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
+  ].map((word) => `${word}_roles`),
   'roles ',
   '',
 ].map((name) => [name]);
@@ -138,6 +144,11 @@ for (const path of [
   ['user', 'metadata', 'role'],
   ['requested', 'role'],
   ['traits', 'role'],
+  ['wanted', 'roles'],
+  ['desired', 'roles'],
+  ['preferred', 'roles'],
+  ['custom:a', 'roles'],
+  ['1', '2', '3', '4', '5', '6', '7', '8', 'roles'],
 ]) {
   test(`nothing is said of "editor" in ${JSON.stringify(path)}`, () => {
     for (const value of [...VALUES, 'Editor', ['/editor'], 'reader,editor']) {
@@ -222,6 +233,11 @@ for (const [claims, from] of [
   [{ groups: ['editors', 'co-editor', 'editorial', 'Todo-editors'] }, {}],
   [{ roles: ['c0ffee00-1111-2222-3333-444455556666'] }, {}],
   [{ groups: ['c0ffee00-1111-2222-3333-444455556666'] }, { role: ['groups'], editorRoles: ['x'] }],
+  [{ groups: ['c0ffee00-1111-2222-3333-44445555666', 'xc0ffee00-1111-2222-3333-444455556666'] }, {}],
+  [{ groups: ['c0ffee00-1111-2222-3333-4444555566667', 'c0ffee0-1111-2222-3333-444455556666'] }, {}],
+  [{ groups: ['c0ffee00-1111-2222-444455556666', 'g0ffee00-1111-2222-3333-444455556666'] }, {}],
+  [{ groups: { roles: ['c0ffee00-1111-2222-3333-444455556666'] } }, {}],
+  [{ groups: ['cn=editor', 'cn=editors,dc=corp', 'ou=x,cn=editor,dc=corp', 'editor:x', 'a.editor'] }, {}],
   [{ roles: [], groups: [] }, {}],
 ] as const satisfies readonly (readonly [object, IdentityClaims])[]) {
   test(`nothing is said of other roles: ${JSON.stringify([claims, from])}`, () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticateWith } from '../../src/auth/admit.ts';
+import { fixedKeys, inOrder, type Keys } from '../../src/auth/keys/keys.ts';
+import { fromSecret } from '../../src/auth/keys/verification-key.ts';
+import type { Trust } from '../../src/auth/token/checks.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
-import { draft, forge } from './forge.ts';
-import { issuerKeys, TRUST } from './trust.ts';
+import { draft, forge, jwks, type KeyName, SECRET } from './forge.ts';
+import { issuerKeys, TRUST, usable } from './trust.ts';
 
 const keys = issuerKeys();
 
@@ -174,26 +177,286 @@ test('a token of another type is refused by the service and here, whether keys c
   assert.equal((await authenticateWith(trust)(`Bearer ${token}`)).code, 'kind');
 });
 
-const PASTED: readonly (readonly [string, RegExp])[] = [
-  ['Bearer abc', /Leave out the word "Bearer"/],
-  ['"a.b.c"', /quotation marks/],
-  ['a.b\n.c', /white space/],
-  ['a.b.c.d.e', /an encrypted token\. Auth0 makes one when nobody has asked for an audience/],
+const NO_FORM = 'failed: The token is not a signed token in compact form.';
+const TOO_LONG = 'failed: The token is longer than 12 KiB.';
+
+const PASTED: readonly (readonly [string, string])[] = [
+  ['Bearer abc', `${NO_FORM} Leave out the word "Bearer".`],
+  ['bearer', `${NO_FORM} Leave out the word "Bearer".`],
+  ['bearers', `${NO_FORM} It has one part: not a JWT. Ask the issuer for an access token for this audience.`],
+  ['a.bearer', `${NO_FORM} It has 2 parts, and a signed token has three.`],
+  ['"a.b.c"', `${NO_FORM} It has quotation marks in it.`],
+  ["'a.b.c'", `${NO_FORM} It has quotation marks in it.`],
+  ['a.b\n.c', `${NO_FORM} It has white space in it.`],
+  [
+    'a.b.c.d.e',
+    `${NO_FORM} It has five parts: an encrypted token. Auth0 makes one when nobody has asked for an audience: ask for it.`,
+  ],
   [
     'ory_at_abc.def',
-    /an opaque token of Ory Hydra, whose setting "strategies\.access_token: jwt" makes JWTs/,
+    `${NO_FORM} It is an opaque token of Ory Hydra, whose setting "strategies.access_token: jwt" makes JWTs.`,
   ],
-  ['opaque', /not a JWT/],
-  ['a.b', /2 parts/],
-  ['YWI=.b.c', /padding/],
-  ['x'.repeat(20_699), /20699 bytes. Where the head of the request exceeds 16 KiB, the answer is 431/],
+  ['opaque', `${NO_FORM} It has one part: not a JWT. Ask the issuer for an access token for this audience.`],
+  ['opaque.ory_at_', `${NO_FORM} It has 2 parts, and a signed token has three.`],
+  ['a.b', `${NO_FORM} It has 2 parts, and a signed token has three.`],
+  ['a.b.c.d', `${NO_FORM} It has 4 parts, and a signed token has three.`],
+  ['YWI=.b.c', `${NO_FORM} It has padding ("="), which RFC 7515 §2 leaves out.`],
+  ['a.b.c', NO_FORM],
+  [
+    'x'.repeat(12_289),
+    `${TOO_LONG} It has 12289 bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`,
+  ],
+  [
+    'x'.repeat(12_288),
+    `${NO_FORM} It has one part: not a JWT. Ask the issuer for an access token for this audience.`,
+  ],
 ];
 
 for (const [token, says] of PASTED) {
-  test(`what is wrong with the form of ${JSON.stringify(token)} is explained`, async () => {
-    assert.match((await examined(token)).lines.get('form') ?? '', says);
+  test(`what is wrong with the form of ${JSON.stringify(token.slice(0, 40))} (${token.length}) is explained`, async () => {
+    assert.equal((await examined(token)).lines.get('form'), says);
   });
 }
+
+test('of a token without a form nothing else is reached, and each check is said that a setting asks for', async () => {
+  const setting = {
+    tokenType: 'at+jwt',
+    audienceClaim: ['client_id'],
+    requiredClaims: [{ name: 'nonce', path: ['nonce'], value: undefined }],
+  } as const;
+  const checks = ['type', 'key', 'signature', 'issuer', 'audience', 'audience claim', 'required', 'times'];
+  for (const [trust, names] of [
+    [{}, ['key', 'signature', 'issuer', 'audience', 'times']],
+    [setting, checks],
+  ] as const) {
+    const { verdict, lines } = await examineToken('a.b.c', { ...TRUST, ...trust, keys, now: Date.now });
+    assert.equal(verdict, 'refused');
+    assert.deepEqual(
+      lines.slice(1),
+      [...names, 'name', 'roles', 'may write'].map((check) => ({
+        check,
+        result: 'unknown',
+        detail: 'not reached',
+      })),
+    );
+  }
+});
+
+/** Seconds. 2027-01-15T08:00:00Z. */
+const NOW = 1_800_000_000;
+
+/** All lines about a token at that time. */
+async function linesAt(
+  claims: object,
+  {
+    trust = {},
+    header = {},
+    name = 'p256',
+  }: { trust?: Partial<Trust>; header?: object; name?: KeyName } = {},
+) {
+  const token = forge(draft(name, { header, claims: { iat: NOW - 5, exp: NOW + 600, ...claims } }));
+  const { verdict, lines } = await examineToken(token, { ...TRUST, keys, now: () => NOW * 1000, ...trust });
+  const said = new Map(lines.map(({ check, result, detail }) => [check, `${result}: ${detail}`]));
+  return { token, verdict, said };
+}
+
+test('the lines about a good token', async () => {
+  const { token, verdict, said } = await linesAt({ name: 'Ada' });
+  assert.equal(verdict, 'accepted');
+  assert.deepEqual(Object.fromEntries(said), {
+    form: `ok: a signed token of ${token.length} bytes, algorithm ES256, kid "p256"`,
+    key: 'ok: known, from the test issuer',
+    signature: 'ok: made with that key',
+    issuer: 'ok: "https://login.example.org"',
+    audience: 'ok: "todo-service"',
+    times: 'ok: valid until 2027-01-15T08:10:00Z; now it is 2027-01-15T08:00:00Z, 30 s of tolerance',
+    name: 'ok: "Ada"',
+    roles: 'ok: "editor"',
+    'may write': 'ok: yes',
+  });
+});
+
+const CLOCK = 'now it is 2027-01-15T08:00:00Z, 30 s of tolerance';
+
+for (const [claims, says] of [
+  [{ exp: 1e15, iat: 1e15 - 1, nbf: 0 }, 'failed: The token was issued in the future; CLOCK'],
+  [{ iat: undefined, exp: NOW + 1 }, 'ok: valid until 2027-01-15T08:00:01Z; CLOCK'],
+  [{ exp: NOW - 30 }, 'failed: The token expired at 2027-01-15T07:59:30Z; CLOCK'],
+  [{ nbf: NOW + 31 }, 'failed: The token is not valid before 2027-01-15T08:00:31Z; CLOCK'],
+  [{ exp: undefined }, 'failed: The token has no expiration time'],
+  [{ exp: 'soon' }, 'failed: The token has a time that is not a number'],
+  [
+    { exp: 1e15 },
+    `ok: valid until the end of time; CLOCK; it lives for ${1e15 - NOW + 5} s, more than an hour, and nobody can end it sooner`,
+  ],
+  [
+    { exp: NOW - 30, iat: NOW - 7230 },
+    'failed: The token expired at 2027-01-15T07:59:30Z; CLOCK; it lives for 7200 s, more than an hour, and nobody can end it sooner',
+  ],
+] as const) {
+  test(`the line about the times ${JSON.stringify(claims)}`, async () => {
+    assert.equal((await linesAt(claims)).said.get('times'), says.replace('CLOCK', CLOCK));
+  });
+}
+
+test('a token that is bound to a key is said to be, and one that another key has made is not', async () => {
+  const { said } = await linesAt({ cnf: { jkt: 'x' } });
+  assert.equal(
+    said.get('signature'),
+    'ok: made with that key; the token is bound to a key or a certificate ("cnf"), which is not checked here',
+  );
+  const other = await linesAt({ cnf: {} }, { header: { kid: 'p256', alg: 'ES256' }, name: 'p384' });
+  assert.equal(other.said.get('key'), 'ok: known, from the test issuer');
+  const changed = 'failed: made with another key, or the token was changed after it was signed';
+  assert.equal(other.said.get('signature'), changed);
+});
+
+test('who may write is said, by what the provider calls the role, and nobody with a token that is refused', async () => {
+  const { said } = await linesAt({ role: 'reader' });
+  assert.equal(said.get('may write'), 'ok: no, only the role "editor" may; reading is allowed');
+  const trust = { claims: { editorRoles: ['a', 'b'] } };
+  assert.equal(
+    (await linesAt({ role: 'reader' }, { trust })).said.get('may write'),
+    'ok: no, only the role "a" or "b" (TODO_AUTH_EDITOR_ROLE) may; reading is allowed',
+  );
+  assert.equal((await linesAt({ exp: 1 })).said.get('may write'), 'failed: no, the token is refused');
+});
+
+test('a token without a name, and without roles, says so', async () => {
+  const { said } = await linesAt({ role: undefined, groups: ['x'] });
+  assert.equal(said.get('name'), 'ok: null: no claim of the token is a name');
+  assert.equal(said.get('roles'), 'ok: none in the claims "role" and "roles"');
+  assert.equal((await linesAt({ role: ['a', 'b'] })).said.get('roles'), 'ok: "a", "b"');
+});
+
+for (const [iss, trust, says] of [
+  [
+    'https://login.example.org/',
+    {},
+    'failed: must be "https://login.example.org" (TODO_AUTH_ISSUER), received "https://login.example.org/": mind the final slash',
+  ],
+  [
+    'https://login.example.org',
+    { issuer: 'https://login.example.org/' },
+    'failed: must be "https://login.example.org/" (TODO_AUTH_ISSUER), received "https://login.example.org": mind the final slash',
+  ],
+  [
+    'https://login.example.com',
+    {},
+    'failed: must be "https://login.example.org" (TODO_AUTH_ISSUER), received "https://login.example.com"',
+  ],
+  [undefined, {}, 'failed: must be "https://login.example.org" (TODO_AUTH_ISSUER), received nothing'],
+  [
+    'x',
+    { issuer: 'urn:todo-service:development' },
+    'failed: must be "urn:todo-service:development", received "x": no TODO_AUTH_ISSUER is set',
+  ],
+] as const) {
+  test(`the line about the issuer ${iss} where ${JSON.stringify(trust)} is trusted`, async () => {
+    assert.equal((await linesAt({ iss }, { trust })).said.get('issuer'), says);
+  });
+}
+
+test('the type of a token is said, where one is asked for', async () => {
+  const trust = { tokenType: 'at+jwt' } as const;
+  assert.equal((await linesAt({}, { trust, header: { typ: 'AT+JWT' } })).said.get('type'), 'ok: "at+jwt"');
+  for (const [typ, received] of [
+    ['JWT', '"jwt"'],
+    [undefined, 'nothing'],
+  ]) {
+    const says = `failed: must be "at+jwt" (TODO_AUTH_TOKEN_TYPE), received ${received}`;
+    assert.equal((await linesAt({}, { trust, header: { typ } })).said.get('type'), says);
+  }
+  assert.equal((await linesAt({})).said.has('type'), false);
+});
+
+test('the claim in the place of an audience is said, and that an audience is not needed', async () => {
+  const trust = { audiences: ['a', 'b'], audienceClaim: ['o', 'id'] };
+  const good = await linesAt({ aud: undefined, o: { id: 'b' } }, { trust });
+  assert.equal(good.verdict, 'accepted');
+  assert.equal(good.said.get('audience'), 'ok: none, and none is needed');
+  assert.equal(good.said.get('audience claim'), 'ok: "/o/id" is "b"');
+  const other = await linesAt({ aud: 'c', o: {} }, { trust });
+  assert.equal(other.said.get('audience'), 'failed: must be or contain "a" or "b", received "c"');
+  assert.equal(
+    other.said.get('audience claim'),
+    'failed: "/o/id" must be or contain "a" or "b", received nothing',
+  );
+  assert.equal((await linesAt({})).said.has('audience claim'), false);
+});
+
+test('an audience that Keycloak writes into most tokens is warned of', async () => {
+  const account =
+    '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
+  const trusted = await linesAt({ aud: 'account' }, { trust: { audiences: ['account'] } });
+  assert.equal(trusted.said.get('audience'), `ok: "account"${account}`);
+  const received = await linesAt({ aud: ['account', 'x'] });
+  assert.equal(
+    received.said.get('audience'),
+    `failed: must be or contain "todo-service", received ["account","x"]${account}`,
+  );
+});
+
+const RSA = '"fixed" for RS256; "rsa" for RS256, RS384, RS512, PS256, PS384, PS512';
+
+test('which keys there are is said where none fits', async () => {
+  const set = (...names: readonly KeyName[]) => ({
+    trust: { keys: fixedKeys(inOrder(jwks(...names).keys.map(usable)), 'here') },
+  });
+  const keyLine = async (header: object, options: object) =>
+    (await linesAt({}, { header, ...options })).said.get('key');
+  assert.equal(
+    await keyLine({ kid: 'gone' }, set('rsa', 'fixed')),
+    `failed: no key with kid "gone" in here: there is ${RSA}`,
+  );
+  assert.equal(
+    await keyLine({ kid: 'fixed', alg: 'ES256' }, set('rsa', 'fixed')),
+    `failed: no key with kid "fixed" is for ES256 in here: there is ${RSA}`,
+  );
+  const none = { trust: { keys: fixedKeys([], 'here') } };
+  assert.equal(await keyLine({ kid: undefined }, none), 'failed: no key with no kid in here: there are none');
+  assert.equal(
+    await keyLine({ alg: 'HS256' }, none),
+    'failed: no key with kid "p256" in here: there are none',
+  );
+  assert.equal(
+    await keyLine({ alg: 'HS256' }, set('p256')),
+    'failed: no key with kid "p256" is for HS256 in here: a provider publishes no key for HMAC; let it sign with RS256 or ES256',
+  );
+  const secret = { trust: { keys: fixedKeys([fromSecret(SECRET)], 'here') } };
+  assert.equal(
+    await keyLine({ alg: 'ES256', kid: undefined }, secret),
+    'failed: no key with no kid is for ES256 in here: there is one without kid for HS256, HS384, HS512',
+  );
+});
+
+test('why no keys could be had is said, and of a shared secret that no issuer publishes it', async () => {
+  const down = (lastFailure?: string) => ({
+    trust: {
+      keys: {
+        ...keys,
+        current: () => undefined,
+        describe: () => 'here',
+        figures: { lastFailure } as NonNullable<Keys['figures']>,
+      },
+    },
+  });
+  const none = 'failed: no keys could be had from here';
+  const { verdict, said } = await linesAt({}, down());
+  assert.equal(verdict, 'unavailable');
+  assert.equal(said.get('key'), none);
+  assert.equal(said.get('signature'), 'unknown: not reached');
+  assert.equal((await linesAt({}, down('a\n\u001bb'))).said.get('key'), `${none}: a\\n\\u001bb`);
+  const shared =
+    '; the token is signed with a shared secret: TODO_AUTH_SECRET_FILE names a file with it ("text:" for a secret that ' +
+    'is used as it is written)';
+  assert.equal(
+    (await linesAt({}, { ...down('x'), header: { alg: 'HS256' } })).said.get('key'),
+    `${none}: x${shared}`,
+  );
+  assert.equal((await linesAt({ exp: 1 }, down())).verdict, 'unavailable');
+  assert.equal((await linesAt({}, { trust: { ...down().trust, tokenType: 'at+jwt' } })).verdict, 'refused');
+});
 
 test('nothing from a token moves the cursor of a terminal', async () => {
   const name = '\u001b[2J\u009b2J\u202e';

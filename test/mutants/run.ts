@@ -26,12 +26,13 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   requests: { source: ['src/todos/requests.ts'], tests: ['src/todos/requests.test.ts'] },
   token: {
-    source: ['src/auth/token/*.ts'],
+    source: ['src/auth/token/*.ts', '!src/auth/token/*.test.ts'],
     tests: [
-      'test/auth/hostile-tokens.test.ts',
+      'src/auth/token/checks.test.ts',
+      'src/auth/token/refusal.test.ts',
       'test/auth/examine.test.ts',
+      'test/auth/hostile-tokens.test.ts',
       'test/auth/advice.test.ts',
-      'test/auth/required-claims.test.ts',
       'test/auth/authenticate.test.ts',
     ],
   },
