@@ -11,6 +11,10 @@ const accepted = [
   'application/vnd.example.v1+json; charset=utf-8',
   'application/json; charset=utf8',
   'application/json;Charset="UTF8"; charset=utf-8',
+  ' \tAPPLICATION/Json\t ;\tcharset=utf-8 \t',
+  'application/json;a="\\";charset=latin1;";b=1',
+  'application/json;a="\\\\";charset=utf-8',
+  'application/json;x=latin1',
 ];
 
 const refused = {
@@ -22,6 +26,16 @@ const refused = {
     'application/json; charset=',
     'application/json;q',
     'text/plain; charset=latin1',
+    'text/json',
+    'text/example+json',
+    'application/jsons',
+    'x application/json',
+    'a/application/json',
+    'application/json/a',
+    'application/json; x charset=utf-8',
+    'application/json; charset=utf-8 x',
+    'application/json; "a"=b',
+    'application/json; a="b"c',
     'json',
     ' ',
     ';charset=utf-8',
@@ -33,6 +47,9 @@ const refused = {
     'application/json; charset=""',
     'application/json; charset=utf--8',
     'application/json; charset=utf-80',
+    'application/json; charset="utf-80"',
+    'application/json; charset=xutf-8',
+    'application/json; charset="xutf-8"',
   ],
 } as const;
 
@@ -51,8 +68,12 @@ function name(type: string | undefined): string {
   return JSON.stringify(type?.slice(0, 50) ?? 'nothing');
 }
 
-const admitted: readonly string[] = [
+const admitted: readonly (string | undefined)[] = [
+  undefined,
+  '',
   ' ',
+  'application/hal+json',
+  'application/json;q=q=0',
   'application/json;v="a,b"',
   'application/json;a=";q=0;"',
   'application/json ; q=0.5 ',
@@ -77,10 +98,14 @@ const notAdmitted: readonly string[] = [
   'text/html;q=abc',
   'text/html;q=0.1234',
   'text/html;q',
+  'text/hal+json',
+  'text/html, */json',
+  'text/html, application/json;x q=5',
+  'text/html, application/json;qx',
 ];
 
 for (const accept of admitted) {
-  test(`Accept ${JSON.stringify(accept)} admits a problem [N1]`, () => {
+  test(`Accept ${JSON.stringify(accept) ?? 'missing'} admits a problem [N1]`, () => {
     assert.equal(admitsProblem(accept), true);
   });
 }
