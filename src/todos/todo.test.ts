@@ -30,7 +30,7 @@ test('an id is an integer from 1 to 2147483647 [Limits]', () => {
     assert.equal(isId(id), false, String(id));
 });
 
-test('a new todo is not done [States and transitions]', () => {
+test('a new todo is not done [States]', () => {
   assert.deepEqual(initialState(MILK), { ...MILK, done: false });
 });
 
