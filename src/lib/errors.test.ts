@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { connect, createServer } from 'node:tls';
 import { listen } from '../../test/support/folder.ts';
-import { messageOf } from './errors.ts';
+import { asNotUsable, messageOf, NotUsable } from './errors.ts';
 
 test('messageOf a certificate that nobody trusts names the variable that every form of the program reads', async () => {
   const file = (name: string) => readFileSync(new URL(`../../test/storage/tls/${name}`, import.meta.url));
@@ -15,4 +15,10 @@ test('messageOf a certificate that nobody trusts names the variable that every f
   assert.match(error.message, /--use-system-ca/);
   assert.match(messageOf(error), /: name its CA in NODE_EXTRA_CA_CERTS$/);
   assert.doesNotMatch(messageOf(error), /--use-system-ca/);
+});
+
+test('what is not usable is caught as that, and a bug is thrown again', () => {
+  const notUsable = new NotUsable('it is empty');
+  assert.equal(asNotUsable(notUsable), notUsable);
+  assert.throws(() => asNotUsable(new TypeError('a bug')), /^TypeError: a bug$/);
 });

@@ -71,6 +71,11 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
   ['a private PEM key of SEC 1', privateSec1, /private key/],
   ['an encrypted private PEM key', privatePem.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'), /private key/],
   ['a public and a private PEM key', `${pem('p256')}${privatePem}`, /private key/],
+  [
+    'a PEM public key that is cut off',
+    `${pem('p256').slice(0, 60)}\n-----END PUBLIC KEY-----\n`,
+    /not a PEM public key/,
+  ],
   ['two public PEM keys', `${pem('p256')}${pem('rsa')}`, /not a PEM public key/],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', /certificate/],
   [

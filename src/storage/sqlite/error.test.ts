@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureBy, isBusy, isDamage, isForeignKeyRefusal, isMachineFault, isSyncFailure } from './error.ts';
+import {
+  errorOf,
+  failureBy,
+  isBusy,
+  isDamage,
+  isForeignKeyRefusal,
+  isMachineFault,
+  isSyncFailure,
+} from './error.ts';
 
 /** What `node:sqlite` throws. */
 const raised = (errcode: number, message = 'what SQLite said') =>
@@ -52,4 +60,9 @@ test('what SQLite did not raise is none of these', () => {
     assert.equal(is(new Error('SQLITE_BUSY')), false);
     assert.equal(is(undefined), false);
   }
+});
+
+test('a failure that is not of the machine is an error like any other', () => {
+  const error = errorOf({ failure: 'error', message: 'no such table: todos' });
+  assert.equal(String(error), 'Error: no such table: todos');
 });
