@@ -1,6 +1,6 @@
 /** Writes what pages say that the code knows. A test fails when they are no longer the same. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { defaultOf, flagOf, SETTINGS, VARIABLES, valuesOf } from '../src/settings/table.ts';
+import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../src/settings/table.ts';
 import { type ClauseTest, clauseTests } from './clauses.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -16,7 +16,7 @@ interface Page {
 export async function pages(): Promise<readonly Page[]> {
   const tests = await clauseTests();
   return Promise.all([
-    pageOf('configuration', /^\| Variable, .*?\n(?=\n)/ms, settingsTable),
+    pageOf('configuration', /^## You need these three\n.*?(?=^## Lists\n)/ms, settingsByGroup),
     pageOf('contract', /(?<=\*\*(.+?)\*\* \(\[test\]\()[^)]*/g, (link, name) => testOf(name, link, tests)),
   ]);
 }
@@ -57,16 +57,40 @@ function testOf(clause: string, link: string, tests: readonly ClauseTest[]): str
   return files.toSorted((one, other) => shows(other) - shows(one))[0] ?? '';
 }
 
-function settingsTable(): string {
-  const rows = VARIABLES.map((variable) => {
-    const flag = flagOf(variable);
-    const name = flag === undefined ? `\`${variable}\`` : `\`${variable}\`, \`--${flag}\``;
-    const value = defaultOf(variable).replace(/^none(?:: )?/, '');
-    return `| ${[name, value, valuesOf(variable), SETTINGS[variable].about].join(' | ').replace('|  |', '| |')} |\n`;
+/** The groups of docs/configuration.md in their order. A setting is in the first one that has its name. */
+const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
+  ['You need these three', /^TODO_(?:AUTH_ISSUER|AUTH_AUDIENCE|DATABASE)$/],
+  ['Profile and environment', /^TODO_(?:PROFILE|ENVIRONMENT)$/],
+  ['Database', /^TODO_(?:DATA_DIR|DATABASE_|CACHE_)/],
+  ['Tokens', /^TODO_AUTH_|_PROXY$/],
+  ['Network', /^TODO_(?:HOST|PORT|CORS|MAX|KEEP|SHUTDOWN|ADMIN)/],
+  ['Log', /^TODO_(?:LOG|AUDIT)/],
+  ['Traces', /^OTEL_/],
+];
+
+/** A heading for each setting, which a link can name. @throws {Error} when a setting has no group. */
+function settingsByGroup(): string {
+  const groupOf = (variable: Variable) => GROUPS.find(([, names]) => names.test(variable));
+  const missing = VARIABLES.filter((variable) => groupOf(variable) === undefined);
+  if (missing.length > 0) throw new Error(`No group has ${missing.join(', ')}`);
+  const sections = GROUPS.map((group) => {
+    const settings = VARIABLES.filter((variable) => groupOf(variable) === group).map(sectionOf);
+    return `## ${group[0]}\n\n${settings.join('')}`;
   });
-  const head =
-    '| Variable, flag | Default | Values | What it is, and when to touch it |\n|---|---|---|---|\n';
-  return [head, ...rows].join('');
+  return sections.join('');
+}
+
+function sectionOf(variable: Variable): string {
+  const { example, about } = settingOf(variable);
+  const flag = flagOf(variable);
+  const facts = [
+    `\`${variable}=${example}\``,
+    ...(flag === undefined ? [] : [`flag \`--${flag}\``]),
+    valuesOf(variable),
+    `default ${defaultOf(variable)}`,
+  ];
+  const lines = [facts.join('; '), about].map((text) => text.replaceAll('(configuration.md#', '(#'));
+  return `### \`${variable}\`\n\n${lines.join('.\n')}.\n\n`;
 }
 
 if (import.meta.main) {

@@ -11,13 +11,14 @@ import { runProgram } from '../support/start.ts';
 import { engines, server } from './engines.ts';
 import { page, recipe, sh } from './recipes.ts';
 
-const PAGE = await page('moving-data.md');
+const MOVING = await page('moving-data.md');
+const BACKUPS = await page('backup-and-restore.md');
 
 const ADD = "INSERT INTO todos (title, category_id) VALUES ('a', 1)";
 
 test('the recipe for a file that another program writes is right word for word', async () => {
   await using folder = await temporaryFolder();
-  const lines = PAGE.slice(PAGE.lastIndexOf('```sh\n') + 6, PAGE.lastIndexOf('```'));
+  const lines = MOVING.slice(MOVING.lastIndexOf('```sh\n') + 6, MOVING.lastIndexOf('```'));
   const database = `sqlite:${join(folder.path, 'todos.db')}`;
   const { code, stderr } = await sh(folder.path, lines, { env: { TODO_DATABASE: database } });
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -27,7 +28,7 @@ test('the recipe for a file that another program writes is right word for word',
 
 for (const [at, [name, { make, execute }]] of Object.entries(engines).entries())
   test(`one todo is put back into ${name} beside the service by the INSERT of the page: its tag is as before, the next id too`, async () => {
-    const sql = [...recipe(PAGE, 'One todo back', /INSERT/).matchAll(/"(INSERT [^"]+)"/g)][at]?.[1];
+    const sql = [...recipe(BACKUPS, 'One todo back', /INSERT/).matchAll(/"(INSERT [^"]+)"/g)][at]?.[1];
     const database = await make();
     await using service = await serve(database);
     await execute(database, Array.from({ length: 18 }, () => ADD).join(';'));

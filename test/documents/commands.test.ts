@@ -54,7 +54,7 @@ test('every command of todo-service that a document shows is there, with its fla
   }
 });
 
-test('docs/operations.md has the exit codes of all commands, and no other', () => {
+test('docs/commands.md has the exit codes of all commands, and no other', () => {
   const texts = globSync('src/commands/*.ts').flatMap(
     (path) => read(path).match(/(?<=Exit codes: ).*?(?=\n\n)/gs) ?? [],
   );
@@ -62,7 +62,7 @@ test('docs/operations.md has the exit codes of all commands, and no other', () =
   const codes = texts.flatMap((text) =>
     text.split(/[,.]\s+/).flatMap((part) => /^(\d+)(?: or (\d+))?(?: |$)/.exec(part)?.slice(1) ?? []),
   );
-  const [, table = ''] = read('docs/operations.md').split('### Exit codes');
+  const [, table = ''] = read('docs/commands.md').split('## Exit codes');
   const rows = [...table.matchAll(/^\| (\d[\d, ]*) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
   assert.deepEqual(new Set(rows), new Set(codes.filter((code) => code !== undefined)));
 });

@@ -68,6 +68,19 @@ test('until they are published, no page takes our packages from a registry, wher
   assert.deepEqual(isPublished ? [] : wrong, []);
 });
 
+test('docs/README.md leads to every page for readers, in at most 30 lines', () => {
+  const linked = new Set(linksIn('docs/README.md').map(({ path }) => path));
+  const pages = globSync(['docs/*.md', 'deploy/*/README.md', 'SECURITY.md']).filter(
+    (page) => page !== 'docs/README.md',
+  );
+  assert.ok(pages.length > 20, `only ${pages.length} were found`);
+  assert.deepEqual(
+    pages.filter((page) => !linked.has(page)),
+    [],
+  );
+  assert.ok(readFileSync('docs/README.md', 'utf8').split('\n').length <= 30);
+});
+
 test('docs/decisions/README.md has a line for every decision', () => {
   const records = globSync('docs/decisions/[0-9]*.md');
   assert.ok(records.length > 0);

@@ -17,16 +17,17 @@ import { noHaproxy, noNginx, startHaproxyOfTwo, startNginxOfTwo } from '../suppo
 import { clientsBehind } from '../support/restart-behind.ts';
 import { authVariables, type Running, startService } from '../support/start.ts';
 
-const OPERATIONS = await page('operations.md');
+const BACKUPS = await page('backup-and-restore.md');
 const INCIDENTS = await page('incidents.md');
 const INSTALLATION = await page('installation.md');
 const MOVING = await page('moving-data.md');
 const POSTGRESQL = await page('postgresql.md');
+const SEVERAL = await page('several-instances.md');
 const AS_OPERATOR = recipe(INSTALLATION, 'Debian package', /systemd-run/);
-const BACKUP = recipe(OPERATIONS, 'Backup and restore', /^todo-service backup/m);
-const RESTORE = recipe(OPERATIONS, 'Backup and restore', /todo-service restore/);
+const BACKUP = recipe(BACKUPS, 'Back up');
+const RESTORE = recipe(BACKUPS, 'Restore');
 const START = lineOf(recipe(INSTALLATION, 'Debian package'), /systemctl enable/);
-const UNTIL_READY = lineOf(recipe(OPERATIONS, 'Two instances', /^until/m), /^until/);
+const UNTIL_READY = lineOf(recipe(SEVERAL, 'Two machines', /^until/m), /^until/);
 
 const auth = { issuer: 'https://login.example.org', audience: 'todo-service', secret: randomBytes(32) };
 const headers = {
@@ -296,7 +297,7 @@ describe('The days of a machine', { concurrency: false, skip: noPrograms('curl')
         skip,
       }, async () => {
         const [install, restart] = [/apt-get/, /^until/m].map((line) =>
-          recipe(OPERATIONS, 'Two instances', line).replace('/todos?', '/todos_restored?'),
+          recipe(SEVERAL, 'Two machines', line).replace('/todos?', '/todos_restored?'),
         );
         await using other = await layOutMachine(server);
         writeFileSync(other.at('password'), PASSWORD);

@@ -12,7 +12,7 @@ const sources = globSync('src/**/*.ts', { cwd: root })
   .map((path) => [path, read(path)] as const);
 
 const documented = new Map(
-  [...read('docs/logging.md').matchAll(/^\| `([a-z-]+)`, ([^|]+) \|([^|]*)\|/gm)].map(
+  [...read('docs/logging.md').matchAll(/^- `([a-z-]+)`, ([^(:]+?)(?: \(([^)]*)\))?: /gm)].map(
     ([, event, level, fields]) => [
       String(event),
       {

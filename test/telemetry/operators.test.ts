@@ -248,7 +248,7 @@ test('every alert has a unit test in which it fires', () => {
 });
 
 test('the page about incidents says what to do for each alert, and for no other', () => {
-  const described = [...read('docs/incidents.md').matchAll(/^\| `(Todo\w+)` \|/gm)].map(([, name]) => name);
+  const described = [...read('docs/incidents.md').matchAll(/^- `(Todo\w+)`: /gm)].map(([, name]) => name);
   assert.deepEqual(described, [...new Set(rules.map(({ alert }) => alert))]);
 });
 
@@ -275,12 +275,10 @@ test('a curve is named by labels that its expression keeps', () => {
   }
 });
 
-test('the dashboard shows every metric of the operations page, except the version that runs', () => {
-  const page = read('docs/operations.md');
-  const section = page.slice(page.indexOf('## What to watch'), page.indexOf('## Traces'));
+test('the dashboard shows every metric of docs/metrics.md, except the version that runs', () => {
   const shown = panels.map(({ expr }) => expr).join('\n');
   const documented = Array.from(
-    section.matchAll(/`((?:http|db|todo|nodejs|process)_\w+)`/g),
+    read('docs/metrics.md').matchAll(/`((?:http|db|todo|nodejs|process)_\w+)`/g),
     ([, name = '']) => name,
   );
   assert.ok(documented.length > 15);
@@ -339,8 +337,8 @@ test('the unit waits for a start by /live, on the admin port that it sets, and a
   assert.ok(read('deploy/todo-service.service').includes('\nEnvironment=TODO_ADMIN_PORT=9090\n'));
 });
 
-test('the variables of two instances behind a proxy are sound, and give them time to stop', async () => {
-  const [, section = ''] = read('docs/operations.md').split('## Two instances behind a proxy');
+test('the variables of two machines behind a proxy are sound, and give them time to stop', async () => {
+  const [, section = ''] = read('docs/several-instances.md').split('## Two machines behind a proxy');
   const [, block = ''] = /<<'END'\n(.*?)\n +END\n/s.exec(section) ?? [];
   const env = Object.fromEntries(block.split('\n').map((line) => line.trim().split(/=(.*)/, 2)));
   assert.equal(Object.keys(env).length, 7);

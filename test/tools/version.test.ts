@@ -49,9 +49,9 @@ test('set-version leaves no page and no manifest with the old version, and each 
     assert.equal(repository.url, 'git+https://github.com/acme/todo-list.git');
     assert.equal(bugs, 'https://github.com/acme/todo-list/issues');
   }
-  for (const file of ['docs/installation.md', '.github/CODEOWNERS', 'deploy/dashboard.json']) {
+  for (const file of ['docs/installation.md', 'deploy/dashboard.json']) {
     assert.ok(stdout.split('\n').includes(file), file);
-    assert.doesNotMatch(read(file), /@OWNER|OWNER\/REPOSITORY/);
+    assert.doesNotMatch(read(file), /OWNER\/REPOSITORY/);
   }
 });
 

@@ -11,13 +11,8 @@ const USAGE = 'Usage: node tools/release/version.ts VERSION [--repository OWNER/
 /** What is published to npm. */
 const MANIFESTS = ['package.json', 'packages/client/package.json', 'packages/conformance/package.json'];
 
-/** Pages and examples that name the version, the repository or its owner. */
-const PAGES = [
-  '*.md',
-  '{deploy,docs}/**/*.{md,yaml,json,svg}',
-  'packages/*/README.md',
-  '.github/{CODEOWNERS,**/*.yml}',
-];
+/** Pages and examples that name the version or the repository. */
+const PAGES = ['*.md', '{deploy,docs}/**/*.{md,yaml,json,svg}', 'packages/*/README.md', '.github/**/*.yml'];
 
 const { values, positionals } = parseArgs({
   options: { repository: { type: 'string' }, help: { type: 'boolean' } },
@@ -66,9 +61,7 @@ function named(old: string): RegExp {
 }
 
 function repositoryIn(text: string): string {
-  if (repository === undefined) return text;
-  const [owner = ''] = repository.split('/');
-  return text.replaceAll('OWNER/REPOSITORY', repository).replaceAll('@OWNER', `@${owner}`);
+  return repository === undefined ? text : text.replaceAll('OWNER/REPOSITORY', repository);
 }
 
 /** The newest section, which has no date yet, is that of this version, of today. */

@@ -442,7 +442,7 @@ describe('The Debian package', { concurrency: false }, () => {
       assert.equal(gone.status, 204);
       await service.stop('SIGKILL');
     }
-    const [, line = ''] = /^sudo (todo-service restore .*)/m.exec(await page('operations.md')) ?? [];
+    const [, line = ''] = /^sudo (todo-service restore .*)/m.exec(await page('backup-and-restore.md')) ?? [];
     await must('chroot', root, ...line.replace(/\/backup\/\S+/, copy).split(' '));
     {
       await using service = await started();

@@ -118,11 +118,9 @@ describe('The container image', () => {
     await mkdir(join(root, 'backup'), { recursive: true });
     for (const name of ['docker', 'kubectl'])
       await writeFile(join(volumes, name), engineOf(root, volumes), { mode: 0o755 });
-    const section = /^## Backup and restore\n([\s\S]*?)^## /m.exec(
-      await readFile(join(project, 'docs', 'operations.md'), 'utf8'),
-    )?.[1];
+    const page = await readFile(join(project, 'docs', 'backup-and-restore.md'), 'utf8');
     const [make, restore, inKubernetes] = Array.from(
-      section?.matchAll(/^```sh\n((?:docker|kubectl) [\s\S]*?)^```$/gm) ?? [],
+      page.matchAll(/^```sh\n((?:docker|kubectl) [\s\S]*?)^```$/gm),
       ([, lines = '']) => lines.replace('$(date +%F)', '2026-11-22'),
     );
     const shell = async (lines = '', env = {}) => {

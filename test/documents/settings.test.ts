@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readSettings } from '../../src/settings/read.ts';
+import { settingOf, VARIABLES } from '../../src/settings/table.ts';
+
+test('docs/configuration.md has one heading for each setting, and its example is another value than the default, which the service takes', () => {
+  const page = readFileSync('docs/configuration.md', 'utf8');
+  const headings = Array.from(page.matchAll(/^### `(\w+)`$/gm), ([, name = '']) => name);
+  assert.deepEqual(headings.sort(), [...VARIABLES].sort());
+  for (const variable of VARIABLES) {
+    const { example, default: otherwise } = settingOf(variable);
+    assert.notEqual(example, String(otherwise), variable);
+    const settings = readSettings({ [variable]: example }, {});
+    settings.read(variable);
+    assert.deepEqual(settings.faults, [], variable);
+  }
+});
