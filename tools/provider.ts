@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 import { giveUp } from './command.ts';
 
-const USAGE = 'Usage: npm run provider -- http://127.0.0.1:PORT';
+const USAGE = 'Usage: npm run provider -- http://127.0.0.1:PORT [SECONDS]';
 
 /** Name and roles, by the id of a client. The secret of each is its id. */
 const PEOPLE: Readonly<Record<string, object>> = {
@@ -18,9 +18,11 @@ const PEOPLE: Readonly<Record<string, object>> = {
 /** The audience of a token that names no other application. */
 const AUDIENCE = 'todo-service';
 
-const [issuer = ''] = process.argv.slice(2);
+const [issuer = '', lifetime = '3600'] = process.argv.slice(2);
 const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(issuer) ?? [];
 if (port === undefined) giveUp(`${USAGE}. The address is the issuer, received "${issuer}"`, 2);
+if (!/^[1-9]\d{0,6}$/.test(lifetime))
+  giveUp(`${USAGE}. A token lives for SECONDS, received "${lifetime}"`, 2);
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const provider = new Provider(issuer, {
@@ -34,7 +36,7 @@ const provider = new Provider(issuer, {
     response_types: [],
   })),
   extraTokenClaims: (_context: unknown, { clientId }: { readonly clientId: string }) => PEOPLE[clientId],
-  ttl: { ClientCredentials: 3_600 },
+  ttl: { ClientCredentials: Number(lifetime) },
   features: {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },

@@ -18,6 +18,11 @@ for (const address of ['', 'https://127.0.0.1:5090', 'http://localhost:5090', 'h
     assert.deepEqual(more, ['']);
   });
 
+test('the provider of the tutorial takes a lifetime of whole seconds alone', () => {
+  const [said = ''] = provide('http://127.0.0.1:5090', '1h').said;
+  assert.ok(said.endsWith('A token lives for SECONDS, received "1h"'), said);
+});
+
 test('the provider of the tutorial says in one line that its port is in use', async () => {
   const server = createServer();
   const address = `127.0.0.1:${await listen(server)}`;
