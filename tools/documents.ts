@@ -87,7 +87,7 @@ function sectionOf(variable: Variable): string {
     `\`${variable}=${example}\``,
     ...(flag === undefined ? [] : [`flag \`--${flag}\``]),
     valuesOf(variable),
-    `default ${defaultOf(variable)}`,
+    ...(defaultOf(variable) === 'none' ? [] : [`default ${defaultOf(variable)}`]),
   ];
   const lines = [facts.join('; '), about].map((text) => text.replaceAll('(configuration.md#', '(#'));
   return `### \`${variable}\`\n\n${lines.join('.\n')}.\n\n`;
