@@ -44,7 +44,7 @@ Examples:
     todo-service serve --host 0.0.0.0
 `;
 
-/** What the store and the keys get to close after the last answer. */
+/** Milliseconds for the store and the keys to close after the last answer. */
 const CLOSING_MS = 5_000;
 
 const LINE = { action: 'start', flags: SERVE_FLAGS, help: HELP };
@@ -67,7 +67,7 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   if (typeof opened === 'number') return opened;
   if (typeof opened === 'string') {
     tell({ event: 'start-stopped', reason: opened });
-    // It would serve until the end of its process.
+    // The service would otherwise serve until the end of its process.
     void opening.then(async (late) => {
       if (typeof late === 'object') await late[Symbol.asyncDispose]();
     });
@@ -90,12 +90,12 @@ export const serve = defineCommand(LINE, async (flags, env) => {
   return 0;
 });
 
-/** Also for a start that a signal has ended already: nobody else says why it failed. */
+/** Prints a fault of the start, also when a signal has ended the start already: no other line says it. */
 function printNotStarted(error: unknown): number {
   return printFault(LINE.action, error);
 }
 
-/** One line in the log of production. */
+/** Writes the line of production's log. */
 function announce(config: Config, service: Service, tell: Tell): void {
   const { environment, portFrom, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
@@ -112,7 +112,7 @@ function announce(config: Config, service: Service, tell: Tell): void {
   });
 }
 
-/** Development greets a person. */
+/** Writes the lines of development, for a person. */
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
   const { environment, portFrom, profile } = config;
   const { url, adminUrl, database, keys } = service;
@@ -130,7 +130,7 @@ async function greet(config: Config, service: Service, output: Output): Promise<
   output.write(`${lines.join('\n  ')}\n`, { mayWait: false, important: false });
 }
 
-/** How to get a token where this program makes them, as it was started: from a checkout or as a package. */
+/** The way to a token of this program, for the form in which it was started: a checkout or a package. */
 function tokenLine(profile: Config['profile']): string[] {
   if (profile.name !== 'shared-list' || profile.auth.source.kind === 'secret-file') return [];
   const program = import.meta.url.endsWith('.ts') ? 'npm run -s token --' : 'todo-service token create';

@@ -12,33 +12,33 @@ import type { Listener } from './transport/listener.ts';
 import { type Receive, refuse } from './transport/server.ts';
 
 /**
- * Lets a caller in, who is then `call.identity`: identified, else 401 or 503; allowed, else 403
- * (contract Order 3). Undefined when the request may go on.
+ * Identifies a caller, else 401 or 503, and checks that the route is open to the caller, else 403 (contract Order 3).
+ * Undefined when the request may go on: `call.identity` is the caller then.
  */
 export type Admit = (call: Call, access: Access) => Answer | undefined | Promise<Answer | undefined>;
 
-/** What differs between listeners. */
+/** The parts that differ between listeners. */
 export interface PipelineParts {
   readonly routes: readonly Route[];
-  /** Without it every route has to be open. */
+  /** Identification of callers. Without it every route has to be open. */
   readonly admit?: Admit | undefined;
-  /** The answer to what was thrown and is no bug; undefined for all else. */
+  /** The answer to an exception that is no bug; undefined for every other exception. */
   readonly answerFault?: ((error: unknown, call: Call) => Answer | undefined) | undefined;
   readonly tell: Tell;
-  /** Asked with each answer: while they drain, it is the last of its connection. */
+  /** The listener. While it drains, each answer is the last of its connection. */
   readonly listener: Pick<Listener, 'draining'>;
-  /** No origin is allowed by default. */
+  /** Origins that are allowed; none by default. */
   readonly cors?: Cors | undefined;
-  /** Begins the record of a request; nobody wants one by default. */
+  /** Begins the record of a request; no records by default. */
   readonly record?: ((call: Call) => void) | undefined;
 }
 
 /**
- * The one way of a request, on every listener: it is matched, checked in order (contract Order 2 to Order 5), and what
- * comes out of that, thrown or not, becomes a problem where it is an error, gets its CORS headers and is written, in one
- * place each. The order is held by `packages/conformance/src/chapters/order-of-checks.ts`.
+ * The pipeline of every listener. A request is matched and checked in order (contract Order 2 to Order 5). The answer, or
+ * an exception, becomes a problem where it is an error, gets its CORS headers and is written, each in one place. The test
+ * of the order: `packages/conformance/src/chapters/order-of-checks.ts`.
  *
- * @throws Error when a route asks who is calling, and nobody can tell.
+ * @throws Error when a route needs a caller, and no `admit` identifies one.
  */
 export function openPipeline(parts: PipelineParts): Receive {
   const { routes, admit, answerFault, tell, listener, cors, record } = parts;
@@ -68,7 +68,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     }
   }
 
-  /** The order of checks, written once (contract Order 2 to Order 5). What throws or rejects is not caught here. */
+  /** The order of checks, written once (contract Order 2 to Order 5). Exceptions pass through. */
   function check(call: Call, found: Found | undefined): Answer | Promise<Answer> {
     const permitted = cors?.preflight(call);
     if (permitted !== undefined) return permitted;
@@ -83,8 +83,8 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /**
-   * What `answerFault` does not know is a bug, and a 500. The log has it once, with the `traceId`; the answer never has any
-   * part of it, in any environment (contract Errors 3).
+   * The answer to an exception. An exception that `answerFault` does not know is a bug: a 500. The log has it once, with
+   * the `traceId`; the answer has no part of it, in any environment (contract Errors 3).
    */
   function failed(err: unknown, call: Call): Answer {
     const answer = answerFault?.(err, call);
@@ -98,8 +98,8 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /**
-   * Nothing is answered before the body has come to its end: `IncomingBody` names the two exceptions. With an answer at hand
-   * the body is wanted at once: one that has stood still meanwhile would get its time anew.
+   * Sends an answer when the body has come to its end; `IncomingBody` names the two exceptions. The body is wanted as
+   * soon as the answer is known: a body that had to stand still until then gets a new time limit.
    */
   async function sendLater(call: Call, pending: Answer | Promise<Answer>): Promise<void> {
     const answer = pending instanceof Promise ? await pending : pending;
@@ -108,7 +108,7 @@ export function openPipeline(parts: PipelineParts): Receive {
 
   function send(call: Call, answer: Answer, end: BodyEnd | 'awaits-100'): void {
     const { response, connection } = call;
-    // Refused meanwhile: what followed of too large a body was not HTTP.
+    // The transport has refused the request meanwhile: the bytes behind too large a body were not HTTP.
     if (response.headersSent) return;
     if (end === 431) {
       refuse(response, connection, { status: end });
@@ -119,7 +119,7 @@ export function openPipeline(parts: PipelineParts): Receive {
     write(call, readable, listener.draining || end !== 'complete');
   }
 
-  /** The last catch: nothing is left to say to the client. */
+  /** The last catch. Nothing can be sent to the client any more. */
   function abandon(request: IncomingMessage, err: unknown): void {
     tell({ event: 'answer-not-written', traceId: traceIdOf(request), err });
     request.socket.destroy();

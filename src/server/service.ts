@@ -18,22 +18,22 @@ import { ADAPTERS, nameOf } from './engines.ts';
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-/** What a service is told by, and what it counts the dropped lines of. */
+/** The log of a service, and its count of dropped lines. */
 interface Told {
   readonly tell: Tell;
   readonly output: { readonly dropped: number };
 }
 
 /**
- * Opens store, keys and servers from a configuration: the admin listener first, the public one last, and the
- * other way round at the end. Disposing the service answers what was received, then closes store and keys, after at most
- * the delay and the deadline of the configuration and what the store needs to close.
+ * Opens store, keys and servers from a configuration: the admin listener first, the public one last. The end has the
+ * reverse order. Disposing the service answers every request that was received, then closes store and keys. The time for
+ * it is the delay and the deadline of the configuration, and the time that the store needs to close.
  *
  * The listener drains before store and keys close: `test/lifecycle/stop.test.ts`.
  *
- * @param told counts the lines that the log dropped.
- * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port
- * or traces cannot be used, {NotUsable} when a key file cannot.
+ * @param told The log, which counts the lines that it drops.
+ * @throws {ConfigFaults} when the limit of open files leaves no connection, {Cannot} when the database, a port or traces
+ * cannot be used, {NotUsable} when a key file cannot.
  */
 export async function openService(config: Config, told: Told) {
   await using parts = new AsyncDisposableStack();
@@ -60,17 +60,19 @@ export async function openService(config: Config, told: Told) {
   return {
     /** For example `http://127.0.0.1:5080`. */
     url,
-    /** The admin listener's, when there is one. */
+    /** The URL of the admin listener, when there is one. */
     adminUrl: admin?.url,
-    /** Where the todos are, without a password; undefined when they are in memory. */
+    /** The place of the todos, without a password; undefined when they are in memory. */
     database: profile.database,
-    /** Where the keys are, never secret; undefined when nobody is asked for a token. */
+    /** The place of the keys, never secret; undefined when no route needs a token. */
     keys: profile.keys,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Opens the listener for operators, and the metrics that it shows. Imports what only such a service needs. */
+/**
+ * Opens the listener for operators, and its metrics. Imports them only here: a service without this listener needs none.
+ */
 async function openAdmin(
   config: Config,
   address: Address,
@@ -89,7 +91,7 @@ async function openAdmin(
   return { metrics, url: await listenAt(listener, receive, address, 'TODO_ADMIN_PORT') };
 }
 
-/** Opens the listener for callers, with fewer connections than wanted where descriptors are few. The result is its URL. */
+/** Opens the listener for callers. Few file descriptors mean fewer connections than wanted. The result is its URL. */
 async function openPublic(
   config: Config,
   { routes, admit, answerFault }: OpenProfile,
@@ -128,7 +130,7 @@ async function openPublic(
   return url;
 }
 
-/** What is running, for operators. */
+/** The running program, for operators. */
 function versionOf({ profile, environment }: Config) {
   return {
     name: 'todo-service',
@@ -145,7 +147,7 @@ function engineOf({ profile }: Config): 'sqlite' | 'postgresql' | undefined {
   return profile.name === 'shared-list' ? profile.database.engine : undefined;
 }
 
-/** The same, with the database, for the metrics. */
+/** The running program and its database, for the metrics. */
 async function buildOf(config: Config): Promise<Build> {
   const running = versionOf(config);
   const system = engineOf(config);
@@ -154,15 +156,15 @@ async function buildOf(config: Config): Promise<Build> {
   return { ...running, database: { system, schemaVersion: MIGRATIONS.version } };
 }
 
-/** What a profile adds to a service. */
+/** The parts that a profile adds to a service. */
 interface OpenProfile extends Pick<PipelineParts, 'routes' | 'admit' | 'answerFault'> {
   readonly database?: string;
   readonly keys?: string;
-  /** What must hold before requests can be answered. */
+  /** Conditions that must hold before requests can be answered. */
   readonly conditions: readonly Condition[];
 }
 
-/** Opens store and keys, which end with `parts`. Imports what the error demo does not need. */
+/** Opens store and keys, which end with `parts`. Imports here the modules that the error demo does not need. */
 async function openProfile(
   config: Config['profile'],
   metrics: Metrics | undefined,

@@ -5,28 +5,29 @@ import { announcesBody, Framing } from './framing.ts';
 
 type Bytes = Buffer<ArrayBuffer>;
 
-/** Bytes of one connection that are parsed in one turn of the event loop: the turn is everybody's. */
+/** Bytes of one connection that are parsed in one turn of the event loop, which all connections share. */
 const TURN_BYTES = 4 * 1024;
 
-/** Of what comes behind a last answer, no more is read and thrown away (contract B5). */
+/** Bytes behind a last answer that are read and thrown away; the connection closes at more (contract B5). */
 const LINGER_BYTES = 64 * 2 ** 20;
 
-/** Of all connections one throws away in a turn of the event loop: 2 MB of each would make everybody wait. */
+/** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
 let throwingAway = Promise.resolve();
 
-/** Milliseconds. */
+/** Limits of time, in milliseconds. */
 interface Patience {
   /** Since the kernel last took a byte of an answer. */
   readonly answerTimeout: number;
-  /** Since the end of our side. */
+  /** Since the end of the server's side. */
   readonly lingerTimeout: number;
-  /** Since a byte came, after the end of our side. */
+  /** Since the last byte of the client, after the end of the server's side. */
   readonly silenceTimeout: number;
 }
 
 /**
- * One connection of a client. One request of it is under way; what comes behind it is not parsed until its answer is out
- * (contract D10). TCP holds the client back. What it relies on in Node.js is held by `test/http/node-habits.test.ts`.
+ * One connection of a client. One request is under way; the bytes behind it are not parsed until its answer is out
+ * (contract D10). TCP holds the client back. The behaviour of Node.js that this relies on is held by
+ * `test/http/node-habits.test.ts`.
  */
 export class HttpConnection {
   readonly #socket: Socket;
@@ -34,23 +35,23 @@ export class HttpConnection {
   /** The parser's own listeners. */
   readonly #parse: (slice: Bytes) => void;
   readonly #parseEnd: () => void;
-  /** What has come and is not parsed. */
+  /** Bytes that have come and are not parsed. */
   #unparsed: Bytes | undefined;
   #latest: ServerResponse | undefined;
-  /** Whether the body of the latest request is not wanted: its caller is not known yet, or it is too large. */
+  /** Whether the body of the latest request is not wanted: its caller is not known yet, or the body is too large. */
   #isBodyUnwanted = false;
-  /** When it was wanted after all, of `performance.now()`. */
+  /** The time when the body became wanted after all, of `performance.now()`. */
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
   #turnLeft = TURN_BYTES;
   #waitsForTurn = false;
   #ended = false;
-  /** Whether what comes is thrown away. */
+  /** Whether further bytes are thrown away. */
   #stopped = false;
   #thrownAway = 0;
-  /** Bytes that the kernel has taken, or that came once our side has ended. */
+  /** Bytes that the kernel has taken; after the end of the server's side, also bytes that came. */
   #moved = 0;
   #movedAt = performance.now();
-  /** When our side had ended, of `performance.now()`. */
+  /** The time when the server's side had ended, of `performance.now()`. */
   #endedAt: number | undefined;
 
   /** Takes over from the listeners that the HTTP server has put on the socket. */
@@ -74,7 +75,7 @@ export class HttpConnection {
   }
 
   /**
-   * The parser has made a request.
+   * Called when the parser has made a request.
    *
    * @returns whether its line names HTTP (contract Order 1).
    */
@@ -86,8 +87,7 @@ export class HttpConnection {
   }
 
   /**
-   * Whether the client is not to blame for what was not parsed since then: bytes wait for their turn, or its body was not
-   * wanted.
+   * Whether the server itself did not parse since then: bytes wait for their turn, or the body was not wanted.
    *
    * @param since of `performance.now()`.
    */
@@ -99,7 +99,7 @@ export class HttpConnection {
     );
   }
 
-  /** Parses nothing any more: what comes is thrown away. */
+  /** Ends the parsing: further bytes are thrown away. */
   stop(): void {
     this.#stopped = true;
     const rest = this.#unparsed;
@@ -110,22 +110,22 @@ export class HttpConnection {
 
   /** Ends the answer to the latest request, which is the last, and lingers. */
   endLast(response: ServerResponse, body: string | Buffer | undefined): void {
-    // Node.js calls it behind a last answer.
+    // Node.js calls `destroySoon` behind a last answer.
     this.#socket.destroySoon = () => this.#socket.end();
     response.end(body);
     this.stop();
   }
 
-  /** Closes a connection on which nothing is under way, begun or waiting, or that lingers. */
+  /** Closes a connection that lingers, or on which nothing is under way, begun or waiting. */
   closeIdle(): void {
     const isIdle = this.#isAnswered() && this.#framing.isBetweenMessages && this.#unparsed === undefined;
     if (isIdle || this.#socket.writableFinished) this.#socket.destroy();
   }
 
   /**
-   * Closes the connection of a client that reads nothing of its answer. One whose last answer is out lingers: what the
-   * client still sends is read and thrown away for a while, because a connection that is closed on unread bytes is reset,
-   * and the reset destroys the answer (contract B5; RFC 9112 §9.6).
+   * Closes the connection of a client that reads nothing of its answer. After its last answer a connection lingers:
+   * further bytes of the client are read and thrown away for a while. A connection that is closed on unread bytes is
+   * reset, and the reset destroys the answer (contract B5; RFC 9112 §9.6).
    *
    * @param now of `performance.now()`.
    */
@@ -133,7 +133,7 @@ export class HttpConnection {
     const { writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
     if (writableFinished) this.#endedAt ??= now;
     const moved = bytesWritten - writableLength + (writableFinished ? bytesRead : 0);
-    // One that waits for its turn is not silent.
+    // A connection that waits for its turn is not silent.
     const mayWait = writableFinished ? this.#socket.isPaused() : writableLength === 0;
     if (moved !== this.#moved || mayWait) {
       this.#moved = moved;
@@ -148,7 +148,7 @@ export class HttpConnection {
     if (this.#stopped) this.#throwAway(bytes);
     else if (this.#unparsed === undefined) {
       this.#unparsed = bytes;
-      // What the stream had kept shares the turn in which it is taken.
+      // Bytes that the stream had kept share the turn in which they are taken.
       if (this.#socket.readableLength === 0) this.#turnLeft = TURN_BYTES;
       this.#pump();
     } else {
@@ -158,7 +158,7 @@ export class HttpConnection {
     }
   };
 
-  /** Parses what may be parsed now. To be called after whatever may change what `#mayParse` says. */
+  /** Parses the bytes that may be parsed now. Every change of what `#mayParse` reads has to call it. */
   readonly #pump = (): void => {
     if (this.#unparsed === undefined && !this.#ended) return;
     while (this.#unparsed !== undefined && this.#mayParse()) this.#parseSlice(this.#unparsed);
@@ -179,7 +179,7 @@ export class HttpConnection {
     this.#pump();
   };
 
-  /** Once for each turn: two that wait would take two turns in one. */
+  /** Once for each turn: two waits would take two turns in one. */
   #waitForTurn(): void {
     if (this.#waitsForTurn) return;
     this.#waitsForTurn = true;
@@ -205,14 +205,14 @@ export class HttpConnection {
     this.#parse(slice);
   }
 
-  /** A client that closes its side is gone. What it has sent before is answered. */
+  /** Handles the end of the client's side: the client is gone. Requests that came before it are answered. */
   #end(): void {
     const isAnswering = !this.#isAnswered() && this.#latest?.req.complete;
     this.#ended = this.#unparsed !== undefined || (this.#ended && isAnswering === true);
     if (!this.#ended && !this.#stopped) this.#parseEnd();
   }
 
-  /** Node.js takes the socket from an answer when all of it is out. */
+  /** Whether the latest answer is out: Node.js takes the socket from it then. */
   #isAnswered(): boolean {
     return this.#latest === undefined || this.#latest.socket === null;
   }
@@ -227,7 +227,7 @@ export class HttpConnection {
   }
 }
 
-/** Somebody reads the body. */
+/** Whether the body is being read. */
 function isWanted({ readableFlowing }: IncomingMessage): boolean {
   return readableFlowing === true;
 }

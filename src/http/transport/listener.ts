@@ -16,19 +16,19 @@ import {
   type Receive,
 } from './server.ts';
 
-/** Milliseconds. Idle connections stay open for so long after the listeners have closed. */
+/** Milliseconds that idle connections stay open after the listeners have closed. */
 const IDLE_MS = 2_000;
 
-/** Milliseconds between two checks for idle connections from then on. */
+/** Milliseconds between two checks for idle connections after that. */
 const IDLE_INTERVAL_MS = 100;
 
-/** Connections that the kernel may have completed and nobody has accepted: what Node.js asks for when it listens. */
+/** Connections that the kernel may have completed and the server has not accepted: the number that Node.js asks for. */
 const BACKLOG = 511;
 
-/** Milliseconds without a connection beyond the limit, after which an episode of them is over (contract D13). */
+/** Milliseconds without a connection beyond the limit, after which an episode of refusals is over (contract D13). */
 const EPISODE_MS = 60_000;
 
-/** Where to listen. */
+/** An address to listen on. */
 export interface Address {
   readonly host: string;
   /** 0 to 65535; 0 picks a free port. */
@@ -36,12 +36,12 @@ export interface Address {
 }
 
 export interface ListenerOptions {
-  /** As log and metrics name them; `public` by default. */
+  /** The name in log and metrics; `public` by default. */
   readonly name?: 'public' | 'admin';
-  /** Hears of requests that are refused before routing, and of connections beyond the limit; nobody by default. */
+  /** Log of requests that are refused before routing, and of connections beyond the limit; none by default. */
   readonly tell?: Tell;
   readonly limits?: Partial<Limits>;
-  /** No page of another origin is let in by default. */
+  /** Pages of other origins that are let in; none by default. */
   readonly pages?: Pages;
 }
 
@@ -54,10 +54,10 @@ export function openListener(options: ListenerOptions = {}) {
   let opened: HttpServer | undefined;
   const refused = new Map<number, number>();
   let dropped = 0;
-  /** Of the episode that is under way. */
+  /** Connections that were dropped in the episode under way. */
   let droppedNow = 0;
   let ending: NodeJS.Timeout | undefined;
-  /** Undefined before a stop, and when nobody listens any more. */
+  /** Undefined before a stop, and when the server listens no more. */
   let closing: Promise<void> | undefined;
   let drained: Promise<void> | undefined;
 
@@ -86,7 +86,7 @@ export function openListener(options: ListenerOptions = {}) {
     draining: false,
 
     /**
-     * Opens the server for `receive`, once. Of the addresses of a name one is taken (contract D13).
+     * Opens the server for `receive`, once. A host with several addresses gets one of them (contract D13).
      *
      * @throws the error of `listen` or of the look-up of the host.
      */
@@ -104,12 +104,12 @@ export function openListener(options: ListenerOptions = {}) {
       return server;
     },
 
-    /** Takes no more connections than this from now on. */
+    /** Lowers the limit of connections from now on. */
     reduceTo(maxConnections: number): void {
       if (opened !== undefined) opened.server.maxConnections = maxConnections;
     },
 
-    /** Since the start. */
+    /** Counts since the start. */
     get figures() {
       return {
         open: opened?.connections.size ?? 0,
@@ -135,7 +135,7 @@ export function openListener(options: ListenerOptions = {}) {
 
   async function empty(deadlineMs: number): Promise<void> {
     if (opened === undefined) return;
-    // Requests wait meanwhile: a client that got its answer, and opens a connection for the next, would be reset.
+    // Requests wait meanwhile. A client that got its answer might open a connection for its next request, and be reset.
     closing = acceptCompleted(opened.server);
     await closing;
     listener.draining = true;
@@ -149,9 +149,9 @@ export function openListener(options: ListenerOptions = {}) {
 /**
  * Makes a listener listen. The result is its URL.
  *
- * @param setting what decides the port, for people.
- * @throws {Cannot} `unavailable` when another program has the port, or the host has no address; `configuration` when the process
- * has no right.
+ * @param setting The settings that decide the port, for people.
+ * @throws {Cannot} `unavailable` when another program has the port, or the host has no address; `configuration` when the
+ * process has no right to the port.
  */
 export async function listenAt(
   listener: Listener,
@@ -177,7 +177,7 @@ export async function listenAt(
 /** Closes the listener before it returns. */
 async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: number): Promise<void> {
   const { promise: isOpen, resolve } = Promise.withResolvers<false>();
-  // The close of node:http would drop connections that only look idle, and stop the clocks of slow requests.
+  // `close` of node:http would drop connections that only look idle, and stop the clocks of slow requests.
   NetServer.prototype.close.call(server, () => resolve(false));
   const cutting = setTimeout(() => server.closeAllConnections(), deadlineMs);
   let waitMs = Math.min(IDLE_MS, deadlineMs);
@@ -190,9 +190,9 @@ async function closeAndEmpty({ server, connections }: HttpServer, deadlineMs: nu
 }
 
 /**
- * Accepts the connections that are complete for their clients, who may have sent a request: the end of the listener
- * would reset them. libuv accepts one a turn of the event loop. What the kernel completes between the last look and that
- * end, some microseconds, is reset: TCP has no other word for it.
+ * Accepts the connections that are complete for their clients, which may have sent a request: the end of the listener
+ * would reset them. libuv accepts one connection in a turn of the event loop. A connection that the kernel completes
+ * between the last check and that end, some microseconds, is reset: TCP has no other answer.
  */
 async function acceptCompleted(server: Server): Promise<void> {
   let accepted = true;
@@ -203,7 +203,7 @@ async function acceptCompleted(server: Server): Promise<void> {
   for (let turn = 0; accepted && turn < BACKLOG; turn += 1) {
     accepted = false;
     await setImmediate();
-    // The first time, that was still the turn under way.
+    // The first turn was the one under way.
     await setImmediate();
   }
   server.off('connection', note);

@@ -33,30 +33,30 @@ interface Replace extends Omit<Remove, 'kind'> {
   readonly todo: Replacement;
 }
 
-/** A change that somebody asks for, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
+/** A change, in a form that crosses threads. A probe changes nothing: it shows that a commit reaches the disk. */
 export type Write = Add | Replace | Remove | { readonly kind: 'probe' };
 
-/** What came of a write of this kind, as the store says it. */
+/** The outcome of a write of this kind, as the store names it. */
 export type Decided<Kind extends Write['kind'] = Write['kind']> = Kind extends 'add' | 'replace' | 'remove'
   ? Awaited<ReturnType<TodoStore[Kind]>>
   : 'written';
 
-/** A failure is that of one write alone. */
+/** The outcome of one write. A failure is that of this write alone. */
 export type Outcome = Decided | Failure;
 
 export type BatchResult = { readonly outcomes: readonly Outcome[] } | Failure;
 
 /**
- * Commits writes that arrived together in one transaction, so that they share one sync of the disk. Each has
- * a savepoint of its own: one that is refused leaves its neighbours alone. What was changed is on disk when the call
- * returns, in the file that everybody knows. Outcomes are in the order of the writes.
+ * Commits the writes of a batch in one transaction, so that they share one sync of the disk. Each write has a savepoint
+ * of its own: a refused write leaves the others alone. The changes are on disk when the call returns, in the file that
+ * stands at its path. Outcomes are in the order of the writes.
  *
  * Look for the file, commit, look again, then acknowledge: `src/storage/sqlite/writer-thread.test.ts`,
  * `test/storage/sqlite-file.test.ts`. Once `COMMIT` has begun, a failed sync is an unknown outcome:
  * `test/storage/sqlite-trouble.test.ts`, `test/long/sqlite-crash.test.ts`.
  *
- * @param pollElsewhere Called when nobody else can write any more, before the writes are decided.
- * @param look Looks for the file, before anything is changed and after the commit.
+ * @param pollElsewhere Called when no other program can write any more, before the writes are decided.
+ * @param look Looks for the file, before the transaction and after the commit.
  */
 export function prepareBatches(
   database: DatabaseSync,
@@ -79,7 +79,7 @@ export function prepareBatches(
       release.run();
       return outcome;
     } catch (error) {
-      // A full disk makes SQLite give up the whole transaction, and with it the savepoint.
+      // A full disk makes SQLite roll back the whole transaction, and with it the savepoint.
       if (isMachineFault(error) || !database.isTransaction) throw error;
       undo.run();
       release.run();
@@ -129,8 +129,9 @@ export function prepareBatches(
   }
 
   /**
-   * Compared before the change, under the same lock, and answered after it: a precondition matters only
-   * where the write would have succeeded (RFC 9110 §13.2.1; contract Order 5).
+   * Whether the preconditions hold. They are compared before the change, under the same lock, and their failure is
+   * answered after it: a precondition matters only where the write would have succeeded (RFC 9110 §13.2.1; contract Order
+   * 5).
    */
   function holdFor({ id, preconditions }: Replace | Remove): boolean {
     if (preconditions.ifMatch === undefined && preconditions.ifNoneMatch === undefined) return true;
@@ -159,12 +160,12 @@ export function prepareBatches(
 }
 
 /**
- * How long to wait for another program's write (the `sqlite3` shell). A write may wait for the batch
- * before it too, and is to be refused within 2.5 s.
+ * Milliseconds to wait for another program's write (the `sqlite3` shell). A write may also wait for the batch before it,
+ * and a refusal has to come within 2.5 s.
  */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Between two polls for another program's changes, which are to be seen within 100. */
+/** Milliseconds between two polls for another program's changes, which are to be seen within 100 ms. */
 const POLL_INTERVAL_MS = 50;
 
 // The one thread that writes.
@@ -180,18 +181,18 @@ serveThread<readonly Write[], BatchResult>(BUSY_TIMEOUT_MS, (database, file, onC
     }
   }, POLL_INTERVAL_MS).unref();
   const commit = prepareBatches(database, pollElsewhere, () => lookAt(file));
-  // What was read before may be older than a change that is not seen here.
+  // Data that was read before may be older than a change that this connection has not seen.
   onChanged();
   return (writes) => ({ answer: commit(writes) });
 });
 
 /**
- * Finds changes that another connection has committed since the last poll; those of this connection, and what others
- * read, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
+ * Finds changes that another connection has committed since the last poll. Changes of this connection, and reads of
+ * others, do not count: https://www.sqlite.org/pragma.html#pragma_data_version
  */
 function preparePoll(database: DatabaseSync, onChanged: () => void): () => void {
   const statement = database.prepare('PRAGMA data_version');
-  // SQLite prepares by the schema that it knows: a refusal by one of before ("it is a view") would stay.
+  // SQLite prepares by the schema that it knows: a refusal by an earlier schema ("it is a view") would stay.
   const learnSchema = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1');
   let seen = statement.get()?.data_version;
   return () => {

@@ -5,16 +5,16 @@ import type { DatabaseHealth } from './health.ts';
 import { Thread } from './thread.ts';
 import type { BatchResult, Decided, Outcome, Write } from './writer-thread.ts';
 
-/** What a batch may change. From the moment it is sent until it is done, some may see its changes and others not. */
+/** The changes of a batch. From its sending to its end, some readers may see them and others not. */
 export interface UnderWay {
-  /** Of todos that it replaces or removes. */
+  /** Ids of the todos that the batch replaces or removes. */
   readonly ids: ReadonlySet<number>;
-  /** It adds todos. */
+  /** Whether the batch adds todos. */
   readonly adds: boolean;
 }
 
 /**
- * Which todos were made, replaced or removed. All may have been when another program changed something, or the outcome of a
+ * Ids of the todos that were made, replaced or removed; `all` when another program changed something, or the outcome of a
  * batch is unknown.
  */
 export type Changed = readonly number[] | 'all';
@@ -28,18 +28,21 @@ interface Waiting {
 
 const THREAD = new URL('./writer-thread.ts', import.meta.url);
 
-/** A thread takes as long to start as the rest of the service: the first answer comes before it. */
+/**
+ * Milliseconds. The start of the thread takes as long as that of the rest of the service: the first answer comes before
+ * it.
+ */
 const START_DELAY_MS = 100;
 
-/** For so long, a commit shows that the disk takes writes. */
+/** Milliseconds. For so long, a commit proves that the disk takes writes. */
 const PROOF_MS = 5_000;
 
 /**
- * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is
- * under way at a time; what arrives meanwhile makes the next one and shares its sync.
+ * Hands writes to a thread that commits them, so that a slow disk never delays the main thread. One batch is under way at
+ * a time; writes that arrive meanwhile are the next batch and share its sync.
  *
- * Caches learn of a batch before it is sent, and of its end before its writers, who go on in its order:
- * `test/storage/sqlite-reads.test.ts`, `test/storage/contract.ts`, `test/telemetry/audit.test.ts`.
+ * Caches hear of a batch before it is sent. At its end, caches hear first and its writers last, in the order of the
+ * batch: `test/storage/sqlite-reads.test.ts`, `test/storage/contract.ts`, `test/telemetry/audit.test.ts`.
  */
 export class Writer implements AsyncDisposable {
   readonly underWay = { ids: new Set<number>(), adds: false };
@@ -48,14 +51,14 @@ export class Writer implements AsyncDisposable {
   readonly #health: DatabaseHealth;
   readonly #starting: NodeJS.Timeout;
   #next: Waiting[] = [];
-  /** Resolves when nothing is left to send; undefined when it is idle. */
+  /** Resolves when nothing is left to send; undefined when the writer is idle. */
   #running: Promise<void> | undefined;
-  /** When the last batch was committed; before all time when it failed. */
+  /** The time of the last commit, of `performance.now()`; minus infinity when it failed. */
   #committedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param onChanged Called before the writers of a batch hear of it; and with 'all' whenever another program may have
-   * changed the file.
+   * @param onChanged Called before the results of a batch are given to its writers; and with 'all' whenever another
+   * program may have changed the file.
    */
   constructor(health: DatabaseHealth, onChanged: (changed: Changed) => void) {
     this.#health = health;
@@ -65,8 +68,8 @@ export class Writer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when what was decided is on disk. Those who wait for the writes of a batch go on in the order of the writes,
-   * whatever their kinds, so that the log has the order of the commits. Nothing is written once the writer is closed.
+   * Resolves when the write is on disk. The promises of a batch settle in the order of the writes, whatever their kinds,
+   * so that the log has the order of the commits. Nothing is written once the writer is closed.
    *
    * @param mark Gets the commit of its batch, when that changed something.
    */
@@ -77,22 +80,25 @@ export class Writer implements AsyncDisposable {
     return promise;
   }
 
-  /** Resolves when writes reach the disk: one did lately, or one that changes nothing does now. Rejects as `write`. */
+  /**
+   * Resolves when writes reach the disk. A recent commit proves it, else a write that changes nothing. Rejects as
+   * `write`.
+   */
   async probe(): Promise<void> {
     if (performance.now() - this.#committedAt < PROOF_MS) return;
     await this.write({ kind: 'probe' });
   }
 
-  /** Every write is settled, and the file closed, when it resolves. */
+  /** Resolves when every write is settled and the file is closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running;
     clearTimeout(this.#starting);
     await this.#thread[Symbol.asyncDispose]();
   }
 
-  /** Sends what has gathered, batch after batch, until nothing has. */
+  /** Sends the writes that have gathered, batch after batch, until none is left. */
   async #run(): Promise<void> {
-    // Later than every request that the event loop finds ready in this turn: they share a batch.
+    // Behind every request that the event loop finds ready in this turn: their writes share a batch.
     await turn();
     while (this.#next.length > 0) {
       const batch = this.#next;
@@ -116,12 +122,12 @@ export class Writer implements AsyncDisposable {
       typeof outcome === 'object' && 'failure' in outcome ? this.#health.note(outcome) : outcome;
     const outcomes = ('failure' in result ? batch.map(() => result) : result.outcomes).map(noted);
     const changed = batch.flatMap(({ write }, index) => changedBy(write, outcomes[index]));
-    // The file may have the changes, and is read.
+    // The file may have the changes: every cache reads it anew.
     if ('failure' in result && result.failure === 'unknown') this.#onChanged('all');
     else if (changed.length > 0) this.#onChanged(changed);
     this.underWay.ids.clear();
     this.underWay.adds = false;
-    // Its writers hear last.
+    // The writers of the batch come last: the caches know of the change by now.
     for (const [index, outcome] of outcomes.entries()) {
       if (typeof outcome === 'object' && 'failure' in outcome) batch[index]?.reject(errorOf(outcome));
       else batch[index]?.resolve(outcome);
