@@ -17,7 +17,7 @@ type Text = string | null | undefined;
 type OfTodo = { id: number; subject: Text; name: Text; traceId: string };
 type OfWrite = { method: string; id: number | undefined; subject: Text; name: Text; traceId: string };
 
-/** What is told of what happens, as docs/logging.md lists it. */
+/** The events of the log, as docs/logging.md lists them. */
 export const EVENTS = {
   waiting: info<{ owner: string }>('waiting for the database file, which another process serves'),
   'schema-migrated': info<{ from: number; to: number }>('brought the schema from version {from} to {to}'),
@@ -114,7 +114,7 @@ export type Event = {
   [Name in keyof Kinds]: { readonly event: Name } & Readonly<FieldsOf<Kinds[Name]>>;
 }[keyof Kinds];
 
-/** Tells what has happened; `said` in place of what its kind has. Nothing is decided by it. */
+/** Writes an event, with `said` in place of the members of its kind. No decision depends on it. */
 export type Tell = (
   event: Event,
   said?: { readonly level?: Level; readonly message?: string | undefined },
@@ -130,5 +130,5 @@ export type Step = { readonly from: number; readonly until: number; readonly err
   | { readonly name: 'commit'; readonly writes: number }
 );
 
-/** Notes a step as soon as it has ended, which may be after its client has left. Nothing is decided by it. */
+/** Notes a step as soon as it has ended, which may be after its client has left. No decision depends on it. */
 export type Mark = (step: Step) => void;

@@ -10,7 +10,7 @@ import { readCommit, readVersion } from './lib/assets.ts';
 import { EXIT_CODES } from './lib/cannot.ts';
 import { meant, nearestTo } from './lib/nearest.ts';
 
-/** What a command is for, in the list of all; and its code, which is imported only when it is called. */
+/** A command: its name, its purpose in the list of all, and its code, which is imported only when it is called. */
 type Entry = readonly [name: string, about: string, load: () => Promise<Command>];
 
 // biome-ignore format: a command is a row
@@ -43,11 +43,11 @@ Every command ends with 74 when it cannot print to standard output; what was to 
 
 /** Process entry: finds the command that the words name and leaves its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // What cannot be said on standard error changes no exit code.
+  // A failed write to standard error changes no exit code.
   process.stderr.on('error', () => {});
   process.exitCode = await run(argv);
-  // A process that ends without this takes its listeners off milliseconds before it is gone: a signal in between would
-  // give a command that is done the exit code of one that was ended.
+  // Without this, a process takes its signal listeners off milliseconds before its end: a signal in between would give a
+  // finished command the exit code of an ended one.
   process.once('beforeExit', () => process.exit());
 }
 

@@ -42,21 +42,24 @@ export function admitWith(authenticate: Authenticate, tell: Tell): Admit {
 }
 
 /**
- * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (contract
- * Authentication 3). It looks at the role alone, never at who made a todo.
+ * The write policy `CanWriteTodos`: the role `editor`, lower case, exact match (contract Authentication 3). The policy
+ * reads the role alone, never the maker of a todo.
  */
 export function canWriteTodos({ roles }: Identity): boolean {
   return roles.includes('editor');
 }
 
-/** What came of checking a request's `Authorization` header; `code` says it in a word, for log and metrics. */
+/** The result of checking a request's `Authorization` header; `code` is its word for log and metrics. */
 export type Authentication =
   | { readonly code: 'accepted'; readonly identity: Identity }
   | {
       readonly code: string;
-      /** 401 with a challenge (RFC 6750 §3), or 503 while no key could be had from the issuer. */
+      /** 401 with a challenge (RFC 6750 §3), or 503 while the issuer has given no key. */
       readonly answer: Answer;
-      /** For the log, when a token is refused: its `kid`, so anybody's text, and the required claim that it lacks. */
+      /**
+       * For the log, when a token is refused: its `kid`, which any client can choose, and the required claim that it
+       * lacks.
+       */
       readonly refused?: { readonly keyId: string | undefined; readonly claim: string | undefined };
     };
 
@@ -69,10 +72,13 @@ export type Authenticate = (authorization: string | undefined) => Authentication
 /** Bytes of tokens to keep: 9,998 in use of up to 1.6 KB, or 1,364 at the limit of 12 KiB. */
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that a shorter token counts as: no more than 10,000 are kept. What is read from a token is never longer than it. */
+/**
+ * Bytes that a shorter token counts as: no more than 10,000 are kept. Data read from a token is never longer than the
+ * token.
+ */
 const LEAST_BYTES = Math.ceil(REMEMBERED_BYTES / 10_000);
 
-/** What is kept of a verified token. */
+/** The parts that are kept of a verified token. */
 interface Remembered {
   readonly authentication: Authentication;
   readonly times: Times;
@@ -121,7 +127,7 @@ export function authenticateWith(trust: Trust): Authenticate {
       if (fault !== undefined) return refuse(fault, token.keyId);
       const identity = readIdentity(token.claims, trust.claims);
       const authentication: Authentication = { code: 'accepted', identity };
-      // Another set, for which tokens are remembered since, may refuse this one. A set never comes back.
+      // A later set, for which tokens are remembered since, may refuse this one. A set never comes back.
       if (spelledPlainly && set === rememberedSet) {
         memory.set(authorization, { authentication, times: timesOf(token.claims) });
       }

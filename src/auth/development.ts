@@ -8,16 +8,16 @@ import { readSmallFile } from '../lib/small-file.ts';
 import type { ClaimPath } from './identity.ts';
 import type { TokenType } from './token-type.ts';
 
-/** With what tokens are signed, HS256, and for whom. */
+/** The signer of tokens, HS256, and their issuer and audience. */
 export interface Signer {
   readonly issuer: string;
   readonly audience: string;
-  /** Where the audience is written; undefined: `aud`. */
+  /** The claim that holds the audience; undefined: `aud`. */
   readonly audienceClaim?: ClaimPath | undefined;
   /** The `typ` of the header; undefined: `JWT`. */
   readonly tokenType?: TokenType | undefined;
   readonly secret: Buffer;
-  /** Undefined: they have no `kid`. */
+  /** The `kid` of the tokens; undefined: none. */
   readonly keyId?: string;
 }
 
@@ -27,12 +27,12 @@ type DevelopmentSigner = Signer & { readonly keyId: string };
 export const DEVELOPMENT_ISSUER = 'urn:todo-service:development';
 export const DEVELOPMENT_AUDIENCE = 'todo-service';
 
-/** Every development key's `kid` begins so, which is how production knows one when it meets it. */
+/** The beginning of every development key's `kid`, by which production recognizes such a key. */
 export const DEVELOPMENT_KEY_ID_PREFIX = 'development-';
 
 /**
- * Every development secret begins so, and its base64 with that of these 24 bytes: copied into a secret file, it is
- * still recognized.
+ * The beginning of every development secret. The base64 of these 24 bytes begins the base64 of the secret: copied into a
+ * secret file, it is still recognized.
  */
 const SECRET_MARKER = Buffer.from('todo-service development');
 
@@ -65,9 +65,9 @@ export async function readDevelopmentKey(path: string): Promise<DevelopmentSigne
 }
 
 /**
- * The key of this data directory, made by whoever comes first of several processes: a finished file is linked
- * under the final name, which fails when one is there, and everybody uses the one that is there.
- * A damaged file stays as it is: replacing it would make every token worthless without a word.
+ * The key of this data directory. The first of several processes makes it: a finished file is linked under the final
+ * name, which fails when one is there, and every process uses the one that is there. A damaged file stays as it is:
+ * replacing it would end every token without a message.
  *
  * @throws {NotUsable} when it is damaged or cannot be made, with a whole sentence.
  */

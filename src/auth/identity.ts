@@ -4,11 +4,11 @@ import { isJsonObject } from '../lib/parse-json.ts';
 /** The Claims Set of a token, or a part of it. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Which claims say who somebody is. A configured claim replaces the ones read by default (contract A9; A10). */
+/** The claims that identify a caller. A configured claim replaces those read by default (contract A9; A10). */
 export interface IdentityClaims {
   readonly name?: ClaimPath | undefined;
   readonly role?: ClaimPath | undefined;
-  /** What the provider calls the role `editor`; undefined: `editor`. */
+  /** The provider's names of the role `editor`; undefined: `editor`. */
   readonly editorRoles?: readonly string[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export function readIdentity(claims: Claims, from: IdentityClaims): Identity {
   };
 }
 
-/** An empty subject names nobody. */
+/** Issuer and subject; null for an empty subject. */
 function callerIn(issuer: unknown, subject: unknown): Identity['caller'] {
   if (typeof issuer !== 'string' || typeof subject !== 'string' || subject === '') return null;
   return [issuer, subject];
@@ -38,7 +38,7 @@ export function providerRoles(claims: Claims, { role }: IdentityClaims): readonl
   return DEFAULT_ROLES.flatMap((path) => stringsIn(claimAt(claims, path)));
 }
 
-/** The roles that a configured claim has: of an object, the names of the members that are granted. */
+/** The roles in a configured claim; of an object, the names of the members that are granted. */
 export function rolesOf(claim: unknown): readonly string[] {
   if (!isJsonObject(claim)) return stringsIn(claim);
   return Object.entries(claim).flatMap(([name, value]) => {
@@ -47,13 +47,19 @@ export function rolesOf(claim: unknown): readonly string[] {
   });
 }
 
-/** A string is one role, whatever commas or blanks it holds; members of a list that are no strings are none. */
+/**
+ * The roles in a claim. A string is one role, commas and blanks included; members of a list that are no strings are left
+ * out.
+ */
 function stringsIn(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.filter((value) => typeof value === 'string');
 }
 
-/** Roles by the names that this service gives them: what the provider calls `editor` by another name is nothing else. */
+/**
+ * Roles by the names of this service. A role that the provider calls `editor` is none of them when other names are
+ * configured.
+ */
 function ownRoles(roles: readonly string[], editorRoles: readonly string[] | undefined): readonly string[] {
   if (editorRoles === undefined) return roles;
   return roles.flatMap((role) => {

@@ -1,6 +1,6 @@
 import { isWhiteSpace } from '../lib/white-space.ts';
 
-/** What may stand in an entry in place of the character, which would end the entry, the setting or the name in it. */
+/** Escapes in an entry for the character that would end the entry, the setting or the name in it. */
 const ESCAPES: Readonly<Record<string, string>> = {
   '%2C': ',',
   '%3D': '=',

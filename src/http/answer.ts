@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 import { admitsProblem } from './media-type.ts';
 import { PROBLEM_JSON, type Problem, problemBody, reasonPhrase } from './problem.ts';
 
-/** What a request gets. A `Problem` is an answer already: `toProblem` gives it a body. */
+/** The answer to a request. A `Problem` is an answer already: `toProblem` gives it a body. */
 export interface Answer extends Problem {
   /** Names in lower case. */
   readonly headers?: Headers;
@@ -15,7 +15,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** The media type of every success that has a body (contract D4). */
 export const JSON_UTF_8 = 'application/json; charset=utf-8';
 
-/** What caches may do with a success: `private` is for one caller alone, `no-cache` is asked for before each use (contract P8). */
+/** Caching of a success: `private` for one caller alone, `no-cache` for a check before each use (contract P8). */
 export type CacheControl = 'private, no-cache' | 'no-cache' | 'no-store';
 
 /** A success with a JSON body. `Accept` never changes it (contract N5). */
@@ -28,8 +28,8 @@ export function json(value: object, cacheControl: CacheControl): Answer {
 const CODING = /^([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /**
- * Whether `Accept-Encoding` admits gzip (RFC 9110 §12.5.3): named, or covered by `*`, with a weight above 0.
- * What cannot be parsed is passed over; a missing header asks for nothing.
+ * Whether `Accept-Encoding` admits gzip (RFC 9110 §12.5.3): named, or covered by `*`, with a weight above 0. Items that
+ * cannot be parsed are passed over; a missing header asks for nothing.
  */
 export function admitsGzip(acceptEncoding: string | string[] | undefined): boolean {
   if (acceptEncoding === undefined) return false;
@@ -68,13 +68,13 @@ export function toProblem(answer: Answer, call: Call): Answer {
 }
 
 /**
- * Bytes of a long body that the socket gets at a time. Whether a client reads is seen when the kernel has taken them
- * (contract D10).
+ * Bytes of a long body that the socket gets at a time. The kernel's taking of them shows whether a client reads (contract
+ * D10).
  */
 const WINDOW_BYTES = 1024 * 1024;
 
 /**
- * Writes the answer of the pipeline; what the transport refuses, it answers itself. Every answer has what contract
+ * Writes an answer of the pipeline; the transport itself writes its refusals. Every answer has the headers that contract
  * D8 asks for.
  *
  * @param last Whether the connection closes after it.
@@ -102,7 +102,7 @@ function end({ response, connection }: Call, last: boolean, rest: string | Buffe
   else response.end(rest);
 }
 
-/** Hands over a window whenever the one before it has been taken. The last, which is smaller, is not waited for. */
+/** Writes a window when the kernel has taken the one before it. The last window, which is smaller, is not waited for. */
 function writeWindows(call: Call, windows: Iterator<readonly Uint8Array[]>, last: boolean): void {
   const { response } = call;
   const { done, value: window } = windows.next();

@@ -1,35 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_FIELD_LINES } from './transport/framing.ts';
 
-/** Largest request body, in bytes: 64 KiB. Nothing legal is larger (contract B5). */
+/** Largest request body, in bytes: 64 KiB. Every valid body is smaller (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;
 
-/** How a body ended: whole, or with the status that refuses it: too large, or too many trailers. */
+/** The end of a body: `complete`, or the status of its refusal: too large, or too many trailers. */
 export type BodyEnd = 'complete' | 413 | 431;
 
 /**
- * The body that a request announces. It is read to its end before anything is answered: an answer that overtakes
- * it lets Node.js add a second one when the body turns out malformed. Two exceptions: one over the limit, and one
- * that the client holds back until it gets a 100. `test/http/bodies.test.ts` holds it.
+ * The body that a request announces. It is read to its end before anything is answered: an answer that overtakes it lets
+ * Node.js add a second one when the body turns out malformed. Two exceptions: a body over the limit, and a body that the
+ * client holds back until it gets a 100. `test/http/bodies.test.ts` holds it.
  *
- * It is read when somebody wants it: while a token is being verified, it is not parsed (contract D10). No promise
+ * The body is read once it is wanted: while a token is being verified, it is not parsed (contract D10). No promise
  * settles when the client goes away or the framing is bad: the socket's error is the answer then.
  */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   /**
-   * Whether the client sends it only after a 100 (RFC 9110 §10.1.1). The server has refused every other expectation, and
-   * one in HTTP/1.0 is to be ignored.
+   * Whether the client sends the body only after a 100 (RFC 9110 §10.1.1). The server has refused every other
+   * expectation; an expectation in HTTP/1.0 is to be ignored.
    */
   readonly #awaits100: boolean;
   /**
-   * Undefined when nobody wants the bytes. One buffer for pieces of any size: a list of them would hold the memory of the
-   * packets they came in, 80 times as much for chunks of one byte.
+   * Undefined when the bytes are not wanted. One buffer for pieces of any size: a list of pieces would hold the memory of
+   * the packets they came in, 80 times as much for chunks of one byte.
    */
   #kept: Buffer | undefined;
   #length = 0;
-  /** Undefined until somebody wants the body. */
+  /** Undefined until the body is wanted. */
   #ended: Promise<BodyEnd> | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -43,7 +43,7 @@ export class IncomingBody {
     this.#kept = Buffer.alloc(0);
     const end = await this.end();
     const bytes = this.#kept.subarray(0, this.#length);
-    // The request, and with it this body, is kept for as long as its connection is idle.
+    // A connection keeps its last request, and with it this body, for as long as it is idle.
     this.#kept = undefined;
     return end === 'complete' ? bytes : end;
   }
@@ -54,7 +54,7 @@ export class IncomingBody {
     return this.#ended;
   }
 
-  /** The end, for an answer that is there already: the bytes are thrown away, and nobody is asked for any. */
+  /** The end, for an answer that is known already: the bytes are thrown away, and no 100 is sent. */
   rest(): 'awaits-100' | Promise<BodyEnd> {
     return this.#ended === undefined && this.#awaits100 ? 'awaits-100' : this.end();
   }

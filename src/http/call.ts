@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-// The global is looked up by a getter: 20 ns more, six times for a request that is recorded.
+// The global is looked up by a getter: 20 ns more, six times for each request that is recorded.
 import { performance } from 'node:perf_hooks';
 import type { Mark, Step } from '../events.ts';
 import { IncomingBody } from './body.ts';
@@ -8,15 +8,15 @@ import { traceIdOf } from './trace-id.ts';
 import type { HttpConnection } from './transport/connection.ts';
 import { announcesBody } from './transport/framing.ts';
 
-/** Where a request leads. */
+/** The route of a request. */
 export interface Target {
   /** The pattern of the path, such as `/todos/:id`. */
   readonly path: string;
-  /** What stands for `:id`. */
+  /** The integer in the place of `:id`. */
   readonly id: number | undefined;
 }
 
-/** What a request does itself; a commit is of many. */
+/** Steps of one request; a commit is shared by many. */
 type StepName = Exclude<Step['name'], 'commit'>;
 
 /** A request on its way to its answer. */
@@ -30,7 +30,7 @@ export class Call {
   readonly body: IncomingBody | undefined;
   /** Undefined when no route has the path. */
   readonly found: Target | undefined;
-  /** Undefined when nobody records what the request needs. */
+  /** Undefined when no record of the request is wanted. */
   mark: Mark | undefined = undefined;
   #identity: Identity | undefined;
 
@@ -55,7 +55,7 @@ export class Call {
     return this.found.id;
   }
 
-  /** The caller of a route that is not open, once admitted. */
+  /** The caller, once admitted; a caller of an open route has none. */
   get identity(): Identity {
     if (this.#identity === undefined) throw new Error('Cannot name the caller: nobody was admitted');
     return this.#identity;
@@ -73,7 +73,7 @@ export class Call {
   /**
    * Runs a step, and marks its end.
    *
-   * @param codeOf what came of it, in a word.
+   * @param codeOf The result in a word.
    */
   step<T>(name: StepName, run: () => T | Promise<T>, codeOf?: (result: T) => string): T | Promise<T> {
     const { mark } = this;
@@ -92,7 +92,7 @@ export class Call {
   }
 }
 
-/** In a function of its own: `step` makes no closures for a result that is at hand. */
+/** A function of its own, so that `step` makes no closures for a result that is there at once. */
 function markLater<T>(
   mark: Mark,
   name: StepName,

@@ -1,20 +1,23 @@
-/** Who is calling, as a verified token says. Made only by `readIdentity`. */
+/** A caller, as a verified token names it. Made only by `readIdentity`. */
 export interface Identity {
   /** The display name, or null when the token has none (contract A9). */
   readonly name: string | null;
   /** The roles of the trusted token, by the names that this service gives them (contract A10). */
   readonly roles: readonly string[];
-  /** Tells the caller from every other (RFC 7519 §4.1.1, §4.1.2), or null when the token names no subject. */
+  /** Issuer and subject, which no two callers share (RFC 7519 §4.1.1, §4.1.2); null when the token names no subject. */
   readonly caller: readonly [issuer: string, subject: string] | null;
 }
 
-/** Who may call a route. Every route states it; the method alone never decides (contract Endpoints A, rule 4). */
+/**
+ * The callers that a route is open to. Every route states it; the method alone never decides (contract Endpoints A, rule
+ * 4).
+ */
 export type Access = 'open' | 'authenticated' | 'CanWriteTodos';
 
 /** Code points of a subject or a name that a line shows. */
 const MAX_SHOWN = 200;
 
-/** Who did it, for an event that begins with `todo-`. */
+/** The caller, for an event that begins with `todo-`. */
 export function actor({ caller, name }: Identity) {
   return { subject: caller && cut(caller[1]), name: name && cut(name) };
 }

@@ -5,12 +5,12 @@ import type { Settings } from '../settings/read.ts';
 import type { Answer, Headers } from './answer.ts';
 import type { Call } from './call.ts';
 
-/** Of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
+/** Methods of all routes together: a preflight permits nothing that the request is refused for (contract R6). */
 const METHODS = 'DELETE, GET, HEAD, POST, PUT';
 
 /**
- * `*` is every header but `Authorization`, as long as no credentials are allowed (https://fetch.spec.whatwg.org/). Firefox
- * remembers a preflight for the headers with a name alone.
+ * `*` is every header but `Authorization`, as long as no credentials are allowed (https://fetch.spec.whatwg.org/).
+ * Firefox remembers a preflight only for the headers that are named.
  */
 const REQUEST_HEADERS = '*, Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key';
 
@@ -32,7 +32,7 @@ export type Cors = ReturnType<typeof openCors>;
  */
 export function openCors(origins: readonly string[], tell: Tell) {
   const allowed = new Set(origins);
-  /** Since the last line. */
+  /** Refused preflights since the last line. */
   let untold: { readonly origin: string; others: number } | undefined;
   let pause: NodeJS.Timeout | undefined;
 
@@ -50,7 +50,7 @@ export function openCors(origins: readonly string[], tell: Tell) {
     pause = setTimeout(report, LINE_INTERVAL_MS).unref();
   }
 
-  /** The same headers of an answer, which tell a browser whether its application may read it. */
+  /** The headers of an answer, and those that tell a browser whether its application may read it. */
   function readable(headers: Headers | undefined, origin: string | undefined): Headers {
     const { vary } = headers ?? {};
     const more: Record<string, string> = { ...headers };
@@ -66,7 +66,7 @@ export function openCors(origins: readonly string[], tell: Tell) {
     apply(answer: Answer, { headers: { origin } }: Call): Answer {
       return allowed.size === 0 ? answer : { ...answer, headers: readable(answer.headers, origin) };
     },
-    /** The same for what is refused before a route is looked for. */
+    /** The same headers for a refusal before routing. */
     applyToRefusal(headers: Headers, { headers: { origin } }: IncomingMessage): Headers {
       return allowed.size === 0 ? headers : readable(headers, origin);
     },
@@ -75,7 +75,7 @@ export function openCors(origins: readonly string[], tell: Tell) {
       const origin = originOfPreflight(request);
       return origin !== undefined && allowed.has(origin);
     },
-    /** The answer to a preflight of an allowed origin; undefined when it is no such thing. */
+    /** The answer to a preflight of an allowed origin; undefined for any other request. */
     preflight({ request }: Call): Answer | undefined {
       const origin = originOfPreflight(request);
       if (origin === undefined) return undefined;
@@ -95,7 +95,7 @@ export function openCors(origins: readonly string[], tell: Tell) {
   };
 }
 
-/** Who sends a preflight; undefined for any other request. */
+/** The origin of a preflight; undefined for any other request. */
 function originOfPreflight({ method, url, headers }: IncomingMessage): string | undefined {
   if (method !== 'OPTIONS' || url === '*') return undefined;
   return headers['access-control-request-method'] === undefined ? undefined : headers.origin;
@@ -109,7 +109,7 @@ export function readOrigins(settings: Settings): readonly string[] {
   for (const origin of given) {
     const url = URL.parse(origin);
     if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
-    // A password may have commas, too.
+    // A password may also have commas.
     const received = quoteReceived(value.includes('@') ? value : origin);
     const wanted = 'must list origins like "https://app.example", comma-separated';
     settings.refuse('TODO_CORS_ORIGINS', wanted, received);

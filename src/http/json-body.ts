@@ -7,13 +7,14 @@ import type { Route } from './route.ts';
 /** Deepest nesting of arrays and objects in a request body (contract B5). */
 const MAX_DEPTH = 64;
 
-/** What a parser makes of a JSON object: a value of its type, or sentences by member name. */
+/** The result of a parser for a JSON object: a value of its type, or sentences by member name. */
 export type Parsed<T> =
   | { readonly value: T }
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
 
 /**
- * The 415s (contract B2), each with what would be taken: the type (RFC 9110 §15.5.16), or that nothing may be encoded.
+ * The 415s (contract B2), each with the accepted type (RFC 9110 §15.5.16), or with the statement that no coding is
+ * accepted.
  */
 export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'coding', Answer>> = {
   missing: {
@@ -41,8 +42,8 @@ export const UNSUPPORTED: Readonly<Record<'missing' | 'type' | 'charset' | 'codi
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A route whose handler gets what its parser made of the body (contract Order 4). Media type → 415, size →
- * 413, trailers → 431, not UTF-8 or not a JSON object → 400, a broken rule → 400 with `errors`.
+ * A route whose handler gets the parsed body (contract Order 4). Media type → 415, size → 413, trailers → 431, not UTF-8
+ * or not a JSON object → 400, a broken rule → 400 with `errors`.
  */
 export function withBody<Value>(
   route: Pick<Route, 'method' | 'path' | 'access'>,
@@ -75,12 +76,12 @@ export function withBody<Value>(
   };
 }
 
-/** By any coding but `identity`, which is none (RFC 9110 §8.4, §12.5.3). */
+/** Whether a coding other than `identity`, which is none, encodes the body (RFC 9110 §8.4, §12.5.3). */
 function isEncoded(coding: string | undefined): boolean {
   return coding !== undefined && coding.toLowerCase() !== 'identity';
 }
 
-/** The object that a body must be (contract B4), or why and where the text is none. */
+/** The object that a body must be (contract B4), or the fault of the text and its place. */
 export function readJsonObject(text: string): { readonly object: object } | { readonly fault: JsonFault } {
   const parsed = parseJson(text, { maxDepth: MAX_DEPTH });
   if ('fault' in parsed) return parsed;

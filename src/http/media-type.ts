@@ -9,10 +9,10 @@ interface MediaType {
 /** A type and a subtype. */
 const TYPE = /^[ \t]*([!#$%&'*+.^_`|~\w-]+)\/([!#$%&'*+.^_`|~\w-]+)[ \t]*$/;
 
-/** A parameter, or the nothing between two semicolons. */
+/** A parameter, or the empty string between two semicolons. */
 const PARAMETER = /^[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")[ \t]*)?$/;
 
-/** A type, a subtype and their parameters; undefined when one of these is none. */
+/** A type, a subtype and their parameters; undefined when one of these is malformed. */
 function parseMediaType(type: string, parameters: readonly string[]): MediaType | undefined {
   const [whole, name = '', subtype = ''] = TYPE.exec(type) ?? [];
   if (whole === undefined) return undefined;
@@ -25,7 +25,7 @@ function parseMediaType(type: string, parameters: readonly string[]): MediaType 
   return { type: name.toLowerCase(), subtype: subtype.toLowerCase(), parameters: parsed };
 }
 
-/** What stands between separators outside quoted strings (RFC 9110 §5.6.1, §5.6.6). The time is linear in the length. */
+/** The parts between separators outside quoted strings (RFC 9110 §5.6.1, §5.6.6). The time is linear in the length. */
 function split(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];
   let from = 0;
@@ -44,11 +44,11 @@ function split(text: string, separator: ',' | ';'): readonly string[] {
 }
 
 /**
- * Why a `Content-Type` does not name JSON in UTF-8 (contract B2), which is `application/json` or
+ * The reason why a `Content-Type` does not name JSON in UTF-8 (contract B2): `application/json` or
  * `application/<something>+json`, with any parameters, and no charset but UTF-8. Undefined when it does.
  */
 export function jsonTypeFault(contentType: string | undefined): 'missing' | 'type' | 'charset' | undefined {
-  // What nearly every client sends needs no parsing.
+  // Nearly every client sends this, which needs no parsing.
   if (contentType === 'application/json') return undefined;
   if (contentType === undefined || contentType === '') return 'missing';
   const [name = '', ...own] = split(contentType, ';');
@@ -58,7 +58,7 @@ export function jsonTypeFault(contentType: string | undefined): 'missing' | 'typ
   return isOther ? 'charset' : undefined;
 }
 
-/** Some call it `utf8`. */
+/** UTF-8, also in its spelling without the hyphen. */
 const UTF_8 = /^(?:utf-?8|"utf-?8")$/i;
 
 /** `<something>+json` (RFC 6839 §3.1). */
@@ -69,14 +69,17 @@ function hasJsonSuffix(subtype: string): boolean {
 /** The parameter that is a weight (RFC 9110 §12.4.2), whatever its value. */
 const WEIGHT = /^[ \t]*q[ \t]*(?:=|$)/i;
 
-/** Excludes. All other weights admit: no two of them are compared, so that one outside of the grammar needs no number. */
+/**
+ * A weight that excludes. Every other weight admits: no two are compared, and a weight outside of the grammar needs no
+ * number.
+ */
 const ZERO = /^[ \t]*q[ \t]*=[ \t]*(?:0+(?:\.0*)?|\.0+)[ \t]*$/i;
 
 interface MediaRange extends Pick<MediaType, 'type' | 'subtype'> {
   readonly admits: boolean;
 }
 
-/** The range that `text` spells, or undefined when it is not one; `*` may stand for the type only before `/*`. */
+/** The range that `text` spells, or undefined when it is malformed; `*` may stand for the type only before `/*`. */
 function parseRange(text: string): MediaRange | undefined {
   const [name = '', ...own] = split(text, ';');
   const range = parseMediaType(

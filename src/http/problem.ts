@@ -1,10 +1,10 @@
 import { STATUS_CODES } from '../lib/node-http.ts';
 
-/** What an endpoint says of an error. Members left out are filled from the status (RFC 9457 §3.1). */
+/** An error as an endpoint describes it. Missing members are filled from the status (RFC 9457 §3.1). */
 export interface Problem {
   /** 400 to 599. */
   readonly status: number;
-  /** Identical for the same kind of error; default: the catalogue's. */
+  /** Identical for the same kind of error; by default the phrase of the status. */
   readonly title?: string;
   /** Specific to this occurrence. Never the message of an exception. */
   readonly detail?: string;
@@ -21,11 +21,11 @@ export function problemBody(problem: Problem, traceId: string): string {
   return JSON.stringify({ type: typeOf(status), title, status, detail, errors, traceId });
 }
 
-/** The status codes that sections 15.5.1 and 15.6.1 of RFC 9110 and those behind them define, one each; 15.5.19 none. */
+/** The status codes of RFC 9110 sections 15.5.1 and 15.6.1 and those behind them, one each; section 15.5.19 has none. */
 const CLIENT_ERRORS = [...Array.from({ length: 18 }, (_, index) => 400 + index), Number.NaN, 421, 422, 426];
 const SERVER_ERRORS = [500, 501, 502, 503, 504, 505];
 
-/** Where Node.js still has the phrase of an RFC that RFC 9110 obsoleted. */
+/** Phrases of Node.js that are still those of an RFC that RFC 9110 obsoleted. */
 const RENAMED: ReadonlyMap<number, string> = new Map([
   [413, 'Content Too Large'],
   [422, 'Unprocessable Content'],

@@ -2,14 +2,14 @@ import type { Answer } from './answer.ts';
 import type { Call, Target } from './call.ts';
 import type { Access } from './caller.ts';
 
-/** An endpoint. Who may call it is part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
+/** An endpoint. Its callers are part of it: the method alone decides nothing (contract Endpoints A, rule 4). */
 export interface Route {
   /** `GET` answers `HEAD` as well (contract R7; RFC 9110 §9.3.2). */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** In lower case, without a final slash. One segment may be `:id`. */
   readonly path: string;
   readonly access: Access;
-  /** Without it a body is ignored (contract B1). */
+  /** Whether the handler reads the body; without it a body is ignored (contract B1). */
   readonly readsBody?: true;
   handle(call: Call): Answer | Promise<Answer>;
 }
@@ -25,9 +25,9 @@ export interface Found extends Target {
 /** The methods of one path. */
 interface Entry extends Pick<Found, 'path' | 'allow'> {
   readonly routes: ReadonlyMap<string, Route>;
-  /** What stands before `:id`; the whole of a path without. */
+  /** The path before `:id`; the whole of a path without it. */
   readonly prefix: string;
-  /** What stands after `:id`. */
+  /** The path after `:id`. */
   readonly suffix: string;
 }
 
@@ -52,7 +52,7 @@ export function matchRoutes(routes: readonly Route[]): (method: string, path: st
   return (method, path) => find(method, path) ?? find(method, normalized(path));
 }
 
-/** One final slash and letter case do not matter (contract R3). */
+/** A path without its final slash and in lower case: neither matters (contract R3). */
 function normalized(path: string): string {
   return (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
 }

@@ -21,14 +21,14 @@ function randomHex(bytes: number): string {
   return /[^0]/.test(hex) ? hex : randomHex(bytes);
 }
 
-/** The part of a caller's trace that it told. */
+/** The part of a caller's trace that its header has. */
 export interface Parent {
   readonly traceId: string;
   readonly parentId: string;
   readonly sampled: boolean;
 }
 
-/** What a `traceparent` says, or undefined when it is not valid (W3C Trace Context §3.2). */
+/** The caller's trace in a `traceparent`, or undefined when it is not valid (W3C Trace Context §3.2). */
 export function parseTraceparent(traceparent: string | string[] | undefined): Parent | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const match = TRACEPARENT.exec(traceparent);
@@ -42,8 +42,8 @@ export function parseTraceparent(traceparent: string | string[] | undefined): Pa
 }
 
 /**
- * A new `traceId` (contract P5): in the caller's trace when there is one, with only the sampled flag kept, else in a new
- * one; the span is always new, so that no two requests share a `traceId`.
+ * A new `traceId` (contract P5). The trace is the caller's, with only the sampled flag kept, or else a new one. The span
+ * is always new, so that no two requests share a `traceId`.
  */
 export function newTraceId(parent: Parent | undefined): string {
   if (parent === undefined) return `00-${randomHex(16)}-${randomHex(8)}-00`;
@@ -54,15 +54,15 @@ const TRACE_ID = Symbol('traceId');
 type Traced = IncomingMessage & { [TRACE_ID]?: string };
 
 /**
- * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made when somebody asks: most never
- * do.
+ * The one `traceId` of a request, in its problem and in its log lines (contract P5). Made at the first use: most requests
+ * never need it.
  */
 export function traceIdOf(request: Traced): string {
   request[TRACE_ID] ??= newTraceId(parseTraceparent(request.headers.traceparent));
   return request[TRACE_ID];
 }
 
-/** Before anybody has asked for it. */
+/** Sets the `traceId`, before its first use. */
 export function setTraceId(request: Traced, traceId: string): void {
   request[TRACE_ID] = traceId;
 }

@@ -3,9 +3,9 @@ import { getAsset, getAssetKeys, isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
- * What this program brings along and does not import: entries of threads, migrations. A module names it as
- * `new URL('…', import.meta.url)`. It is a file beside the module, or in the single executable an asset:
- * its build finds these expressions and gives them an address of this protocol.
+ * Protocol of the assets in the single executable. Assets are files that this program brings along and does not import:
+ * entries of threads, migrations. A module names one as `new URL('…', import.meta.url)`: a file beside the module. The
+ * build of the executable finds these expressions and gives them an address of this protocol.
  */
 const IN_EXECUTABLE = 'sea:';
 
@@ -22,7 +22,7 @@ export function listAssets(folder: URL): readonly string[] {
   return inside.map((name) => name.slice(key.length)).sort();
 }
 
-/** Whether the build of the executable has put something of this name into it, which is no file of the source. */
+/** Whether the build of the executable has added an asset of this name, which is no file of the source. */
 export function isCarried(name: string): boolean {
   return isSea() && getAssetKeys().includes(name);
 }

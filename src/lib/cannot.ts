@@ -1,8 +1,8 @@
-/** How a command ends that could not do what it was to do; from 65 on as sysexits.h has it. */
+/** Exit codes of commands that failed; from 65 on as sysexits.h has them. */
 export const EXIT_CODES = {
   failed: 1,
   'wrong-usage': 2,
-  /** What was given is damaged, or of another program: no restart mends it (contract D15). */
+  /** The data is damaged, or of another program: no restart mends it (contract D15). */
   'bad-data': 65,
   'no-input': 66,
   unavailable: 69,
@@ -19,7 +19,7 @@ export class Cannot extends Error {
   override readonly name: string = 'Cannot';
   readonly reason: Reason;
 
-  /** @param message one line for people, behind what cannot be done, without anything secret. */
+  /** @param message One line for people, behind the action that failed, without anything secret. */
   constructor(reason: Reason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

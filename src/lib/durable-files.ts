@@ -21,7 +21,7 @@ export function openNew(path: string): number {
 /**
  * Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists.
  *
- * @param owner Whose file it is when root makes it; root's by default.
+ * @param owner The owner of the file when root makes it; root by default.
  */
 export function newPrivateFile(path: string, owner?: { readonly uid: number; readonly gid: number }): void {
   const descriptor = openNew(path);
@@ -40,12 +40,12 @@ export function keepNames(folder: string): void {
   closeSync(descriptor);
 }
 
-/** A name that no other run has, for a file while it is made: one that was cut off is never taken for a whole one. */
+/** A unique name for a file while it is made: a partial file is never taken for a whole one. */
 export function partialOf(file: string): string {
   return `${resolve(file)}.${randomBytes(6).toString('hex')}.partial`;
 }
 
-/** What other runs have of the same file that is not finished, and milliseconds since each was written. */
+/** Unfinished files of other runs for the same file, and milliseconds since each was written. */
 export function unfinishedOf(file: string): readonly { readonly path: string; readonly ageMs: number }[] {
   const folder = dirname(resolve(file));
   const begin = `${basename(file)}.`;
@@ -56,7 +56,7 @@ export function unfinishedOf(file: string): readonly { readonly path: string; re
   });
 }
 
-/** None of a folder that cannot be listed. */
+/** The names in a folder; none when it cannot be listed. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -67,7 +67,7 @@ function namesIn(folder: string): readonly string[] {
 
 /** Gives a file that is complete and on disk its name. Throws when there is something of this name, and replaces nothing. */
 export function nameComplete(partial: string, file: string): void {
-  // A rename alone would replace what has got this name meanwhile.
+  // A rename alone would replace a file that has got this name meanwhile.
   closeSync(openNew(file));
   try {
     renameSync(partial, file);
@@ -91,7 +91,7 @@ export function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 });
     keepNames(dirname(path));
   } catch (error) {
-    // Somebody else may have been faster.
+    // Another process may have made it first.
     if (!existsSync(path)) throw error;
   }
 }

@@ -10,22 +10,22 @@ export class NotUsable extends Error {
   }
 }
 
-/** For a `catch`. Any other error is thrown again. */
+/** The error of a `catch`, as `NotUsable`. Any other error is thrown again. */
 export function asNotUsable(error: unknown): NotUsable {
   if (error instanceof NotUsable) return error;
   throw error;
 }
 
 /**
- * What an error says, for people. A name with several addresses fails once for each.
+ * The message of an error, for people. A host name with several addresses fails once for each of them.
  *
- * @param authorities What names the authority of a certificate that nobody trusts.
+ * @param authorities The setting that adds the authority of a certificate that is not trusted.
  */
 export function messageOf(error: unknown, authorities = 'NODE_EXTRA_CA_CERTS'): string {
   if (error instanceof AggregateError)
     return error.errors.map((each) => messageOf(each, authorities)).join(', ');
   if (!(error instanceof Error)) return String(error);
-  // What Node.js proposes of a certificate that nobody trusts asks for a flag of a program that may have none.
+  // Node.js proposes, for such a certificate, a flag of the `node` program, which this program may not have.
   const [said = '', proposal] = error.message.split('; if the root CA ');
   return proposal === undefined ? said : `${said}: name its CA in ${authorities}`;
 }

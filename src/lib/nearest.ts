@@ -1,4 +1,4 @@
-/** The name that was meant, most likely, in place of one that there is not; undefined when none is near. */
+/** The name that was most likely meant by an unknown one; undefined when none is near. */
 export function nearestTo(name: string, names: Iterable<string>): string | undefined {
   const near = Array.from(names, (known) => ({ known, distance: distance(name, known) }))
     .filter((candidate) => candidate.distance <= name.length / 3)
@@ -6,12 +6,12 @@ export function nearestTo(name: string, names: Iterable<string>): string | undef
   return near[0]?.known;
 }
 
-/** What `nearestTo` found as the end of a sentence for people; empty when it found none. */
+/** The result of `nearestTo` as the end of a sentence for people; empty when it found none. */
 export function meant(nearest: string | undefined): string {
   return nearest === undefined ? '' : `; "${nearest}" may be meant`;
 }
 
-/** Levenshtein: how many characters must be added, removed or replaced. */
+/** The Levenshtein distance: characters that must be added, removed or replaced. */
 function distance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [row, letter] of [...a].entries()) {

@@ -1,15 +1,15 @@
 import { createHook } from 'node:async_hooks';
 
 /**
- * `node:http` without the rest of it: an import evaluates every export, and that of `WebSocket` loads all of undici, as much
- * work as everything else that a bare server does to start.
+ * `node:http` without the rest of it: an import evaluates every export, and that of `WebSocket` loads all of undici,
+ * which costs as much as the whole other start of a bare server.
  */
 export const { createServer, get, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
- * One tick of `process.nextTick`, kept for as long as the process lives. A collection of garbage during the start that meets
- * none makes V8 forget their hidden class, and all later ones are slower: one todo takes 14.0 µs with it and 15.0 without
- * (medians of seven starts of each side; another time 12.8 and 14.2).
+ * One tick of `process.nextTick`, kept for the life of the process. A garbage collection during the start that finds no
+ * tick makes V8 forget their hidden class, and all later ticks are slower: one todo takes 14.0 µs with it and 15.0
+ * without (medians of seven starts of each side; another time 12.8 and 14.2).
  */
 const kept: object[] = [];
 const hook = createHook({ init: (_id, _type, _trigger, tick) => kept.push(tick), trackPromises: false });

@@ -1,4 +1,4 @@
-/** Why and where a text is not acceptable JSON. */
+/** The reason why a text is not acceptable JSON, and the place. */
 export interface JsonFault {
   /** A sentence for people that never quotes the text. */
   readonly problem: string;
@@ -8,11 +8,11 @@ export interface JsonFault {
   readonly column: number;
 }
 
-/** What a text must be beside JSON. */
+/** Rules for a text beside those of JSON. */
 interface JsonRules {
-  /** Deepest nesting of arrays and objects; as deep as it likes by default. */
+  /** Deepest nesting of arrays and objects; unlimited by default. */
   readonly maxDepth?: number;
-  /** No object has two members of one name. By default the last one counts. */
+  /** Whether member names of an object must be unique. By default the last one counts. */
   readonly uniqueNames?: boolean;
 }
 
@@ -29,7 +29,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\\t': '\t',
 };
 
-/** Characters. V8 copies so short a part of a text; a longer one keeps the whole text in memory. */
+/** Characters. V8 copies a part of a text that is this short; a longer part keeps the whole text in memory. */
 const MAX_COPIED = 12;
 
 const LITERALS = new Map<string, unknown>([
@@ -38,7 +38,10 @@ const LITERALS = new Map<string, unknown>([
   ['null', null],
 ]);
 
-/** What may come next: a value, a member name, or what follows a complete value. `…OrEnd` just after `[` or `{`. */
+/**
+ * The token that may come next: a value, a member name, or the one behind a complete value. `…OrEnd` just after `[` or
+ * `{`.
+ */
 type Expectation = 'value' | 'valueOrEnd' | 'name' | 'nameOrEnd' | 'next';
 
 const WANTED: Readonly<Record<Expectation, string>> = {
@@ -55,11 +58,11 @@ type Container =
   | { readonly end: '}'; readonly value: Record<string, unknown>; name: string };
 
 /**
- * The value of a JSON text (RFC 8259) from outside, or why and where it is none. Accepts what `JSON.parse` accepts and
- * gives what that gives in a new process, in one pass and without recursion.
+ * The value of a JSON text (RFC 8259) from outside, or its fault and the place. Accepts the texts that `JSON.parse`
+ * accepts, with the values of `JSON.parse` in a new process, in one pass and without recursion.
  *
- * Not by `JSON.parse`, whose V8 may take a member name with escapes for a name that an earlier text had, so that
- * anybody could change what later texts say (https://issues.chromium.org/issues/521080746).
+ * `JSON.parse` is not used: its V8 may take a member name with escapes for a name of an earlier text, so that any client
+ * could change the meaning of later texts (https://issues.chromium.org/issues/521080746).
  */
 export function parseJson(
   text: string,
@@ -75,7 +78,7 @@ export function parseJson(
   const skipWhiteSpace = (): void => {
     while (isWhiteSpace(text.charCodeAt(at))) at += 1;
   };
-  /** What stands here and is of this pattern. */
+  /** The text at this place that matches the pattern. */
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
     if (!pattern.test(text)) return undefined;
@@ -141,7 +144,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The sentence about a place in a text, where the text is JSON but not what is wanted. @param at UTF-16 index. */
+/** The fault at a place in a text that is JSON, but not the JSON that is wanted. @param at UTF-16 index. */
 export function faultIn(text: string, at: number, problem: string): JsonFault {
   const lines = text.slice(0, at).split('\n');
   return { problem, line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
@@ -151,7 +154,7 @@ function isWhiteSpace(character: number): boolean {
   return character === 0x20 || character === 0x0a || character === 0x0d || character === 0x09;
 }
 
-/** What a string says, which is given as it is written, quotation marks included. */
+/** The value of a string, given as it is written, quotation marks included. */
 function textOf(written: string): string {
   const text = written.slice(1, -1);
   if (text.includes('\\')) return text.replace(ESCAPE, unescaped);

@@ -1,10 +1,10 @@
 /**
- * What is sent behind a head: a text, which leaves with the head in one write and is the cheapest when it is short;
- * bytes; or pieces, at least one, which other answers may have too.
+ * A body behind a head: a text, which leaves with the head in one write and is the cheapest when it is short; bytes; or
+ * pieces, at least one, which other answers may share.
  */
 export type Body = string | Buffer | readonly Uint8Array[];
 
-/** The bytes of a body; nothing but a text is copied. */
+/** The bytes of a body; only a text is copied. */
 export function piecesOf(body: Body): readonly Uint8Array[] {
   if (typeof body === 'string') return [Buffer.from(body)];
   return Buffer.isBuffer(body) ? [body] : body;

@@ -6,9 +6,9 @@ const SCHEME = /^\s*[a-z][a-z0-9+.-]*:(?:\/\/)?/i;
 const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
 
 /**
- * An address as somebody wrote it, for a message, without what may be a credential: user and password, query and
- * fragment become "…". Of a text that is no address of a host only the scheme is quoted: nobody knows where a
- * password ends that has an `@` or a `/` of its own.
+ * An address as a person wrote it, for a message, without the parts that may be a credential: user and password, query
+ * and fragment become "…". Of a text that is no address of a host only the scheme is quoted: a password with an `@` or a
+ * `/` of its own has no certain end.
  */
 export function quoteAddress(text: string): string {
   const [, scheme, user, hosts, path = '', mark] = ADDRESS.exec(text) ?? [];
@@ -17,7 +17,7 @@ export function quoteAddress(text: string): string {
   return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
 }
 
-/** The same with nothing but its scheme. */
+/** The scheme of an address alone. */
 export function quoteScheme(text: string): string {
   return JSON.stringify(`${SCHEME.exec(text)?.[0] ?? ''}…`);
 }
@@ -26,8 +26,8 @@ const URN = /^urn:[^@?#=]*$/i;
 const MAY_HOLD_PASSWORD = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/;
 
 /**
- * What was received for a setting, for a message: as it stands where it cannot hold a credential, else as
- * `quoteAddress` shows it. Without `@`, `?`, `#` and `=`, only a colon that begins no port may begin a password.
+ * The received value of a setting, for a message: as it stands where it cannot hold a credential, else as `quoteAddress`
+ * shows it. Without `@`, `?`, `#` and `=`, only a colon that begins no port may begin a password.
  */
 export function quoteReceived(text: string): string {
   const open = URN.test(text) || !MAY_HOLD_PASSWORD.test(text.replace(/\[[0-9a-f:.%]+\]/gi, ''));
@@ -52,14 +52,14 @@ export function quoteJson(value: unknown): string {
 const NOT_PRINTABLE_ASCII = /[^\n -~]/;
 
 /**
- * What steers a terminal, ends a line for some readers, turns the direction of text round, or shows nothing: control,
- * format and unassigned characters, lone surrogates, line separators, zero-width characters.
+ * Characters that steer a terminal, end a line for some readers, turn the direction of text round, or show nothing:
+ * control, format and unassigned characters, lone surrogates, line separators, zero-width characters.
  */
 const HIDDEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * The same text, each hidden character but a line break as its escape in JSON, so that none can forge a line or make it
- * read otherwise. JSON stays the same JSON.
+ * The same text with each hidden character but a line break as its escape in JSON: such a character could forge a line or
+ * change how it reads. JSON stays the same JSON.
  */
 export function escapeHidden(text: string): string {
   if (!NOT_PRINTABLE_ASCII.test(text)) return text;

@@ -14,7 +14,7 @@ const MAX_FILE_LENGTH = 64 * 1024;
  */
 export async function readSmallFile(path: string) {
   try {
-    // A pipe would be waited for, also one that takes the place of a file just now.
+    // A read of a pipe would wait, also of a pipe that takes the place of the file just now.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new NotUsable('it is not a regular file');
@@ -30,7 +30,7 @@ export async function readSmallFile(path: string) {
   }
 }
 
-/** Differs when a file was written, replaced, or has come or gone. */
+/** A text that changes when a file is written, replaced, made or removed. */
 export async function fingerprintOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

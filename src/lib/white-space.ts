@@ -1,11 +1,14 @@
-/** White space around what was copied from a page: also that of Unicode which `\s` leaves out, and the blank without width. */
+/**
+ * White space around text that was copied from a page: also that of Unicode which `\s` leaves out, and the blank without
+ * width.
+ */
 const WHITE_SPACE = /^[\s\u0085\u200b]$/;
 
 export function isWhiteSpace(character: string | undefined): boolean {
   return character !== undefined && WHITE_SPACE.test(character);
 }
 
-/** Whether a "#" stands behind white space, which begins a comment in many files. */
+/** Whether a "#", which begins a comment in many files, stands behind white space. */
 export function hasComment(text: string): boolean {
   return text
     .split('#')

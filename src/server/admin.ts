@@ -4,19 +4,19 @@ import type { Route } from '../http/route.ts';
 import { within } from '../lib/promises.ts';
 import { OutcomeUnknown, StoreBroken, StoreNotWritable, StoreUnavailable } from '../todos/store.ts';
 
-/** Operators, probes and Prometheus need few connections. */
+/** Limit of connections: operators, probes and Prometheus need few. */
 export const ADMIN_CONNECTIONS = 100;
 
-/** What operators can ask for. */
+/** The parts that operators can ask for. */
 interface AdminParts {
-  /** True when requests can be answered, else why not, for people. Never rejects. */
+  /** True when requests can be answered, else the reason, for people. Never rejects. */
   readonly ready: () => Promise<true | string>;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** What is running. */
+  /** The running program. */
   readonly version: Readonly<Record<string, string | undefined>>;
 }
 
-/** The routes of the admin listener. They are open: whoever reaches the port may ask. */
+/** The routes of the admin listener. They are open to every client that reaches the port. */
 export function adminRoutes({ ready, metrics, version }: AdminParts): readonly Route[] {
   return [
     page('/live', () => json({ status: 'live' }, 'no-store')),
@@ -32,7 +32,7 @@ export function adminRoutes({ ready, metrics, version }: AdminParts): readonly R
   ];
 }
 
-/** What was so a moment ago may be kept by nobody. */
+/** A page that no cache may keep. */
 function page(path: string, make: () => Answer | Promise<Answer>): Route {
   const handle = async (): Promise<Answer> => {
     const answer = await make();
@@ -41,15 +41,15 @@ function page(path: string, make: () => Answer | Promise<Answer>): Route {
   return { method: 'GET', path, access: 'open', handle };
 }
 
-/** One thing that must be so before requests can be answered: true, else why not, for people. */
+/** A condition for answering requests: true, else the reason why it does not hold, for people. */
 export type Condition = () => true | string | Promise<true | string>;
 
-/** Time for one condition: less than the second that a probe usually waits. */
+/** Milliseconds for one condition: less than the second that a probe usually waits. */
 const PATIENCE_MS = 800;
 
 /**
- * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when
- * readiness turns, not one per probe; a first answer that is a reason is a turn.
+ * Whether every condition holds, else the first reason why not. Never rejects. The log has a line when readiness changes,
+ * not one for each probe; a first answer that is a reason counts as a change.
  */
 export function watchReadiness(conditions: readonly Condition[], tell: Tell): () => Promise<true | string> {
   let known: true | string = true;
@@ -72,7 +72,7 @@ async function firstReason(conditions: readonly Condition[]): Promise<true | str
   return true;
 }
 
-/** The database does soon what `check` asks of it, else the reason why not. */
+/** Whether the database soon does what `check` asks of it, else the reason why not. */
 export function databaseAnswers(check: () => Promise<void>): Condition {
   return () => {
     const answered = check().then(() => true as const, reasonOf);

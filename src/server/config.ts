@@ -6,16 +6,16 @@ import { type Environment, SETTINGS } from '../settings/table.ts';
 import { type DatabaseSettings, readDatabase, readServedDatabase } from '../storage/settings.ts';
 import { readTraces } from '../telemetry/settings.ts';
 
-/** What the service is to be. A mix that makes no sense cannot be written down. */
+/** The configuration of a service. Combinations that make no sense have no type. */
 export type Config = Awaited<ReturnType<typeof readConfig>>['config'];
 
 /** Variables that platforms set. */
 const OTHERS = [SETTINGS.TODO_PORT.otherVariable];
 
 /**
- * Reads the settings of `serve` once and decides. `inForce` is what decided, defaults among it.
+ * Reads the settings of `serve` once and decides. `inForce` has the values that decided, defaults included.
  *
- * @throws {ConfigFaults} and so do all readers of this file.
+ * @throws {ConfigFaults} as all readers of this file do.
  */
 export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   const settings = readSettings(env, flags);
@@ -27,24 +27,24 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     host: settings.read('TODO_HOST'),
     /** 0 picks a free port. */
     port: settings.read('TODO_PORT'),
-    /** The variable of others that decides the port; undefined where a flag, ours or the default does. */
+    /** The platform's variable that decides the port; undefined where a flag, `TODO_PORT` or the default does. */
     portFrom: OTHERS.find((name) => name === settings.given('TODO_PORT')?.name),
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
-    /** Whether the log says who changed what. */
+    /** Whether the log has a line for each change of a todo, with its caller. */
     audit: settings.read('TODO_AUDIT') === 'on',
     /** Exact origins whose browser applications are let in. */
     corsOrigins: readOrigins(settings),
     /** Sockets at a time. */
     maxConnections: settings.read('TODO_MAX_CONNECTIONS'),
-    /** How long an idle connection stays. */
+    /** Seconds that an idle connection stays. */
     keepAliveSeconds: settings.read('TODO_KEEP_ALIVE_SECONDS'),
-    /** From the start of draining until what is still open is cut off. */
+    /** Seconds from the start of draining until open connections are cut off. */
     shutdownSeconds: settings.read('TODO_SHUTDOWN_SECONDS'),
-    /** For which a service that is no longer ready goes on as before. */
+    /** Seconds for which a service that is no longer ready goes on as before. */
     shutdownDelaySeconds: settings.read('TODO_SHUTDOWN_DELAY_SECONDS'),
-    /** Undefined: no admin listener. */
+    /** Undefined without an admin listener. */
     admin: readAdmin(settings),
-    /** Undefined: no traces. */
+    /** Undefined without traces. */
     traces: readTraces(settings),
   };
   if (name === 'error-demo') {
@@ -57,7 +57,7 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
   return settings.whenSound(profile && { config: { ...common, profile }, inForce });
 }
 
-/** Reads where the list is kept, for commands that work on it without serving. */
+/** Reads the database of the list, for commands that work on it without serving. */
 export async function readDatabaseConfig(
   flags: GivenFlags,
   env: NodeJS.ProcessEnv,
@@ -66,13 +66,13 @@ export async function readDatabaseConfig(
   return settings.whenSound(await readDatabase(settings, settings.read('TODO_DATA_DIR')));
 }
 
-/** Reads whose tokens are trusted, for a command that looks at one without serving. */
+/** Reads the trust in tokens, for a command that looks at one without serving. */
 export async function readAuthConfig(flags: GivenFlags, env: NodeJS.ProcessEnv): Promise<AuthSettings> {
   const settings = readSettings(env, flags);
   return settings.whenSound(await readAuthOf(settings, settings.read('TODO_ENVIRONMENT')));
 }
 
-/** Reads where the admin listener listens, for a command that asks it: it must have a port that is known. */
+/** Reads the address of the admin listener, for a command that asks it. The port must be fixed. */
 export function readAdminConfig(env: NodeJS.ProcessEnv): Address {
   const settings = readSettings(env, {});
   const admin = readAdmin(settings);
@@ -83,13 +83,13 @@ export function readAdminConfig(env: NodeJS.ProcessEnv): Address {
   return settings.whenSound(admin);
 }
 
-/** Undefined when nobody asked for an admin listener. */
+/** Undefined when no admin listener is configured. */
 function readAdmin(settings: Settings): Address | undefined {
   const port = settings.read('TODO_ADMIN_PORT');
   return port === undefined ? undefined : { host: settings.read('TODO_ADMIN_HOST'), port };
 }
 
-/** Imported only here, because the error demo has no use for it. */
+/** Imports the settings of tokens only here: the error demo needs none. */
 async function readAuthOf(settings: Settings, environment: Environment): Promise<AuthSettings | undefined> {
   const { readAuth } = await import('../auth/settings.ts');
   return readAuth(settings, environment);

@@ -4,17 +4,20 @@ import { ConfigFaults } from '../settings/read.ts';
 import { ADMIN_CONNECTIONS } from './admin.ts';
 import type { Config } from './config.ts';
 
-/** Where the system shows a process what it has open. */
+/** The folder in which the system shows a process its open files. */
 const OPEN = '/dev/fd';
 
-/** As far as this program reads it. */
+/** The part of a report that this program reads. */
 interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: number | 'unlimited' } };
 }
 
-/** How many files and sockets this process may still open; infinitely many where nobody tells. Node.js has raised the limit. */
+/**
+ * The number of files and sockets that this process may still open; infinity where the system does not say. Node.js has
+ * raised the limit.
+ */
 export function freeDescriptors(): number {
-  // It would ask for the names of all peers.
+  // A report would look up the names of all peers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits }: Report = process.report.getReport();
   const limit = userLimits?.open_files?.soft;
@@ -26,11 +29,11 @@ export function freeDescriptors(): number {
   }
 }
 
-/** Files that are opened for a moment, and what nobody has counted. */
+/** Files that are opened for a moment, and others that are not counted. */
 const SPARE_DESCRIPTORS = 64;
 
 /**
- * How many connections this process can take, once it listens: as many as are wanted, or fewer (contract D16).
+ * The number of connections that this process can take, once it listens: as many as are wanted, or fewer (contract D16).
  *
  * @throws {ConfigFaults} when none is left.
  */

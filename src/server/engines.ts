@@ -1,8 +1,8 @@
 import type { DatabaseSettings } from '../storage/settings.ts';
 
 /**
- * What each engine can do. A part is imported when it is used: a process has one engine, and a command needs few parts.
- * Each function that is found here takes the address of a database first.
+ * The functions of each engine. A part is imported when it is used: a process has one engine, and a command needs few
+ * parts. Each function takes the address of a database first.
  */
 export const ADAPTERS = {
   sqlite: {
@@ -30,7 +30,7 @@ export const ADAPTERS = {
   },
 };
 
-/** For people, without user and password. */
+/** The name of a database for people, without user and password. */
 export function nameOf({ engine, address }: DatabaseSettings): Promise<string> {
   return ADAPTERS[engine].nameOf(address);
 }

@@ -9,8 +9,8 @@ import { type Documented, readDocument } from '../openapi/documents.ts';
 const DOCUMENT_PATH = '/openapi/v1.json';
 
 /**
- * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the page
- * there is a line in the log, and no page.
+ * The routes of the OpenAPI document of a profile and of the reference page (contract D3). Without the package of the
+ * page the log has a line, and there is no page.
  */
 export function documentRoutes(profile: Documented, tell: Tell): readonly Route[] {
   const document = serve(DOCUMENT_PATH, () => file(JSON_UTF_8, readDocument(profile)));
@@ -42,12 +42,12 @@ function file(type: string, body: string | Buffer, headers: Answer['headers'] = 
   return { status: 200, headers: { ...headers, 'cache-control': 'no-cache', 'content-type': type }, body };
 }
 
-/** Where the page's parts are, all served by this service. */
+/** The folder of the page's parts, all served by this service. */
 export const PAGE_PATH = '/scalar';
 const SCRIPT_PATH = `${PAGE_PATH}/api-reference.js`;
 const ICON_PATH = `${PAGE_PATH}/icon.svg`;
 
-/** What would talk to somebody else, or offer to, is off. The policy below bars what a setting overlooks. */
+/** Features that call other hosts, or offer to, are off. The policy below bars any that a setting overlooks. */
 const CONFIGURATION = {
   withDefaultFonts: false,
   proxyUrl: '',
@@ -94,7 +94,7 @@ function referencePage(title: string): string {
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
 
-/** What the plugin of Scalar's package tells a server to serve. */
+/** A route that the plugin of Scalar's package asks a server to serve. */
 interface ServedRoute {
   readonly url: string;
   handler(request: undefined, reply: { header(): unknown; send(script: string): void }): void;
@@ -119,8 +119,8 @@ export function isScalarInstalled(): boolean {
 }
 
 /**
- * Scalar's script, 4 MB. Its package gives it out only through a plugin for a server, so the plugin gets one that
- * does nothing but note what it is to serve.
+ * Scalar's script, 4 MB. Its package gives it out only through a plugin for a server: the plugin gets a server that only
+ * notes the routes.
  */
 export async function readScalarScript(): Promise<Buffer> {
   if (isCarried(CARRIED_SCRIPT)) return readCarried(CARRIED_SCRIPT);

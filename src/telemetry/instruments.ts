@@ -5,7 +5,10 @@ type LabelValue = string | number;
 /** Observations whose labels begin with the same values. */
 interface Series {
   readonly below: Map<LabelValue, Series>;
-  /** One for each bound, not cumulative, and one for what is above all of them; undefined before the first observation. */
+  /**
+   * One count for each bound, not cumulative, and one for values above all of them; undefined before the first
+   * observation.
+   */
   counts: Float64Array | undefined;
   sum: number;
 }
@@ -15,8 +18,8 @@ function emptySeries(): Series {
 }
 
 /**
- * A histogram of Prometheus. A general library makes a text of all labels for each observation; here a series is a look-up
- * for each label away. Label values are the service's own words, never a request's text, and need no escapes.
+ * A histogram of Prometheus. A general library makes a text of all labels for each observation; here a series is a
+ * look-up for each label away. Label values are the service's own words, never a request's text, and need no escapes.
  */
 export class LabelledHistogram {
   readonly #name: string;
@@ -75,12 +78,12 @@ export class LabelledHistogram {
   }
 }
 
-/** One value, or values by what their label says; undefined: without the label. */
+/** One value, or values by the value of their label; undefined: without the label. */
 type Values = number | Iterable<readonly [label: string | number | undefined, value: number]>;
 
 type Register = (name: string, help: string, read: () => Values | Promise<Values>, label?: string) => void;
 
-/** Registers gauges and counters whose values are read when somebody asks. */
+/** Registers gauges and counters whose values are read at each scrape. */
 export function metricsIn(registry: Registry): { readonly gauge: Register; readonly counter: Register } {
   const registerAs =
     (Metric: typeof Gauge | typeof Counter): Register =>

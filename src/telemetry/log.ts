@@ -11,13 +11,13 @@ const INFO = 30;
 const ERROR = 50;
 
 /**
- * The service's log on standard output: JSON lines for machines in production, lines for people in
- * development. A line is written at once, so that the last words of a crash are not lost; lines of level debug and
- * trace, and those about todos, are written together, at the end of the turn that made them at the latest. No fault of
- * standard output reaches who writes a line.
+ * The service's log on standard output: JSON lines for machines in production, lines for people in development. A line is
+ * written at once, so that the last lines before a crash are not lost; lines of level debug and trace, and those about
+ * todos, are written together, at the end of their turn of the event loop at the latest. No fault of standard output
+ * reaches the code that writes a line.
  *
  * @param journalStream `JOURNAL_STREAM`, systemd.exec(5): the device and inode of the journal's stream. Lines that go
- *   there begin with their level (contract D15).
+ * there begin with their level (contract D15).
  */
 export function openLog(
   environment: Environment,
@@ -36,7 +36,7 @@ export function openLog(
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const stream = {
-    // Then pino leaves here what a line was made of.
+    // pino then leaves here the values that a line was made of.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: INFO,
     lastObj: {},
@@ -48,9 +48,9 @@ export function openLog(
 }
 
 /**
- * Tells by lines of a log.
+ * Writes events as lines of a log.
  *
- * @param audit False: none is written about todos (docs/logging.md, Who changed what).
+ * @param audit False: no lines about todos (docs/logging.md, Who changed what).
  */
 export function tellBy(log: Logger, audit = true): Tell {
   return (event, { level, message } = {}) => {
@@ -64,7 +64,7 @@ function filled(message: string, fields: Readonly<Record<string, unknown>>): str
   return message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
 }
 
-/** The line after lines were dropped, which is written whatever the level, and past the log that dropped them. */
+/** The line after lines were dropped. It is written at every level, and past the log that dropped them. */
 function warning(dropped: number): string {
   const event = 'log-lines-dropped';
   const { level, message } = EVENTS[event];
@@ -73,9 +73,9 @@ function warning(dropped: number): string {
 }
 
 /**
- * Lines that come by the thousand may wait: a system call for each would cost more than making it. Important are crashes,
- * and what happened to todos: events that begin with `todo-`, except refused writes, of which anybody with a token can
- * send a flood.
+ * The weight of a line. Lines that come by the thousand may wait: a system call for each would cost more than making it.
+ * Important are crashes and changes of todos: events that begin with `todo-`, except refused writes, of which any caller
+ * with a token can send a flood.
  */
 function weightOf(level: number, { event = '' }: { readonly event?: string }): Weight {
   const isAboutTodos = event.startsWith('todo-');
@@ -119,15 +119,18 @@ function withPriority(text: string, line: string): string {
   return text.replaceAll(/^(?=.)/gm, `<${PRIORITIES.get(level) ?? 7}>`);
 }
 
-/** Most lines have no such character, and are not looked at any further. */
+/** Most lines have no such character, and need no further look. */
 
-/** What a terminal shows has colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe have none. */
+/**
+ * Makes lines for people. A terminal gets colours, unless `NO_COLOR` or `TERM=dumb` says otherwise; a file and a pipe get
+ * none.
+ */
 function personLines(output: NodeJS.WriteStream): (line: string) => string {
   const coloured = output.isTTY && output.hasColors();
   return (line) => personLine(line, coloured);
 }
 
-/** How a level looks, or a status by its first digit. */
+/** The style of a level, or of a status by its first digit. */
 const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
   ['fatal', 'red'],
   ['error', 'red'],
@@ -142,8 +145,8 @@ const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
 ]);
 
 /**
- * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
- * JSON-quoted where they are not one plain word, so that nobody can forge a field or a line.
+ * Turns a JSON line into `10:17:03.123 INFO message name=value …`, with the stack of an error below. Values are
+ * JSON-quoted where they are not one plain word, so that no client can forge a field or a line.
  */
 export function personLine(line: string, coloured = false): string {
   const { level, time, pid: _pid, event: _event, msg, err, ...fields } = JSON.parse(line);

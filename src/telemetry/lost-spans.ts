@@ -5,17 +5,17 @@ import type { Tell } from '../events.ts';
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
 const SUCCESS = 0;
 
-/** Characters of what a collector says of itself. */
+/** Characters of a collector's message that a line shows. */
 const MAX_SHOWN = 200;
 
 /**
- * Counts spans that no collector takes, with a line in the log at the first of an episode and one with their number at its
+ * Counts spans that no collector takes. The log has a line at the first of an episode, and one with their number at its
  * end. Requests never notice.
  */
 export function countLostSpans(tell: Tell) {
   let lost = 0;
   let underWay = 0;
-  /** `lost` when the episode began that is under way. */
+  /** Lost spans before the episode under way. */
   let before: number | undefined;
   let sinceLastBatch = false;
 
@@ -38,7 +38,7 @@ export function countLostSpans(tell: Tell) {
       return lost;
     },
 
-    /** The same exporter. */
+    /** The exporter, watched. */
     watch: (exporter: SpanExporter): SpanExporter => ({
       export(spans, report) {
         underWay += spans.length;
@@ -53,7 +53,7 @@ export function countLostSpans(tell: Tell) {
       shutdown: () => exporter.shutdown(),
     }),
 
-    /** For a processor, which counts what it drops by a meter. */
+    /** Meters for a processor, which counts by them the spans that it drops. */
     meters: {
       getMeter: () =>
         Object.assign(createNoopMeter(), {
@@ -66,17 +66,17 @@ export function countLostSpans(tell: Tell) {
         }),
     } satisfies MeterProvider,
 
-    /** What OpenTelemetry warns of: a collector says only so that it has taken a batch in part. */
+    /** Takes a warning of OpenTelemetry: a collector reports only so that it has taken a batch in part. */
     warned(message: string, details: unknown): void {
       if (!message.startsWith('Received Partial Success') || typeof details !== 'string') return;
       const { rejectedSpans, errorMessage }: Record<string, unknown> = JSON.parse(details);
-      // 64 bits are a text in JSON.
+      // JSON has integers of 64 bits as a text.
       const rejected = typeof rejectedSpans === 'object' ? 0 : Number(rejectedSpans);
       const reason = typeof errorMessage === 'string' ? errorMessage : undefined;
       if (rejected > 0 && rejected <= underWay) lose(rejected, reason);
     },
 
-    /** Spans that are still under way will not arrive. */
+    /** Counts the spans that are still under way: they will not arrive. */
     end(): void {
       if (underWay > 0) lose(underWay, 'the service stops');
       endEpisode();

@@ -7,7 +7,7 @@ import { LabelledHistogram, metricsIn } from './instruments.ts';
 import { type Ended, errorType, knownMethod } from './record.ts';
 import { type Build, registerRuntime } from './runtime-metrics.ts';
 
-/** Seconds. Those of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
+/** Seconds. The buckets of OpenTelemetry's `http.server.request.duration`, and finer ones below. */
 const REQUEST_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
@@ -20,10 +20,10 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 export type Metrics = ReturnType<typeof openMetrics>;
 
 /**
- * Everything that `/metrics` shows, in the names of OpenTelemetry's semantic conventions where it has one. No
- * label is ever taken from a request's own text: methods and routes are those that the service knows.
+ * The metrics of `/metrics`, in the names of OpenTelemetry's semantic conventions where it has one. No label is ever
+ * taken from a request's own text: methods and routes are those that the service knows.
  *
- * @param listeners those that listen, now and later.
+ * @param listeners The listeners, now and later.
  */
 export function openMetrics(
   build: Build,
@@ -92,11 +92,11 @@ export function openMetrics(
     () => output.dropped,
   );
   gauge('todo_ready', '1 when the service is ready, else 0.', async () => Number((await ready()) === true));
-  /** Writes that shared a commit mark it one after the other. */
+  /** The last commit that was counted: writes that shared a commit mark it one after the other. */
   let lastCommit: Step | undefined;
 
   return {
-    /** A request is under way. */
+    /** Counts a request that has begun. */
     begun: (method: string) => count(underWay, knownMethod(method)),
 
     mark(step: Step): void {

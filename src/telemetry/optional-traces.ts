@@ -2,7 +2,7 @@ import { Cannot } from '../lib/cannot.ts';
 import { errorCode } from '../lib/errors.ts';
 
 /**
- * Imports what only a service with traces needs: the packages are optional peers.
+ * Imports the modules of traces, whose packages are optional peers.
  *
  * @throws {Cannot} when the packages are not installed.
  */

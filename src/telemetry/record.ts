@@ -19,19 +19,19 @@ interface Recorder {
   ended(ended: Ended): void;
 }
 
-/** Takes those of all requests. */
+/** Takes the records of all requests. */
 interface RequestMetrics extends Recorder {
   begun(method: string): void;
 }
 
-/** Takes those of the requests that are sampled. */
+/** Takes the records of the requests that are sampled. */
 interface RequestTraces {
   begin(call: Call, from: number): Recorder | undefined;
 }
 
 /**
- * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when nobody wants any.
- * It decides nothing but the `traceId` of a request whose spans are sent.
+ * Begins the record of a request, whose steps and end go to metrics, traces and the log; undefined when none of these is
+ * on. A record decides only the `traceId` of a request whose spans are sent.
  *
  * @param tell for a line per request.
  */

@@ -1,16 +1,16 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import { metricsIn } from './instruments.ts';
 
-/** Milliseconds. A timer of the first that comes later than the second was kept waiting: the process stood still. */
+/** Milliseconds. A timer of the first that comes later than the second was held up: the process stood still. */
 const [INTERVAL, ON_TIME] = [20, 40];
 
-/** prom-client has the event loop's delay measured; of one long block that says nothing. Milliseconds: practically never. */
+/** Milliseconds: practically never. prom-client measures the event loop's delay in samples, which miss one long block. */
 const NEVER = 2 ** 31 - 1;
 
-/** What is running, and does not change. */
+/** The running program, which does not change. */
 export interface Build {
   readonly version: string;
-  /** Undefined when nobody knows of which commit this was made. */
+  /** Undefined when the commit of the build is not known. */
   readonly commit: string | undefined;
   readonly profile: string;
   readonly database?:
@@ -18,7 +18,10 @@ export interface Build {
     | undefined;
 }
 
-/** What is running, the metrics of every Node.js process by prom-client's names, and for how long it stood still. */
+/**
+ * Registers the running program, the metrics of every Node.js process by prom-client's names, and the time that it stood
+ * still.
+ */
 export function registerRuntime(registry: Registry, build: Build): Disposable {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER });
   for (const { name } of registry.getMetricsAsArray())

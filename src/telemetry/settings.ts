@@ -74,7 +74,7 @@ function checkFile(settings: Settings, alone: Variable, all: Variable): void {
   settings.refuse(variable, 'must be a file that can be read');
 }
 
-/** One wrong attribute, and OpenTelemetry drops all of them. */
+/** Whether every attribute is well-formed: at one fault OpenTelemetry drops all of them. */
 function areAttributes(text: string): boolean {
   const attributes = text.split(',').filter((attribute) => attribute.trim() !== '');
   return attributes.every((attribute) => {
@@ -85,7 +85,7 @@ function areAttributes(text: string): boolean {
   });
 }
 
-/** Undefined for what is not percent-encoded. */
+/** The decoded text; undefined when it is not percent-encoded. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -94,7 +94,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Which requests are recorded: of those without a sampled flag from their caller, or of all. `ratio` is 0 to 1. */
+/** The sampling: of requests without a sampled flag from their caller, or of all. `ratio` is 0 to 1. */
 function readSampling(settings: Settings) {
   const sampler = settings.read('OTEL_TRACES_SAMPLER');
   const parentBased = sampler.startsWith('parentbased_');

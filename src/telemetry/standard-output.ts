@@ -1,7 +1,7 @@
 import { constants, openSync, writeSync } from 'node:fs';
 import { errorCode } from '../lib/errors.ts';
 
-/** Bytes. A pipe takes a write of at most so many as a whole or not at all (POSIX, PIPE_BUF on Linux). */
+/** Bytes. A pipe takes a write of up to this size as a whole or not at all (POSIX, PIPE_BUF on Linux). */
 const WHOLE_WRITE = 4096;
 
 /** Bytes of lines that wait, at most. */
@@ -10,20 +10,20 @@ const ROOM = 1_048_576;
 /** Bytes of `ROOM` that only important lines may take. */
 const RESERVE = 262_144;
 
-/** From a pipe's refusal to the next try. */
+/** Milliseconds from a full pipe to the next try. */
 const FULL_RETRY_MS = 5;
 
-/** From a failed write to the next try. */
+/** Milliseconds from a failed write to the next try. */
 const FAILED_RETRY_MS = 250;
 
-/** What a slow reader gets when the process ends. */
+/** Milliseconds that a slow reader gets when the process ends. */
 const LAST_WORDS_MS = 1_000;
 
-/** How a line is treated. */
+/** The treatment of a line. */
 export interface Weight {
-  /** It is written at the end of the turn at the latest, with what else waits; else at once. */
+  /** Whether the line is written with others, at the end of the turn at the latest; else at once. */
   readonly mayWait: boolean;
-  /** It is dropped last. */
+  /** Whether the line is dropped last. */
   readonly important: boolean;
 }
 
@@ -36,14 +36,14 @@ type State = 'writing' | 'full' | 'failed';
 interface Chunk {
   text: string;
   bytes: number;
-  /** Bytes of `text` that are out. Then the rest comes before anything else, so that no line is torn. */
+  /** Bytes of `text` that are written. The rest then comes before any other line, so that no line is torn. */
   written: number;
   lines: number;
   readonly important: boolean;
 }
 
 /**
- * Standard output, which may be a file on a full disk or a pipe that nobody reads. A line that cannot be written is
+ * Standard output, which may be a file on a full disk or a pipe without a reader. A line that cannot be written is
  * dropped; while a pipe is full, lines wait for its reader, 1 MiB of them. Important lines wait in both cases. When
  * writing works again, the line that `afterDrops` makes says how many were dropped. Nothing here throws, and nothing
  * waits, but `LAST_WORDS_MS` at the end of the process.
@@ -72,7 +72,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
     } else waiting.push({ text, bytes, written: 0, lines: 1, important });
   }
 
-  /** Writes what waits, until all is out or standard output refuses. */
+  /** Writes the lines that wait, until all are out or standard output refuses. */
   function flush(): void {
     let outcome: State = 'writing';
     let out = 0;
@@ -141,7 +141,7 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
     }
   });
   return {
-    /** Lines dropped since the start: those that could not be written, and those that found no room. */
+    /** Lines dropped since the start: lines that could not be written, and lines that found no room. */
     get dropped() {
       return dropped;
     },
@@ -159,9 +159,9 @@ export function openStandardOutput(afterDrops: (dropped: number) => string) {
   };
 }
 
-/** Standard output, made to refuse what it cannot take (EAGAIN) where it would wait for a reader. */
+/** The descriptor of standard output, made to refuse a write that would wait for a reader (EAGAIN). */
 function descriptorThatRefuses(): number {
-  // Node.js sees to it for a pipe or a socket as soon as somebody looks at `process.stdout`, but not for a terminal.
+  // Node.js sets this for a pipe or a socket at the first use of `process.stdout`, but not for a terminal.
   if (!process.stdout.isTTY) return 1;
   try {
     return openSync('/dev/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

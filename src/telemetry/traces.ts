@@ -38,16 +38,16 @@ import { countLostSpans } from './lost-spans.ts';
 import { type Ended, errorType, knownMethod } from './record.ts';
 import type { Sampling, TraceSettings } from './settings.ts';
 
-/** The last spans get so long to leave when the service ends. */
+/** Milliseconds for the last spans to leave when the service ends. */
 const FLUSH_MS = 2_000;
 
 export type Traces = ReturnType<typeof openTraces>;
 
 /**
- * One server span per routed request that is sampled, with children for the verdict on its token, the operation of the
- * store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
- * own text but the host that it asks: no path that matches no route, no query, no token. They are sent by OTLP/HTTP for as
- * long as it is open.
+ * One server span for each routed request that is sampled, with children for the verdict on its token, the operation of
+ * the store and its commit. The `traceId` of such a request is the id of its span. Attributes hold nothing of a request's
+ * own text but the host that it names: no path that matches no route, no query, no token. The spans are sent by OTLP/HTTP
+ * until the traces are closed.
  *
  * @param database the name of its system, by OpenTelemetry's conventions.
  */
@@ -107,7 +107,7 @@ export function openTraces(
   };
 }
 
-/** Decides before there is a span: to begin one that is not recorded costs more than the request. */
+/** Decides before there is a span: beginning one that is not recorded costs more than the request. */
 function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined) => boolean {
   const byTraceId = new TraceIdRatioBasedSampler(ratio);
   return (parent) => {
@@ -118,7 +118,7 @@ function decideBy({ parentBased, ratio }: Sampling): (parent: Parent | undefined
   };
 }
 
-/** Those of one request. */
+/** The spans of one request. */
 type Spans = ReturnType<typeof openSpans>;
 
 /** Begins the span of a request, which its steps and its end complete. */
@@ -129,7 +129,7 @@ function openSpans(
   parent: Parent | undefined,
   from: number,
 ) {
-  /** One clock for all of them, whatever became of the system's since the start of the process. */
+  /** One clock for all spans, also when the system's clock was set after the start of the process. */
   const offset = Date.now() - from;
   const { found } = call;
   const method = knownMethod(call.method);
@@ -156,7 +156,7 @@ function openSpans(
     mark(step: Step): void {
       const { name } = step;
       if (name === 'commit') {
-        // Its write, below which it belongs, ends behind it.
+        // The commit belongs below its write, which ends after it.
         commit = step;
         return;
       }
@@ -188,7 +188,7 @@ function openSpans(
   };
 }
 
-/** By OpenTelemetry's conventions. Of a path that no route has nothing is told. */
+/** Attributes by OpenTelemetry's conventions. A path without a route is left out. */
 function attributesOf({ method, found, request, headers }: Call, known: string): Attributes {
   const attributes: Attributes = {
     'http.request.method': known,
@@ -208,7 +208,7 @@ function attributesOf({ method, found, request, headers }: Call, known: string):
 /** A name or an address, and a port. */
 const HOST = /^\[?([^[\]]{1,255}?)\]?(?::(\d{1,5}))?$/;
 
-/** The caller's span, when it told one. */
+/** The caller's span, when the request names one. */
 function remoteContext(
   parent: Parent | undefined,
   tracestate: string | readonly string[] | undefined,

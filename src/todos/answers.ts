@@ -1,13 +1,13 @@
 import type { Answer } from '../http/answer.ts';
 
-// The errors that the endpoints say themselves. Those without a detail have none in every case.
+// Errors of the endpoints themselves. An error without a detail here has none in any case.
 
 export const PRECONDITION_MALFORMED: Answer = {
   status: 400,
   detail: 'If-Match and If-None-Match must be "*" or a list of entity tags in double quotes.',
 };
 
-/** To ignore one would make a todo that the client asked not to make. */
+/** Ignoring the precondition would make a todo that the client asked not to make. */
 export const PRECONDITION_NOT_TAKEN: Answer = {
   status: 400,
   detail: 'POST /todos takes no precondition: send it without If-Match and If-None-Match.',
@@ -16,7 +16,7 @@ export const PRECONDITION_NOT_TAKEN: Answer = {
 /** RFC 9110 §13.1. */
 export const PRECONDITION_FAILED: Answer = { status: 412 };
 
-/** Contract Order 5. nginx makes the tag of what it compresses weak, Apache httpd appends `-gzip` or `-br`. */
+/** Contract Order 5. nginx makes the tag of a compressed answer weak; Apache httpd appends `-gzip` or `-br`. */
 export const TAGS_CHANGED: Answer = {
   status: 412,
   detail:
@@ -54,7 +54,7 @@ export const CATEGORY_NOT_FOUND: Answer = { status: 400, title: 'Category not fo
 /** Seconds until a client may try again: a database is back, or free, sooner than a person notices. Contract D9. */
 export const UNAVAILABLE: Answer = { status: 503, headers: { 'retry-after': '1' } };
 
-/** Trying again does not help: an operator has to look after the database (contract D11). */
+/** No `Retry-After`: an operator has to mend the database first (contract D11). */
 export const BROKEN: Answer = { status: 503 };
 
 /** Contract D9. */

@@ -7,13 +7,13 @@ const PATIENCE_MS = 1_000;
 
 interface First {
   readonly body: string;
-  /** Undefined when it was refused or failed: the next may try. Never rejects. */
+  /** Undefined when the create was refused or failed: the next one may try. Never rejects. */
   readonly made: Promise<TodoRepresentation | undefined>;
 }
 
 /**
- * Creates that may be repeated, of which one per key is handed to the store at a time: repeats wait here, where they
- * hold nothing, and not in the store's queue or connections.
+ * Creates that may be repeated, of which one per key is handed to the store at a time: repeats wait here, where they hold
+ * nothing, and not in the store's queue or connections.
  */
 export function createOnce(): (
   key: CreateKey,
@@ -45,7 +45,7 @@ export function createOnce(): (
   };
 }
 
-/** What there is of a todo, made now or before. */
+/** The todo of an outcome, made now or before; undefined when there is none. */
 function madeOf(outcome: Extract<CreateOutcome, object>): TodoRepresentation {
   return 'repeated' in outcome ? outcome.repeated : outcome;
 }

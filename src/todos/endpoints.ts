@@ -42,12 +42,15 @@ const PRIVATE: CacheControl = 'private, no-cache';
 export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[] {
   const addOnce = createOnce();
 
-  /** Says who changed what (docs/logging.md). */
+  /** Writes the line of a change, with its caller (docs/logging.md). */
   function audit(event: 'todo-created' | 'todo-replaced' | 'todo-deleted', call: Call, id: number): void {
     tell({ event, id, ...actor(call.identity), traceId: call.traceId });
   }
 
-  /** Writes the log line of a create before it is answered, and before who waits for its key, or for a later write, is. */
+  /**
+   * Creates a todo. The line of the create is written before its answer, and before the answers to repeats of its key and
+   * to later writes.
+   */
   async function addAudited(call: Call, todo: NewTodo, once?: Once): Promise<CreateOutcome> {
     const created = await call.step('add', () => store.add(todo, once, call.mark));
     if (typeof created === 'object' && !('repeated' in created)) audit('todo-created', call, created.id);
@@ -59,7 +62,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
       method: 'GET',
       path: '/me',
       access: 'authenticated',
-      // It has no tag: there is nothing that a precondition could be about.
+      // The answer has no tag: a precondition has nothing to compare.
       handle: conditional(({ identity: { name } }) => json({ name }, PRIVATE)),
     },
     {
@@ -124,10 +127,7 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
   ];
 }
 
-/**
- * A handler that gets the preconditions of its request. Malformed ones are a 400, on every route
- * (contract Order 4).
- */
+/** A handler that gets the preconditions of its request. Malformed ones are a 400, on every route (contract Order 4). */
 function conditional<Parsed = void>(
   handle: (call: Call, preconditions: Preconditions, parsed: Parsed) => Answer | Promise<Answer>,
 ): (call: Call, parsed: Parsed) => Answer | Promise<Answer> {
@@ -168,7 +168,7 @@ function answerTodo(preconditions: Preconditions, todo: TodoRepresentation | und
   return answerRead(preconditions, validators, { 'content-type': JSON_UTF_8 }, json);
 }
 
-/** What a read with these preconditions gets, RFC 9110 §13.2.2. A 304 has the `validators` alone. */
+/** The answer to a read with these preconditions, RFC 9110 §13.2.2. A 304 has the `validators` alone. */
 function answerRead(
   { ifMatch, ifNoneMatch }: Preconditions,
   validators: Headers & { readonly etag: EntityTag },
@@ -184,8 +184,8 @@ function answerRead(
 }
 
 /**
- * Tells a database in trouble from a bug: 503, with `Retry-After` where nothing was changed and trying again helps
- * (contract D9; D11).
+ * The 503 of a database that cannot be used; undefined for a bug. `Retry-After` stands where nothing was changed and a
+ * repeat may succeed (contract D9; D11).
  */
 export function answerStoreFault(tell: Tell): (error: unknown, call: Call) => Answer | undefined {
   return (error, call) => {

@@ -18,7 +18,7 @@ import {
   type Replacement,
 } from './todo.ts';
 
-/** The members of a body that count; the others are left behind (contract B6). */
+/** The members of a body that count; other members are ignored (contract B6). */
 type Sent = { readonly [Member in keyof Replacement]?: unknown };
 
 /** Parses the body of `POST /todos`. */
@@ -65,7 +65,7 @@ export function readPreconditions(headers: IncomingHttpHeaders): Preconditions |
   return ifMatch === null || ifNoneMatch === null ? undefined : { ifMatch, ifNoneMatch };
 }
 
-// OWS, and an entity-tag or the nothing between two commas (RFC 9110 §5.6.1.2, §8.8.3).
+// OWS, and an entity-tag or the empty element between two commas (RFC 9110 §5.6.1.2, §8.8.3).
 const ELEMENT = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
 /** Parses `If-Match` or `If-None-Match`; undefined without the header, null when it is malformed. */
@@ -94,7 +94,7 @@ export function parseIdempotencyKey(value: string): string | undefined {
   return quoted ?? bare;
 }
 
-/** The key of a create, undefined without one, or the answer to a fault of it. */
+/** The key of a create, undefined without one, or the answer to a fault of the key. */
 export function readCreateKey(
   { headers, identity: { caller } }: Pick<Call, 'headers' | 'identity'>,
   todo: NewTodo,

@@ -11,40 +11,41 @@ import {
   type TodoRepresentation,
 } from './todo.ts';
 
-/** Of the whole body. A client that takes gzip takes both. */
+/** A coding of the whole body. A client that takes gzip takes both. */
 export type Coding = 'identity' | 'gzip';
 
-/** The whole list as it goes over the wire, and the tag of exactly these bytes. */
+/** The whole list as it is sent, and the tag of exactly these bytes. */
 export interface ListRepresentation {
   /** Text where it is short, else the pieces that versions share. */
   readonly body: Body;
   readonly coding: Coding;
-  /** Strong, and another for each coding (RFC 9110 §8.8.3.3). */
+  /** Strong, and different for each coding (RFC 9110 §8.8.3.3). */
   readonly etag: EntityTag;
 }
 
 /**
- * Where todos are kept. A write is on disk when its promise resolves, and every request that starts later
- * sees it. What the specification expects to happen comes back as a value; a rejection is `StoreUnavailable`,
- * `StoreBroken`, `OutcomeUnknown`, a bug or a broken machine. A store that commits writes together marks the commit that a
- * write waited for; no decision reads that.
+ * The store of todos. A write is on disk when its promise resolves, and every request that starts later sees it. Outcomes
+ * that the specification expects are values; a rejection is `StoreUnavailable`, `StoreBroken`, `OutcomeUnknown`, a bug or
+ * a broken machine. A store that commits writes together marks the commit of each write; no decision reads the mark.
  */
 export interface TodoStore extends AsyncDisposable {
-  /** Every todo, ordered by id ascending, never older than the call. Synchronous when it is at hand. */
+  /** Every todo, ordered by id ascending, never older than the call. Synchronous when the list is in memory. */
   list(admitted?: Coding, preconditions?: Preconditions): ListRepresentation | Promise<ListRepresentation>;
 
-  /** Synchronous when the todo is at hand. It may throw what it would otherwise reject with, and so may `list`. */
+  /**
+   * Synchronous when the todo is in memory. `find` and `list` may throw the errors that they would otherwise reject with.
+   */
   find(id: number): TodoRepresentation | undefined | Promise<TodoRepresentation | undefined>;
 
   /**
-   * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. With a key, whose fate is the todo's
-   * (contract I1; I6): one that was used within 24 hours makes nothing, and gives the todo as it was made.
+   * Rejects with `IdsExhausted` when every id up to 2147483647 has been given out. A key and its todo are stored or lost
+   * together (contract I1; I6): a key that was used within 24 hours makes nothing, and gives the todo as it was made.
    */
   add(todo: NewTodo, once?: Once, mark?: Mark): Promise<CreateOutcome>;
 
   /**
-   * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5).
-   * The preconditions are looked at inside the write itself.
+   * The outcomes are decided in this order (contract Endpoints A, rule 2; Order 5). The preconditions are compared inside
+   * the write itself.
    */
   replace(
     id: number,
@@ -61,24 +62,27 @@ export interface TodoStore extends AsyncDisposable {
   ): Promise<'removed' | 'todo-missing' | 'precondition-failed'>;
 
   /**
-   * Asks the database itself, at little cost, whether it can be read and written. Rejects when it cannot, with
-   * `StoreNotWritable` when it is one that takes no writes: the service is not ready then.
+   * Asks the database itself, at little cost, whether it can be read and written. Rejects when it cannot.
+   * `StoreNotWritable` is a database that takes no writes: the service is not ready then.
    */
   check(): Promise<void>;
 
-  /** Each is looked up when it is read, and waits for no question to the database. */
+  /** The sizes. Each is looked up when it is read, and waits for no question to the database. */
   readonly sizes: StoreSizes;
 
-  /** How many connections there are, and how many operations wait for one; only where there is a pool. */
+  /** The number of connections, and of operations that wait for one; only where there is a pool. */
   connections?(): PoolCounts;
 }
 
-/** A key, and the milliseconds to wait for another instance that has it under way. */
+/** A key, and the milliseconds to wait for another instance whose create with it is under way. */
 export interface Once extends CreateKey {
   readonly patienceMs: number;
 }
 
-/** `repeated`: made before, with the same key, and not now. `key-reused`: for another body. `in-progress`: another instance has the key under way still. */
+/**
+ * `repeated`: made before, with the same key. `key-reused`: the key is another body's. `in-progress`: another instance's
+ * create is still under way.
+ */
 export type CreateOutcome =
   | TodoRepresentation
   | { readonly repeated: TodoRepresentation }
@@ -92,13 +96,16 @@ export interface PoolCounts {
   readonly waiting: number;
 }
 
-/** Bytes. */
+/** Sizes in bytes. */
 export interface StoreSizes {
-  /** On disk: by file where the store has files, else of all tables with their indexes. What is not known is missing. */
+  /**
+   * On disk: by file where the store has files, else of all tables with their indexes. A size that is not known is
+   * missing.
+   */
   readonly database: readonly { readonly file?: 'main' | 'wal'; readonly bytes: number }[];
-  /** Of the list in memory: its chunks, and what is compressed of them. */
+  /** Of the list in memory: its chunks, and their compressed forms. */
   readonly list: number;
-  /** Of single todos in memory, where they are kept. */
+  /** Of single todos in memory, where the store keeps them. */
   readonly cache?: number;
 }
 
@@ -110,28 +117,30 @@ export class IdsExhausted extends Error {
   }
 }
 
-/** Unreachable, locked too long or full: nothing was changed, and the next try may succeed (contract D9). */
+/**
+ * The database is unreachable, locked too long or full: nothing was changed, and the next try may succeed (contract D9).
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The database answers, and takes no writes: nothing of it is served either, because it may be behind. */
+/** The database answers, but takes no writes. It serves no reads either, because its data may be behind. */
 export class StoreNotWritable extends StoreUnavailable {}
 
 /**
- * The file was deleted, replaced or damaged, or the schema lacks something: nothing was changed, and trying again does not
- * help (contract D11; D12). An operator has to look after it.
+ * The file was deleted, replaced or damaged, or the schema lacks something. Nothing was changed, and a repeat does not
+ * help (contract D11; D12): an operator has to mend it.
  */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
 }
 
-/** Nobody knows whether the write was made; it is never repeated behind the client's back (contract D9). */
+/** The write may have been made or not; the service never repeats it by itself (contract D9). */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-/** A store that cannot be opened, and why: one line for people, without a password. */
+/** A store that cannot be opened, and the reason: one line for people, without a password. */
 export function notOpened(database: string, fault: string, reason: Reason, cause?: unknown): Cannot {
   return new Cannot(reason, `Cannot open the database "${database}": ${fault}`, { cause });
 }

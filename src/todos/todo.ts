@@ -13,7 +13,7 @@ declare const parsed: unique symbol;
 /** 1 to 100 code points, not only white space, well-formed, no U+0000 (contract B10). Made only by `isTitle`. */
 export type Title = string & { readonly [parsed]: 'Title' };
 
-/** 1 to 2147483647. Says nothing about whether the category exists: only the store knows. Made only by `isCategoryId`. */
+/** 1 to 2147483647. Only the store knows whether the category exists. Made only by `isCategoryId`. */
 export type CategoryId = number & { readonly [parsed]: 'CategoryId' };
 
 /** The rules of a title that a value breaks, each for people, behind "title". */
@@ -27,7 +27,7 @@ export function titleFaults(value: unknown): readonly string[] {
   return faults;
 }
 
-/** A character has one or two UTF-16 units. */
+/** Whether a text is too long. A code point has one or two UTF-16 units. */
 function isLong(text: string): boolean {
   if (text.length <= TITLE_MAX_LENGTH) return false;
   return text.length > 2 * TITLE_MAX_LENGTH || [...text].length > TITLE_MAX_LENGTH;
@@ -56,7 +56,7 @@ function booleanFaults(value: unknown): readonly string[] {
   return typeof value === 'boolean' ? [] : ['must be true or false'];
 }
 
-/** What a member of a todo is, and its column holds. */
+/** The kinds of a member of a todo and of its column. */
 interface Kinds {
   readonly text: string;
   readonly boolean: boolean;
@@ -68,17 +68,17 @@ export interface Member {
   readonly name: string;
   readonly column: string;
   readonly kind: keyof Kinds;
-  /** Whether `CreateTodo` has it; else a todo begins with what a missing one means. */
+  /** Whether `CreateTodo` has the member; else a new todo has the value of `missing`. */
   readonly inCreate: boolean;
-  /** What a missing one means; without this row it is required. */
+  /** The value when a request leaves the member out; without this row it is required. */
   readonly missing?: Kinds[keyof Kinds];
   /** The rules that a value breaks, each for people, behind the name. */
   readonly faults: (value: unknown) => readonly string[];
 }
 
 /**
- * The members of a todo that a write sets, in the order of the specification. The rows, the JSON, the `errors` of a
- * request, the line of an export and what is compared of a create follow from this list.
+ * The members of a todo that a write sets, in the order of the specification. From this list follow the rows, the JSON,
+ * the `errors` of a request, the line of an export and the comparison of creates.
  */
 export const MEMBERS = [
   { name: 'title', column: 'title', kind: 'text', inCreate: true, faults: titleFaults },
@@ -94,7 +94,7 @@ export interface Todo extends Members {
   readonly id: number;
 }
 
-/** A parsed `ReplaceTodo`: what is stored afterwards, whole. */
+/** A parsed `ReplaceTodo`: the whole state of the todo after the write. */
 export interface Replacement extends Members {
   readonly title: Title;
   readonly categoryId: CategoryId;
@@ -103,30 +103,30 @@ export interface Replacement extends Members {
 /** A parsed `CreateTodo`. */
 export type NewTodo = Pick<Replacement, Extract<Row, { inCreate: true }>['name']>;
 
-/** What a create stores: a todo always begins with `done` false (contract States). */
+/** The state after a create: a todo always begins with `done` false (contract States). */
 export function initialState(todo: NewTodo): Replacement {
   return { ...todo, done: false };
 }
 
-/** What a create says of a todo. */
+/** The members of a todo that a create sets. */
 export const CREATED = MEMBERS.filter((member) => member.inCreate);
 
 /** The columns of `MEMBERS`, for a list in SQL. */
 export const COLUMN_NAMES = MEMBERS.map(({ column }) => column);
 
-/** In the order of `MEMBERS`. */
+/** The values, in the order of `MEMBERS`. */
 export function valuesOf(todo: Replacement) {
   return MEMBERS.map(({ name }) => todo[name]);
 }
 
-/** The `TodoResponse` as JSON text. It depends on the todo alone, so every instance and every start makes the same. */
+/** The `TodoResponse` as JSON text. It depends on the todo alone: every instance and every start makes the same. */
 export function todoJson(todo: Todo): string {
   const json: { -readonly [Member in keyof Todo]?: Todo[keyof Todo] } = { id: todo.id };
   for (const { name } of MEMBERS) json[name] = todo[name];
   return JSON.stringify(json);
 }
 
-/** A todo as it goes over the wire: the `TodoResponse` as JSON text, and the tag of exactly this text. */
+/** A todo as it is sent: the `TodoResponse` as JSON text, and the tag of exactly this text. */
 export interface TodoRepresentation {
   readonly id: number;
   /** Members in the specification's order. */
@@ -140,21 +140,23 @@ export function represent(todo: Todo): TodoRepresentation {
   return { id: todo.id, json, etag: entityTag(json) };
 }
 
-/** A validator as `ETag` carries it, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. Ours are strong. */
+/**
+ * A validator as `ETag` carries it, quotes included: `"5d41402abc4b2a76b9719d911017c592"`. The service's tags are strong.
+ */
 export type EntityTag = string;
 
 /** The value of `If-Match` or `If-None-Match`: any representation at all, or one of these (RFC 9110 §13.1). */
 export type EntityTags = '*' | readonly EntityTag[];
 
-/** What a write asks of the representation that it would change. Without members it asks nothing. */
+/** Preconditions of a write on the representation that it would change. Without members there are none. */
 export interface Preconditions {
   readonly ifMatch?: EntityTags | undefined;
   readonly ifNoneMatch?: EntityTags | undefined;
 }
 
 /**
- * The strong tag of a representation: equal for equal bytes, on every instance and after every restart.
- * 128 bits of SHA-256, so that nobody can make two titles with one tag.
+ * The strong tag of a representation: equal for equal bytes, on every instance and after every restart. 128 bits of
+ * SHA-256: no client can make two titles with one tag.
  */
 export function entityTag(representation: string | Uint8Array): EntityTag {
   // JSON makes one string of it; a template would keep the whole digest and join it anew for each answer.
@@ -167,15 +169,15 @@ export function preconditionsHold({ ifMatch, ifNoneMatch }: Preconditions, curre
   return ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, current);
 }
 
-/** Whether `If-None-Match` names this tag: weakness is ignored (RFC 9110 §13.1.2), so 304 on a read. */
+/** Whether `If-None-Match` names this tag. Weakness is ignored (RFC 9110 §13.1.2): a read is then a 304. */
 export function matchesWeakly(tags: EntityTags, current: EntityTag): boolean {
   return tags === '*' || tags.some((tag) => tag === current || tag === `W/${current}`);
 }
 
 /**
- * Whether one of the tags is this one as a proxy on the way has changed it (contract Order 5): with anything
- * behind it, as `-gzip`, `-br` and `;gzip`, weak or not. For `If-None-Match` of a read alone, when no tag matches as it
- * stands: a write that took such a tag would overwrite what its client has not seen.
+ * Whether one of the tags is this one as a proxy on the way has changed it (contract Order 5): with text behind it, such
+ * as `-gzip`, `-br` and `;gzip`, weak or not. Used only for `If-None-Match` of a read, when no tag matches as it stands:
+ * a write that took such a tag would overwrite changes that its client has not seen.
  */
 export function matchesChanged(tags: EntityTags, current: EntityTag): boolean {
   if (tags === '*') return false;
@@ -183,19 +185,22 @@ export function matchesChanged(tags: EntityTags, current: EntityTag): boolean {
   return tags.some((tag) => tag.startsWith(begin, tag.startsWith('W/') ? 2 : 0));
 }
 
-/** A tag that no todo has: weak, or with anything behind its 32 hexadecimal digits. */
+/** A tag that no todo has: weak, or with text behind its 32 hexadecimal digits. */
 const CHANGED = /^(?:W\/|"[0-9a-f]{32}[^"])/;
 
-/** Whether there are tags, and all of them are as a proxy makes them, or of the compressed list. */
+/** Whether there are tags, and all of them are changed by a proxy, or of the compressed list. */
 export function areAllChanged(tags: EntityTags): boolean {
   return tags !== '*' && tags.length > 0 && tags.every((tag) => CHANGED.test(tag));
 }
 
-/** What is kept of a create that may be repeated. Two of SHA-256: of one size, and a subject cannot be read from it. */
+/**
+ * The parts of a create that are kept for its repeats. Both are SHA-256: of one size, and a subject cannot be read from
+ * them.
+ */
 export interface CreateKey {
-  /** The digest of issuer, subject and the key that the caller chose: another caller's same key is another one. */
+  /** The digest of issuer, subject and the key that the caller chose: another caller's same key is a different one. */
   readonly key: string;
-  /** The digest of what is created. */
+  /** The digest of the members of the create. */
   readonly body: string;
 }
 
@@ -211,7 +216,7 @@ export function createKey(
   return { key: digest([...caller, key]), body: digest(CREATED.map(({ name }) => todo[name])) };
 }
 
-/** 43 characters. JSON keeps the parts apart, and escapes what UTF-8 cannot say. */
+/** A digest of 43 characters. JSON keeps the parts apart, and escapes lone surrogates, which UTF-8 cannot encode. */
 function digest(parts: readonly (string | number)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

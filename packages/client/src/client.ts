@@ -1,4 +1,4 @@
-/** A todo as the service answers with it. That of the error demo has no `categoryId`. */
+/** A todo as the service answers with it. A todo of the error demo has no `categoryId`. */
 export interface Todo {
   readonly id: number;
   readonly title: string;
@@ -6,10 +6,10 @@ export interface Todo {
   readonly categoryId: number;
 }
 
-/** An entity tag of one todo. Any string is taken for one, but not the tag of the list. */
+/** An entity tag of one todo. Any string is accepted, except the tag of the list. */
 export type TodoTag = string & { readonly tagOf?: 'todo' };
 
-/** The entity tag of the list: it tells whether the list has changed, and guards no change of a todo. */
+/** The entity tag of the list: it shows whether the list has changed, and guards no change of a todo. */
 export type ListTag = string & { readonly tagOf?: 'list' };
 
 export type NewTodo = Omit<Todo, 'id' | 'done'>;
@@ -19,21 +19,24 @@ export type Replacement = NewTodo & Partial<Pick<Todo, 'done'>>;
 
 export interface ClientOptions {
   /**
-   * Where the service is: an absolute http or https URL, with a path when the service is mounted below one. In a page a
-   * path such as `/api` will do.
+   * The address of the service: an absolute http or https URL, with a path when the service is mounted below one. In a
+   * page, a path such as `/api` is enough.
    */
   readonly baseUrl: string;
   /**
-   * An access token, or what gives one: it is called for every attempt, once at a time. `refused` asks for another one:
-   * the service did not accept the last. Without a token from it nobody is logged in, and nothing is sent. Left out, as
-   * for the error demo, requests have no `Authorization`.
+   * An access token, or a function that gives one. The function is called for every attempt, once at a time. `refused`
+   * asks for another token: the service did not accept the last one. When it gives none, nobody is logged in, and nothing
+   * is sent. Without this option, as for the error demo, requests have no `Authorization`.
    */
   readonly token?: string | ((request: { readonly refused: boolean }) => MaybeToken | Promise<MaybeToken>);
-  /** How often a request is repeated at most, 3 by default. */
+  /** Repeats of a request, at most; 3 by default. */
   readonly retries?: number;
-  /** Milliseconds, 60 000 by default: a service that asks for a longer wait is not waited for. */
+  /**
+   * Milliseconds to wait before a repeat, at most; 60 000 by default. When the service asks for a longer wait, the
+   * request is not repeated.
+   */
   readonly maxWaitMs?: number;
-  /** Bytes of the body of a success, 256 MiB by default: a larger answer is a `TodoError`. */
+  /** Bytes of the body of a success, at most; 256 MiB by default. A larger answer is a `TodoError`. */
   readonly maxAnswerBytes?: number;
 }
 
@@ -42,26 +45,26 @@ type MaybeToken = string | null | undefined;
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 
 export interface WriteOptions extends CallOptions {
-  /** The tag that the todo must still have; else nothing happens, and the problem has the status 412. */
+  /** The tag that the todo must still have. Otherwise nothing is changed, and the problem has the status 412. */
   readonly ifMatch?: TodoTag | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Makes repeating safe where every instance of the service knows `Idempotency-Key`: 1 to 128 characters, no white
-   * space. `true` makes a random one, for the repeats of this call alone.
+   * A key that makes repeats safe where every instance of the service knows `Idempotency-Key`: 1 to 128 characters, no
+   * white space. `true` makes a random one, for the repeats of this call alone.
    */
   readonly idempotencyKey?: string | true | undefined;
 }
 
 /**
- * Its methods reject with a `TodoProblem` when the service says an error, with a `TodoError` when something else does or
- * nobody is logged in, and with what `token` throws.
+ * A client of the service. A method rejects with a `TodoProblem` for an error of the service, with a `TodoError` for any
+ * other error or when nobody is logged in, and with the errors that `token` throws.
  */
 export interface TodoClient {
-  /** All todos, ordered by id ascending, and the tag of the list. An unchanged list is the object that was handed back before. */
+  /** All todos, ordered by id ascending, and the tag of the list. An unchanged list is the same object as before. */
   list(options?: CallOptions): Promise<{ todos: readonly Todo[]; etag: ListTag | undefined }>;
-  /** One todo and its tag. An unchanged todo is the object that was handed back before. Status 404 when there is none. */
+  /** One todo and its tag. An unchanged todo is the same object as before. Status 404 when there is none. */
   get(id: number, options?: CallOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
   /** Creates a todo that is not done. Needs the role `editor`. Status 400 when the category is missing. */
   create(todo: NewTodo, options?: CreateOptions): Promise<{ todo: Todo; etag: TodoTag | undefined }>;
@@ -75,11 +78,11 @@ export interface TodoClient {
   complete(id: number, options?: CallOptions): Promise<Omit<Todo, 'categoryId'>>;
 }
 
-/** An answer that is no success, or none at all. */
+/** An answer that is no success, or no answer at all. */
 export class TodoError extends Error {
-  /** Undefined when there was no answer: `cause` says why. */
+  /** Undefined when there was no answer: `cause` has the reason. */
   readonly status: number | undefined;
-  /** Whether the change may have been made nevertheless: read before you repeat it. Never for reads. */
+  /** Whether the change may have been made nevertheless: read before you repeat it. Always false for reads. */
   readonly outcomeUnknown: boolean;
   /** Milliseconds after which the request may be repeated, when the answer says so. */
   readonly retryAfterMs: number | undefined;
@@ -95,19 +98,19 @@ export class TodoError extends Error {
 
 type ErrorFacts = Pick<TodoError, 'status' | 'outcomeUnknown' | 'retryAfterMs'>;
 
-/** An error that the service said: Problem Details, RFC 9457. */
+/** An error of the service: Problem Details, RFC 9457. */
 export class TodoProblem extends TodoError {
   /** The section of RFC 9110 for the status; undefined when that has none. */
   readonly type: string | undefined;
   /** Identical for the same kind of error. */
   readonly title: string;
-  /** What is particular about this one. */
+  /** The particulars of this error. */
   readonly detail: string | undefined;
   /** Sentences for people, by member; only for a validation failure. */
   readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Names the request in the log of the service. */
+  /** The id of the request in the log of the service. */
   readonly traceId: string | undefined;
-  /** Why the token was refused: `error_description` of `WWW-Authenticate` (RFC 6750 §3). */
+  /** The reason why the token was refused: `error_description` of `WWW-Authenticate` (RFC 6750 §3). */
   readonly errorDescription: string | undefined;
 
   constructor(problem: ProblemMembers, facts: ErrorFacts) {
@@ -131,29 +134,29 @@ type ProblemMembers = Pick<
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** What the body of a success must be; without it there must be none. */
+  /** Checks the body of a success; without it there must be none. */
   readonly expected?: (body: unknown) => boolean;
-  /** What was read before. */
+  /** The answer of an earlier read. */
   readonly known?: Answer | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it may be sent again although nobody knows what became of it. */
+  /** Whether the request may be sent again although its outcome is unknown. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 type Answer = { readonly body: unknown; readonly etag: string | undefined };
 
-/** Representations to compare with, at most; the one read longest ago goes first. */
+/** Representations to compare with, at most; the one whose read is the oldest goes first. */
 const MAX_KEPT = 1_000;
 
-/** Milliseconds before the first repeat when the service says nothing; twice as many before the next. */
+/** Milliseconds before the first repeat when the service gives no time; twice as many before each next one. */
 const FIRST_WAIT_MS = 250;
 
-/** What `setTimeout` can measure. */
+/** Milliseconds that `setTimeout` can measure, at most. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Statuses of a moment: the same request may succeed later. */
+/** Statuses that pass: the same request may succeed later. */
 const PASSING: readonly (number | undefined)[] = [undefined, 408, 429, 502, 503, 504];
 
 /** Bytes of an error's body. A larger one is no problem of the service. */
@@ -162,8 +165,8 @@ const MAX_PROBLEM_BYTES = 64 * 1024;
 const RFC9110 = 'https://tools.ietf.org/html/rfc9110';
 
 /**
- * Problems of the service that, with `Retry-After`, say that nothing was changed, by status with their type. A gateway
- * in between uses the same statuses, and does not know what became of the request.
+ * Problems of the service that, with `Retry-After`, mean that nothing was changed, by status with their type. A gateway
+ * in between uses the same statuses, without knowing the outcome of the request.
  */
 const UNCHANGED = new Map<number | undefined, string | undefined>([
   [409, `${RFC9110}#section-15.5.10`],
@@ -179,7 +182,7 @@ const UNCHANGED = new Map<number | undefined, string | undefined>([
  */
 export function createTodoClient(options: ClientOptions): TodoClient {
   const { retries = 3, maxWaitMs = 60_000, maxAnswerBytes = 256 * 1024 * 1024 } = options;
-  /** Of a page and its workers, where the browser keeps answers. */
+  /** The location of a page and its workers, where the browser keeps answers. */
   const page: unknown = Reflect.get(globalThis, 'location');
   const isPage = isObject(page);
   const base = baseOf(options.baseUrl, isPage ? page.origin : undefined);
@@ -192,7 +195,8 @@ export function createTodoClient(options: ClientOptions): TodoClient {
     const headers = new Headers({ ...more, Accept: 'application/json, application/problem+json' });
     if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
-    // In a page it would bypass the browser's cache, which asks with a tag by itself, and its memory of preflights.
+    // In a page the header would bypass the browser's cache, which asks with a tag by itself, and its memory of
+    // preflights.
     if (known?.etag !== undefined && !isPage) headers.set('If-None-Match', known.etag);
     const sent: RequestInit = { method, headers, redirect: 'manual' };
     // Cloudflare Workers refuse the option.
@@ -206,7 +210,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
       const text = await textOf(response, ok ? maxAnswerBytes : MAX_PROBLEM_BYTES);
       if (known !== undefined && status === 304 && headers.has('If-None-Match')) return known;
       const fault = (what: string) => new TodoError(`${status}${what}`, { ...facts, status });
-      // A login, for example. Of a redirect that it does not follow a browser tells nothing.
+      // A login, for example. A browser tells nothing of a redirect that it does not follow.
       if (response.type === 'opaqueredirect' || (status >= 300 && status < 400))
         throw fault(' is a redirect, which the service never gives');
       if (!ok) throw errorOf(response, text, facts.outcomeUnknown, earlier);
@@ -232,7 +236,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
     for (let repeats = 0; ; ) {
       const bearer = await unlessAborted(tokenFor(refused), signal).catch((error) => {
         signal?.throwIfAborted();
-        // That of the attempt before says what became of the change.
+        // The failure of the attempt before has the outcome of the change.
         throw failed ?? error;
       });
       refused = undefined;
@@ -298,7 +302,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
 }
 
 /**
- * As it was parsed, without white space around it and the final slash. A user and a password are not quoted.
+ * The URL as it was parsed, without white space around it and the final slash. A user and a password are not quoted.
  *
  * @param origin of the page, for a path.
  */
@@ -316,8 +320,8 @@ function baseOf(baseUrl: string, origin: unknown): string {
 }
 
 /**
- * Gives the token for an attempt. One is asked for at a time, however many calls wait for it: two renewals at once would
- * end a refresh token that is good for one.
+ * Gives the token for an attempt. One token is asked for at a time, however many calls wait for it: two renewals at once
+ * would end a refresh token that may be used once.
  */
 function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<string | undefined> {
   let newest: string | undefined;
@@ -327,7 +331,7 @@ function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<
     if (token === undefined) return undefined;
     if (typeof token !== 'function') return tokenIn(token);
     if (refused !== undefined) {
-      // A renewal that failed has failed for all that wait for it.
+      // A failed renewal fails for all calls that wait for it.
       while (asking !== undefined) await (isRenewal ? asking : asking.catch(() => {}));
       if (newest !== refused) return newest;
     }
@@ -345,6 +349,8 @@ function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<
 }
 
 /**
+ * The token in a value.
+ *
  * @throws {TodoError} when there is none.
  * @throws {TypeError} when it cannot be sent.
  */
@@ -358,13 +364,13 @@ function tokenIn(value: unknown): string {
   try {
     new Headers().set('Authorization', `Bearer ${value}`);
   } catch {
-    // What `Headers` itself throws quotes the token.
+    // The error of `Headers` itself would quote the token.
     throw new TypeError('The token has a character that no header may have');
   }
   return value;
 }
 
-/** The body of an answer; undefined when it has more than `limit` bytes, of which the rest is not read. */
+/** The body of an answer; undefined when it has more than `limit` bytes. The rest is not read then. */
 async function textOf({ body }: Response, limit: number): Promise<string | undefined> {
   const reader = body?.getReader();
   if (reader === undefined) return '';
@@ -389,7 +395,7 @@ function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): num
   return error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.5 + Math.random());
 }
 
-/** A problem, or what a proxy in between says in its own words. */
+/** The error of an answer: a problem of the service, or the text of a proxy in between. */
 function errorOf({ status, headers }: Response, text = '', isWrite: boolean, earlier: boolean): TodoError {
   const type = headers.get('content-type') ?? '';
   const problem = /^application\/problem\+json\b/i.test(type) ? problemIn(text, headers) : undefined;
@@ -410,7 +416,7 @@ function saysUnchanged(
   return retryAfterMs !== undefined && UNCHANGED.has(status) && UNCHANGED.get(status) === type;
 }
 
-/** The service gives every problem a title. Members of another type than they must have are left out. */
+/** The members of a problem; the service gives every problem a title. Members of a wrong type are left out. */
 function problemIn(text: string, headers: Headers): ProblemMembers | undefined {
   const json = parse(text);
   if (!isObject(json) || typeof json.title !== 'string') return undefined;
@@ -435,7 +441,7 @@ function areStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-/** Members that a later service adds are no fault. The todo of the error demo has no category. */
+/** Whether a value is a todo. Members of a later service are no fault. The todo of the error demo has no category. */
 function isTodo(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { id, title, done, categoryId = 0 } = value;
@@ -451,12 +457,12 @@ function isIdentity(value: unknown): boolean {
   return isObject(value) && (value.name === null || typeof value.name === 'string');
 }
 
-/** An array is one too. */
+/** Whether a value is an object; an array is one too. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Undefined for what is no JSON. */
+/** The value of a JSON text; undefined when it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -465,7 +471,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. `Date.parse` takes `-5` for one too. */
+/**
+ * Milliseconds of a `Retry-After`, RFC 9110 §10.2.3: seconds, or a date. `Date.parse` would also take `-5` for a date.
+ */
 function waitOf(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
@@ -481,7 +489,7 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
   await unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
-/** What `result` gives, or the reason of the signal when that is aborted first. */
+/** The value of `result`, or a rejection with the signal's reason when that is aborted first. */
 function unlessAborted<T>(result: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);

@@ -21,25 +21,25 @@ import type { Exchange, Target } from './target.ts';
 let held: Target | undefined;
 let ended = false;
 
-/** Chooses what `suite.ts` holds to the specification. */
+/** Chooses the service that `suite.ts` checks. */
 export function holdTarget(target: Target): void {
   held = target;
 }
 
-/** Lets the check that is under way come to its end, and runs no other. */
+/** Lets the check that is under way end, and runs no further one. */
 export function endChecks(): void {
   ended = true;
 }
 
-/** States every check that the chosen service can be held to. @throws {Error} before one was chosen. */
+/** States every check for the chosen service. @throws {Error} before one was chosen. */
 export function stateHeldChecks(): void {
   if (held === undefined) throw new Error('Cannot test: no service was chosen');
   stateChecks(held);
 }
 
 /**
- * States every check that this service can be held to, in the order in which they must run, and what it cannot be held
- * to. What they make is deleted by `leaveAsFound`.
+ * States every check for this service, in the order in which they must run, and the checks that it cannot have. Todos of
+ * the checks are deleted by `leaveAsFound`.
  */
 export function stateChecks(target: Target): void {
   let seenBefore = 0;
@@ -85,7 +85,7 @@ export function stateChecks(target: Target): void {
   });
 }
 
-/** What a failed check asked last, and the answer. */
+/** The last request of a failed check, and the answer. */
 function textOf({ method, path, reply }: Exchange): string {
   const headers = reply.headers.map((header) => header.join(': '));
   const received = inspect([...headers, reply.body.toString().slice(0, 400)], {

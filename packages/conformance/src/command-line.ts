@@ -53,7 +53,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-/** How tokens are had. */
+/** The source of tokens. */
 export type Tokens =
   | { readonly editor: string; readonly reader: string }
   | { readonly command: string }
@@ -70,18 +70,18 @@ export interface CommandLine {
     | { readonly name: 'shared-list'; readonly tokens: Tokens };
 }
 
-/** What is wrong with the command line, for people. */
+/** A fault of the command line, for people. */
 class WrongUsage extends Error {}
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
-/** What the words ask for, `help`, or what is wrong with them. */
+/** The meaning of the words: a command line, `help`, or the fault of the words. */
 export function readCommandLine(words: readonly string[]): CommandLine | 'help' | { readonly wrong: string } {
   try {
     const { values } = parseArgs({ args: [...words], options: OPTIONS });
     return values.help ? 'help' : read(values);
   } catch (error) {
-    // parseArgs throws a TypeError for a word that it does not know.
+    // parseArgs throws a TypeError for an unknown word.
     if (error instanceof WrongUsage || error instanceof TypeError) return { wrong: error.message };
     throw error;
   }

@@ -1,13 +1,13 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Milliseconds after which a connection that is not closed counts as unanswered. No test expects to get here. */
+/** Milliseconds after which a connection that is not closed counts as unanswered. No test is expected to reach it. */
 const PATIENCE_MS = 20_000;
 
-/** Bytes of all answers on a connection. More than any list that a test service has. */
+/** Bytes of all answers on a connection, at most. More than any list that a test service has. */
 const MAX_LENGTH = 128 * 1024 * 1024;
 
-/** What goes on for too long is cut off from here. */
+/** An exchange that took too long, cut off by this client. */
 class CutOff extends Error {}
 
 /** One response, byte by byte as it came: no redirect followed, nothing decoded but the framing. */
@@ -30,10 +30,10 @@ export function json(reply: Reply): unknown {
 }
 
 /**
- * Writes these bytes on a new connection and reads until the service closes it, so that a byte too many after a
- * response is seen. The last request must therefore ask for `Connection: close`, or be refused with a close.
+ * Writes these bytes on a new connection and reads until the service closes it, so that an extra byte after a response is
+ * seen. The last request must therefore ask for `Connection: close`, or be refused with a close.
  *
- * @param methods of the requests within, as far as their responses have no body: `HEAD`.
+ * @param methods of the requests in these bytes, as far as their responses have no body: `HEAD`.
  * @throws Error when the connection fails or the answer is not HTTP/1.1.
  */
 export async function exchange(
@@ -53,7 +53,7 @@ export async function exchange(
     failure = error;
   });
   socket.on('close', () => {
-    // A reset after a whole answer is the other side's hurry, not its silence.
+    // A reset after a whole answer is a hasty close of the other side, not a missing answer.
     if (failure !== undefined && (failure instanceof CutOff || received.length === 0)) reject(failure);
     else resolve(Buffer.concat(received));
   });
@@ -61,7 +61,7 @@ export async function exchange(
   return parseReplies(await promise, methods).filter(({ status }) => status >= 200);
 }
 
-/** A connected socket to the origin of `baseUrl`. It is cut off when nobody has closed it in time. */
+/** A connected socket to the origin of `baseUrl`. It is cut off when it is not closed in time. */
 async function open(baseUrl: URL): Promise<Socket> {
   const secure = baseUrl.protocol === 'https:';
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
@@ -82,7 +82,7 @@ async function open(baseUrl: URL): Promise<Socket> {
 }
 
 /**
- * Every response in what came on a connection, interim ones among them.
+ * Every response in the bytes of a connection, interim ones included.
  *
  * @param methods of the requests, as far as their responses have no body: `HEAD`.
  * @throws Error when a byte is missing, or belongs to no response.

@@ -7,7 +7,7 @@ import { holdTo } from './problem.ts';
 import { leaveAsFound, type SharedList, send, type Target } from './target.ts';
 import { TokenCommandFailed, tokensBy } from './token-command.ts';
 
-/** What a report cannot show, but the colours of its own: the service under test has sent some of it. */
+/** Characters that a report cannot show, except its own colours: some of it comes from the service under test. */
 const UNPRINTABLE = {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
   text: /(?!\u001b\[[\d;]*m)[^\n\t\P{C}]/gu,
@@ -39,7 +39,7 @@ async function main(words: readonly string[]): Promise<number> {
   return 69;
 }
 
-/** Holds the service to everything asked for, and leaves it as it was found. */
+/** Runs the chosen checks, and leaves the service as it was found. */
 async function run({ law, output }: CommandLine, target: Target): Promise<number> {
   holdTo(law);
   let code: number = 0;
@@ -65,7 +65,7 @@ async function run({ law, output }: CommandLine, target: Target): Promise<number
   });
   const report = { text: new spec(), tap, junit }[output];
   for await (const text of stream.compose(report)) {
-    // What is left is not run: it says nothing about the service.
+    // Checks that were left out are not run: they say nothing about the service.
     if (code <= 1) process.stdout.write(String(text).replaceAll(UNPRINTABLE[output], '\ufffd'));
   }
   await leaveAsFound(target);
@@ -102,7 +102,7 @@ async function identities(how: Tokens): Promise<Pick<SharedList, 'tokens' | 'sig
   };
 }
 
-/** Why no check can say anything about this service, or undefined when they can. */
+/** The reason why no check can say anything about this service, or undefined when they can. */
 async function obstacleOf(target: Target): Promise<string | undefined> {
   try {
     if (target.profile === 'error-demo') {

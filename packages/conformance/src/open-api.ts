@@ -12,7 +12,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
 
-/** The operations of a path item, without what it says for all of them. */
+/** The operations of a path item, without the members for all of them. */
 export function operationsOf(pathItem: Readonly<Record<string, Operation>>): readonly Operation[] {
   return Object.values(pathItem).filter((member) => 'responses' in member);
 }

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { header, json, type Reply } from './http.ts';
 
-/** What services are held to: the specification alone, or the contract too, which settles what it leaves open. */
+/**
+ * The law for services: the specification alone, or the contract too, which settles the questions that the specification
+ * leaves open.
+ */
 export type Law = 'specification' | 'contract';
 
 let law: Law = 'contract';
@@ -10,35 +13,38 @@ let law: Law = 'contract';
 /** `test` for a check of clauses of the contract alone: nothing while a service is held to the specification alone. */
 export let it: (name: string, run: (t: TestContext) => void | Promise<void>) => unknown = test;
 
-/** Holds every reply from now on to this law. */
+/** Checks every reply from now on by this law. */
 export function holdTo(chosen: Law): void {
   law = chosen;
   it = chosen === 'contract' ? test : () => {};
 }
 
-/** Whether replies are held to the contract, and not to the specification alone. */
+/** Whether replies are checked by the contract, and not by the specification alone. */
 export function holdsToContract(): boolean {
   return law === 'contract';
 }
 
-/** What the contract asks for, or the part of it that the specification does. */
+/** The contract's value, or the specification's while only that is the law. */
 export function byLaw<T>(contract: T, specification: T): T {
   return holdsToContract() ? contract : specification;
 }
 
-/** The media type of the body: all that matters of it to a client, to the specification too. */
+/** The media type of the body, which is all that matters to a client, also by the specification. */
 export function mediaType(reply: Reply): string | undefined {
   return header(reply, 'content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
-/** The status and the JSON of a success; the order of its members and its exact type too (contract D4). */
+/**
+ * Checks the status and the JSON of a success; by the contract also the order of its members and its exact type (contract
+ * D4).
+ */
 export function assertBody(reply: Reply, status: number, expected: unknown): void {
   assertJson(reply, status);
   assert.deepEqual(json(reply), expected);
   if (law === 'contract') assert.equal(reply.body.toString(), JSON.stringify(expected));
 }
 
-/** The status and the type of a success with a body. */
+/** Checks the status and the type of a success with a body. */
 export function assertJson(reply: Reply, status: number): void {
   assert.equal(reply.status, status, reply.body.toString());
   if (law === 'contract') assert.equal(header(reply, 'content-type'), 'application/json; charset=utf-8');
@@ -71,17 +77,17 @@ export function phraseOf(status: number): string | undefined {
 
 const validation = 'One or more validation errors occurred.';
 
-/** Of every problem that any test has looked at: no two requests share one. */
+/** The trace ids of every problem that any test has seen: no two requests share one. */
 const seenTraceIds = new Set<string>();
 
 export interface Expected {
-  /** When the endpoint gives its own. */
+  /** The title, when the endpoint gives its own. */
   readonly title?: string;
   /** `any` when only its presence is promised, `optional` when not even that. Without it, the member must be absent. */
   readonly detail?: string | RegExp | 'any' | 'optional';
   /** Exactly these members failed. Without it, the member must be absent. */
   readonly errors?: readonly string[];
-  /** Further headers, exactly; undefined for one that must be absent. */
+  /** Further headers, exactly; undefined for a header that must be absent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -95,8 +101,8 @@ interface Problem {
 }
 
 /**
- * The whole shape of an error, once: status, type, members, their order, a `traceId` never seen before. Call it once per
- * reply. The headers that every error has are looked at once, in "Every response".
+ * Checks the whole shape of an error: status, type, members, their order, a `traceId` never seen before. Call it once for
+ * each reply. The headers that every error has are checked once, in "Every response".
  */
 export function assertProblem(reply: Reply, status: number, expected: Expected = {}): Problem {
   const text = reply.body.toString();
@@ -129,7 +135,7 @@ export function assertProblem(reply: Reply, status: number, expected: Expected =
 
 const CATEGORY_NOT_FOUND = 'Category not found';
 
-/** Titles that the specification gives; another status has the title that its implementation chooses. */
+/** Titles that the specification gives; the implementation chooses the title of any other status. */
 const specifiedTitles: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
@@ -167,7 +173,7 @@ export function assertTextLine(reply: Reply, status: number, line: string): void
   assert.equal(reply.body.toString(), line);
 }
 
-/** What every 4xx and 5xx says, whatever its body, and the headers of a 500 (contract P7; D8; Errors, 500). */
+/** Checks the headers of every 4xx and 5xx, whatever its body, and of a 500 (contract P7; D8; Errors, 500). */
 export function assertErrorHeaders(reply: Reply): void {
   const { status } = reply;
   if (law === 'specification') {

@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { type Expected, holdsToContract } from './problem.ts';
 import { makeTodo, type Request, send, type Target } from './target.ts';
 
-/** A request that is answered with an error, and what is special about that answer. */
+/** A request that is answered with an error, and the particulars of that answer. */
 export interface Provocation extends Expected {
   readonly line: string;
   readonly request?: Request;
   readonly status: number;
 }
 
-/** Statuses that only the contract knows. */
+/** Statuses that only the contract has. */
 const ofTheContract = [405, 413, 415];
 
 /**
- * One request for every error between 400 and 499 that routing, authentication, the body and the endpoints of
- * this profile can say. They change nothing: ids of todos that must not exist are negative, for a positive one
- * may be somebody's todo.
+ * One request for every error between 400 and 499 of routing, authentication, the body and the endpoints of this profile.
+ * They change nothing: ids of todos that must not exist are negative, for a positive one may be another client's todo.
  */
 export async function provocations(target: Target): Promise<readonly Provocation[]> {
   const all = await everyProvocation(target);

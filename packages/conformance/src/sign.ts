@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 
-/** Whose tokens a service trusts, by one HMAC secret. */
+/** The trust of a service in tokens, by one HMAC secret. */
 export interface Trust {
   readonly issuer: string;
   readonly audience: string;
   readonly secret: Buffer;
 }
 
-/** JSON text, or a value to be written as JSON. Text gives members that no value has: `1e999`, duplicates. */
+/** JSON text, or a value to be written as JSON. A text can have members that no value has: `1e999`, duplicates. */
 type Part = string | Readonly<Record<string, unknown>>;
 
 /** Makes a compact JWS that the service trusts. Members of `claims` and `header` replace those made here; undefined removes one. */
@@ -16,8 +16,8 @@ export type Sign = (claims?: Part, header?: Part) => string;
 const hashes: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
 
 /**
- * Signs with `node:crypto` and not with the product's library, so that a mistake shared by both sides cannot
- * hide, and so that tokens can be made which a library refuses to make. `alg` `none` gets an empty signature.
+ * Signs with `node:crypto` and not with the product's library, so that a mistake shared by both sides cannot hide, and so
+ * that tokens can be made which a library refuses to make. `alg` `none` gets an empty signature.
  */
 export function signer(trust: Trust): Sign {
   return (claims = {}, header = {}) => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The other files need what an older Node.js lacks, so they are imported behind this.
+// The other files need a newer Node.js than this one, so they are imported after this check.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 12)) {
   process.stderr.write(

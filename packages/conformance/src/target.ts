@@ -5,15 +5,15 @@ import { assertProblem, type Expected } from './problem.ts';
 import type { Sign } from './sign.ts';
 
 interface AnyTarget {
-  /** With a path when the service is mounted below one. */
+  /** The base URL, with a path when the service is mounted below one. */
   readonly baseUrl: URL;
-  /** Undefined when unknown: what differs between environments is left out then. */
+  /** Undefined when unknown: checks of one environment alone are left out then. */
   readonly environment: 'development' | 'production' | undefined;
   /** Whether the service was started for these checks alone; any other must be left as it was found. */
   readonly fresh: boolean;
-  /** Everything that the service has logged so far. */
+  /** The whole log of the service so far. */
   readonly log?: () => string;
-  /** Every exchange so far, for what must hold of every response. */
+  /** Every exchange so far, for the rules of every response. */
   readonly seen: Exchange[];
   /** Paths of the todos made and not yet deleted. */
   readonly created: Set<string>;
@@ -50,13 +50,13 @@ export interface Request {
   readonly accept?: string;
   /** Header lines; a list gives several lines of one name. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as `application/json`. */
+  /** A value that is sent as `application/json`. */
   readonly json?: unknown;
-  /** Sent as it is, as `application/json` unless `type` says otherwise. */
+  /** Bytes that are sent as they are, as `application/json` unless `type` says otherwise. */
   readonly body?: string | Buffer;
   /** `Content-Type`; null for none. */
   readonly type?: string | null;
-  /** What follows the head when the test frames the body itself, in chunks for example. */
+  /** The bytes behind the head when the test frames the body itself, in chunks for example. */
   readonly framed?: string | Buffer;
 }
 
@@ -74,13 +74,13 @@ export async function send(target: Target, line: string, request: Request = {}):
   return reply;
 }
 
-/** Requests to a service that state what must come back. */
+/** Requests to a service, each with its expected answer. */
 export function expecting(target: Target) {
   return {
-    /** The answer is this error, in its whole shape: `assertProblem`. */
+    /** Checks that the answer is this error, in its whole shape: `assertProblem`. */
     fails: async (status: number, line: string, request: Request = {}, expected: Expected = {}) =>
       assertProblem(await send(target, line, request), status, expected),
-    /** The answer has this status. @param about What is special about the request, for a failure. */
+    /** Checks that the answer has this status. @param about The particulars of the request, for a failure. */
     async succeeds(status: number, line: string, request: Request = {}, about = line): Promise<Reply> {
       const reply = await send(target, line, request);
       assert.equal(reply.status, status, `${about}: ${reply.body}`);
@@ -111,7 +111,7 @@ export function write(target: Target, line: string, request: Request = {}): Buff
   return Buffer.concat([head, Buffer.from(content ?? request.framed ?? '')]);
 }
 
-/** Notes a reply for the tests of what holds of every response, and the todo that it says was made. */
+/** Notes a reply for the rules of every response, and the todo that it says was made. */
 export function remember(target: Target, { method, path, reply }: Exchange): void {
   target.seen.push({ method, path, reply });
   const location = header(reply, 'location');
@@ -153,12 +153,12 @@ export async function readTodo(target: SharedList, id: number): Promise<Todo | u
   return json(reply) as Todo;
 }
 
-/** All todos, those of others among them. */
+/** All todos, also those of other clients. */
 export async function listTodos(target: SharedList): Promise<readonly Todo[]> {
   return json(await send(target, 'GET /todos', { token: target.tokens.reader })) as Todo[];
 }
 
-/** Deletes what the tests made and did not delete themselves. */
+/** Deletes the todos that the tests made and did not delete themselves. */
 export async function leaveAsFound(target: Target): Promise<void> {
   if (target.profile === 'error-demo') return;
   for (const path of [...target.created]) {

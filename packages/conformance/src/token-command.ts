@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** A command that could not make a token; its message says why. */
+/** A command that could not make a token; its message has the reason. */
 export class TokenCommandFailed extends Error {}
 
 /**

@@ -19,16 +19,16 @@ const ALGORITHMS = [...RSA_ALGORITHMS, ...OTHER_ALGORITHMS];
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /**
- * The algorithm that an `alg` names, in a token or a key; undefined for any other value. `Ed25519` (RFC 9864 §2.2)
- * is the new name of what RFC 8037 calls `EdDSA` with an Ed25519 key, and only such keys are accepted.
+ * The algorithm that an `alg` names, in a token or a key; undefined for any other value. `Ed25519` (RFC 9864 §2.2) is the
+ * new name of RFC 8037's `EdDSA` with an Ed25519 key, and only such keys are accepted.
  */
 export function readAlgorithm(alg: unknown): Algorithm | undefined {
   return alg === 'Ed25519' ? 'EdDSA' : ALGORITHMS.find((name) => name === alg);
 }
 
 /**
- * Whether a signature over the signing input (RFC 7515 §5.2) is right. A promise when another thread does the
- * arithmetic: always where it takes long, and with `elsewhere` wherever it can.
+ * Whether a signature over the signing input (RFC 7515 §5.2) is right. A promise when another thread does the arithmetic:
+ * always where it takes long, and with `elsewhere` wherever it can.
  */
 export type Verify = (
   signingInput: string,
@@ -39,13 +39,13 @@ export type Verify = (
 /** Bits. Verifying takes 20 µs with 2048 and 65 µs with 4096, and four times as long with twice as many. */
 const MAX_QUICK_RSA_BITS = 4096;
 
-/** Also takes part in how long verifying takes: the usual exponent has two bits set. */
+/** The exponent also decides how long verifying takes: the usual one has two bits set. */
 const QUICK_RSA_EXPONENT = 65_537n;
 
 /**
- * How `node:crypto` verifies signatures of an algorithm with a key that admits it: the parameters of RFC 7518 §3 and
- * RFC 8037 §3.1, and nothing that a token says. What takes less than about 100 µs is done at once: to have it done
- * by another thread costs this one 10 to 20 µs, and the process 10 to 50 µs more.
+ * Verifies signatures of an algorithm by `node:crypto`, with a key that admits it: the parameters are those of RFC 7518
+ * §3 and RFC 8037 §3.1, never the token's. A verification of less than about 100 µs is done at once: another thread would
+ * cost this one 10 to 20 µs, and the process 10 to 50 µs more.
  */
 export function verifyWith(key: KeyObject, algorithm: Algorithm): Verify {
   if (algorithm.startsWith('HS')) return hmac(key, `sha${algorithm.slice(2)}`);
@@ -65,7 +65,7 @@ function parameters(key: KeyObject, algorithm: Algorithm): VerifyKeyObjectInput 
   switch (algorithm.slice(0, 2)) {
     case 'RS':
       return { key, padding: constants.RSA_PKCS1_PADDING };
-    // RFC 7518 §3.5: the salt is as long as the hash, which is that of the mask too.
+    // RFC 7518 §3.5: the salt is as long as the hash, which is also the hash of the mask.
     case 'PS':
       return {
         key,
@@ -89,7 +89,7 @@ function isQuick({ asymmetricKeyType, asymmetricKeyDetails: details = {} }: KeyO
   );
 }
 
-/** RFC 7518 §3.2: the whole output of the hash, compared in a time that tells nothing. */
+/** RFC 7518 §3.2: the whole output of the hash, compared in constant time. */
 function hmac(secret: KeyObject, hash: string): Verify {
   return (signingInput, signature) => {
     const expected = createHmac(hash, secret).update(signingInput, 'latin1').digest();

@@ -2,15 +2,15 @@ import { asNotUsable, NotUsable } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/parse-json.ts';
 import { fetchDocument, type Way } from './document.ts';
 
-/** Characters of somebody else's issuer in a message. */
+/** Characters of another issuer in a message. */
 const MAX_QUOTED = 200;
 
 /**
- * Where an issuer publishes its keys: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3 for one that has no
- * OpenID document. `issuer` is the setting as it stands, which the document must repeat (§4.3 and §3.3): else
+ * The address at which an issuer publishes its keys: OpenID Connect Discovery 1.0 §4, then RFC 8414 §3 for an issuer
+ * without an OpenID document. `issuer` is the setting as it stands, which the document must repeat (§4.3 and §3.3): else
  * one provider could answer for another (RFC 8725 §3.8).
  *
- * @throws {NotUsable} when neither document can be had, or what it says cannot be used.
+ * @throws {NotUsable} when neither document can be had, or its content cannot be used.
  */
 export async function discoverKeys(issuer: string, way: Way): Promise<string> {
   const document = await fetchDocument(openIdAddress(issuer), way).catch(async (error) => {
@@ -33,7 +33,7 @@ export async function discoverKeys(issuer: string, way: Way): Promise<string> {
   return jwksUri;
 }
 
-/** Another value than a string may be nested too deeply for `JSON.stringify`. */
+/** The issuer of a document, quoted. A value other than a string may be nested too deeply for `JSON.stringify`. */
 function quoteIssuer(named: unknown): string {
   if (named === undefined) return 'nothing';
   return typeof named === 'string' ? JSON.stringify(named.slice(0, MAX_QUOTED)) : 'no string';

@@ -8,17 +8,20 @@ import { quoteReceived } from '../../lib/quote.ts';
 import { type HttpProxy, leadsTo, openTunnel } from './proxy.ts';
 import { parseTrustedAddress, withoutQuery } from './trusted-address.ts';
 
-/** How an issuer is asked. */
+/** The way to an issuer. */
 export interface Way {
-  /** Bounds the time of all that is asked for, tunnels among it. */
+  /** Bounds the time of all requests, tunnels included. */
   readonly signal: AbortSignal;
   readonly proxy?: HttpProxy | undefined;
 }
 
-/** Bytes, as they come and after a content coding is undone. Discovery documents and key sets have a few thousand. */
+/** Bytes, both as received and after a content coding is undone. Discovery documents and key sets have a few thousand. */
 const MAX_LENGTH = 64 * 1024;
 
-/** Keys are fetched so rarely that a connection kept for them would be dead by the next time, and that fetch fail. */
+/**
+ * Headers of a request. Keys are fetched so rarely that a kept connection would be dead by the next time, and that fetch
+ * fail.
+ */
 const HEADERS = {
   accept: 'application/json',
   'accept-encoding': 'identity',
@@ -74,7 +77,7 @@ async function ask(url: URL, signal: AbortSignal, socket: Socket | undefined): P
     url.protocol === 'https:'
       ? process.getBuiltinModule('node:https').get(url, options)
       : process.getBuiltinModule('node:http').get(url, options);
-  // It may break again after it has failed.
+  // The request may emit another error after its first.
   request.on('error', () => {});
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
@@ -99,7 +102,7 @@ async function readBounded(response: IncomingMessage): Promise<Buffer | undefine
   }
 }
 
-/** Its code alone: messages hold addresses, in 24.15 also the password of a proxy. */
+/** The code of a failure alone: messages hold addresses, in 24.15 also the password of a proxy. */
 function describeFailure(error: unknown, { aborted, reason }: AbortSignal): string {
   if (aborted && reason instanceof Error && reason.name === 'TimeoutError') return 'it took too long';
   return errorCode(error) ?? 'the connection failed';

@@ -32,12 +32,12 @@ export async function readFileSource({ kind, path }: FileSource) {
   return loaded;
 }
 
-/** A key or a secret that was taken out is trusted for less than a second. */
+/** Milliseconds. A key or a secret that was taken out is trusted for less than a second. */
 const INTERVAL_MS = 500;
 
 /**
- * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. Polls instead of waiting for
- * the file system to tell: files that are replaced by renaming, or through the links of a mounted volume, tell of nothing.
+ * The keys or the secrets of a file, reread when it changes, and replaced only as a whole. The file is polled: the file
+ * system reports nothing of files that are replaced by renaming, or through the links of a mounted volume.
  *
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer; later faults leave the known keys in
  * force.
@@ -58,7 +58,7 @@ export async function openWatchedKeys(source: FileSource, tell: Tell): Promise<K
     const now = await fingerprintOf(path);
     if (now === seen) return;
     const read = await readFileSource(source).catch(asNotUsable);
-    // Written or replaced meanwhile: half of it may have been read, and the next poll reads it again.
+    // The file was written or replaced meanwhile: the read may have half of it, and the next poll reads it again.
     if ((await fingerprintOf(path)) !== now) return;
     seen = now;
     update(read);
@@ -88,7 +88,7 @@ export async function openWatchedKeys(source: FileSource, tell: Tell): Promise<K
 
 /**
  * A PEM public key, a JWK or a JWKS, with at least one key. `contents` is for people, and never secret;
- * `readableByOthers`: every user of the machine may read what nobody else should.
+ * `readableByOthers`: every user of the machine may read a file that should be private.
  *
  * @throws {NotUsable} also for secret material anywhere in it: the file is the wrong one. The message has none of the
  * file's content but `kid`s.
@@ -123,7 +123,7 @@ function readPem(text: string): LoadedKeys {
   try {
     material = isOne ? createPublicKey(text) : undefined;
   } catch {
-    // What OpenSSL says of it is not for people.
+    // The error of OpenSSL is not for people.
   }
   if (material === undefined) throw new NotUsable('it is not a PEM public key, a JWK or a JWKS');
   const key = fromPublicKey(material);
@@ -132,11 +132,11 @@ function readPem(text: string): LoadedKeys {
 }
 
 /**
- * HMAC secrets: each is a line that begins with `base64:` (RFC 4648 §4) or `text:`; empty lines count for nothing. Never a
- * guess: 64 hex digits are valid base64 too. The `secrets` are up to 5, in the order of the file; the rest is as of a keys
- * file.
+ * HMAC secrets: each is a line that begins with `base64:` (RFC 4648 §4) or `text:`; empty lines are ignored. The form is
+ * never guessed: 64 hex digits are valid base64 too. The `secrets` are up to 5, in the order of the file; the rest is as
+ * of a keys file.
  *
- * @throws {NotUsable} when one line will not do. The message has nothing of the content.
+ * @throws {NotUsable} when one line is unusable. The message has nothing of the content.
  */
 export async function readSecretFile(path: string) {
   const { bytes, readableByOthers } = await readSmallFile(path);
@@ -166,7 +166,7 @@ function readSecret(line: string, number: number): Buffer {
   return secret;
 }
 
-/** Why a secret must not be trusted, for people, without any of it. */
+/** The reason why a secret must not be trusted, for people, without any of it. */
 function secretFault(secret: Buffer): string | undefined {
   if (isDevelopmentSecret(secret)) return 'must not be a development key';
   if (isKey(secret) || isKey(Buffer.from(secret.toString('latin1'), 'base64'))) {
@@ -181,7 +181,7 @@ function secretFault(secret: Buffer): string | undefined {
   return undefined;
 }
 
-/** A public key that is taken for a secret lets everybody sign (RFC 8725 §2.1). */
+/** Whether a secret is a public key, with which anybody could sign (RFC 8725 §2.1). */
 function isKey(key: Buffer): boolean {
   return KEY_PARSERS.some((parse) => {
     try {

@@ -4,9 +4,9 @@ import { isJsonObject } from '../../lib/parse-json.ts';
 import type { Algorithm } from './algorithms.ts';
 import { readJwk, type SkippedKey, type VerificationKey } from './verification-key.ts';
 
-/** Where keys come from while the service runs: a secret, a file that may change, an issuer that rotates. */
+/** The source of keys while the service runs: a secret, a file that may change, an issuer that rotates. */
 export interface Keys extends AsyncDisposable {
-  /** The keys to trust now; undefined while none could be had. A new array means a new set, and only then. */
+  /** The keys to trust now; undefined before the first set. A new array means a new set, and only then. */
   current(): KeySet | undefined;
   /**
    * Waits for the set that is on its way. With a set in force, asks the source once more, for a token that no key of it
@@ -17,21 +17,23 @@ export interface Keys extends AsyncDisposable {
   refresh(keyId?: string): Promise<void>;
   /** Seconds, at least 1, until another attempt to get the first set. */
   retryAfter(): number;
-  /** For the start line and for `token verify`; never secret. */
+  /** The place of the keys, for the start line and for `token verify`; never secret. */
   describe(): string;
-  /** For metrics; undefined where nothing is read again. */
+  /** For metrics; undefined where the source is read once. */
   readonly figures?: KeyFigures;
 }
 
-/** What became of the attempts to get keys, and of the last one. */
+/** The results of the attempts to get keys, and of the last one. */
 interface KeyFigures {
   readonly attempts: Readonly<Record<'read' | 'unusable' | 'failed', number>>;
   readonly lastSucceeded: boolean;
-  /** Why the last one brought no keys, for people; undefined when it brought some, or there was none yet. */
+  /**
+   * The reason why the last attempt brought no keys, for people; undefined when it brought some, or there was none yet.
+   */
   readonly lastFailure?: string | undefined;
 }
 
-/** Keys that stay what they are until the process ends. */
+/** Keys that stay the same until the process ends. */
 export function fixedKeys(keys: KeySet, description: string): Keys {
   return {
     current: () => keys,
@@ -43,8 +45,8 @@ export function fixedKeys(keys: KeySet, description: string): Keys {
 }
 
 /**
- * The set in force, through changes and outages of its source. Logs what an operator must know, and once: the
- * first failure of an outage, its end, a key that is skipped when it first appears, a set that has changed.
+ * The set in force, through changes and outages of its source. Logs once each: the first failure of an outage, its end, a
+ * key that is skipped when it first appears, a set that has changed.
  */
 export function currentKeys(source: string, tell: Tell) {
   let keys: KeySet | undefined;
@@ -79,7 +81,7 @@ export function currentKeys(source: string, tell: Tell) {
         return failure;
       },
     } satisfies KeyFigures,
-    /** Puts in force what an attempt brought; a failure leaves the known keys. True when it brought keys. */
+    /** Puts the keys of an attempt in force; a failure leaves the known keys. True when the attempt brought keys. */
     update(loaded: LoadedKeys | NotUsable): boolean {
       if (loaded instanceof NotUsable) {
         attempts.failed += 1;
@@ -103,15 +105,15 @@ export function currentKeys(source: string, tell: Tell) {
 /** Keys in canonical order. The same array as long as nothing about the set has changed. */
 export type KeySet = readonly VerificationKey[];
 
-/** What a document says about keys. */
+/** The keys in a document. */
 export interface LoadedKeys {
   readonly keys: KeySet;
   readonly skipped: readonly SkippedKey[];
-  /** Why it has no usable key; undefined when it has one. */
+  /** The reason why it has no usable key; undefined when it has one. */
   readonly fault?: string;
 }
 
-/** More than any issuer publishes; a longer list is a mistake or an attack. */
+/** Keys of a set, at most. More than any issuer publishes; a longer list is a mistake or an attack. */
 const MAX_KEYS = 50;
 
 /** Signatures tried for one token (contract A7). */
@@ -133,7 +135,9 @@ export function readKeySet(document: unknown): LoadedKeys {
   return { keys: inOrder(keys), skipped };
 }
 
-/** The order in which an issuer lists its keys means nothing and must not make two sets of one. */
+/**
+ * Keys in canonical order: the order in which an issuer lists its keys means nothing and must not make two sets of one.
+ */
 export function inOrder(keys: readonly VerificationKey[]): KeySet {
   const byId = new Map(keys.map((key) => [key.id, key]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -159,7 +163,7 @@ export function selectedKeys(keys: KeySet, keyId: string | undefined): KeySet {
 /** Keys whose `kid` a line of the log shows. */
 const MAX_SHOWN_KEYS = 8;
 
-/** Characters. A `kid` may be anybody's text of any length. */
+/** Characters. A `kid` may be any client's text of any length. */
 const MAX_SHOWN_KEY_ID = 100;
 
 export function shownKeyId(keyId: string | undefined): string | undefined {

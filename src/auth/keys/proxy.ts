@@ -6,20 +6,20 @@ import { isLoopback } from './trusted-address.ts';
 
 /** The proxy of a company, through which its machines reach an issuer (contract D23). */
 export interface HttpProxy {
-  /** Of `http` or `https`. Its user and password are for nobody to read. */
+  /** Of `http` or `https`. Its user and password are secret. */
   readonly address: URL;
   /** The entries of `NO_PROXY`, in lower case. */
   readonly exceptions: readonly string[];
 }
 
-/** Undefined where no proxy is set, or one that is a fault. */
+/** The proxy in the settings; undefined where none is set, or its address is a fault. */
 export function readProxy(settings: Settings): HttpProxy | undefined {
   const text = settings.read('HTTPS_PROXY');
   if (text === undefined) return undefined;
   const exceptions = settings.read('NO_PROXY') ?? '';
   const address = parseProxy(text);
   if (address === undefined) {
-    // Neither host nor credentials: only a scheme that is one for sure.
+    // Neither host nor credentials: only the scheme, where the text certainly has one.
     const scheme = /^\s*[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? '';
     const wanted = 'must be the address of a proxy, like "http://proxy.example:3128"';
     settings.refuse('HTTPS_PROXY', wanted, JSON.stringify(`${scheme}…`));
@@ -61,9 +61,9 @@ function numberOf(ipv4: string): number {
 }
 
 /**
- * A connection to the host of an `https` address through the proxy (RFC 9110 §9.3.6), or why there is none, without any
- * part of the proxy's address. The agents of Node.js are not used: no signal ends their tunnels, and in 24.15 the head of
- * an answer to them has no limit.
+ * A connection to the host of an `https` address through the proxy (RFC 9110 §9.3.6), or the reason why there is none,
+ * without any part of the proxy's address. The agents of Node.js are not used: no signal ends their tunnels, and in 24.15
+ * the head of an answer to them has no limit.
  */
 export async function openTunnel(
   { address }: HttpProxy,
@@ -77,7 +77,7 @@ export async function openTunnel(
   const asking = request({
     agent: false,
     host,
-    // Without it Node.js takes the name in `Host`, which is the issuer's. An address is none (RFC 6066 §3).
+    // Without it Node.js takes the name in `Host`, which is the issuer's. An address is no name (RFC 6066 §3).
     servername: isIP(host) === 0 ? host : '',
     port: address.port || (address.protocol === 'https:' ? 443 : 80),
     method: 'CONNECT',
@@ -85,7 +85,7 @@ export async function openTunnel(
     headers: { host: target, ...(credentials && { 'proxy-authorization': credentials }) },
     signal,
   });
-  // It may break again after it has failed.
+  // The request may emit another error after its first.
   asking.on('error', () => {}).end();
   try {
     const [response, socket, head]: [IncomingMessage, Socket, Buffer] = (await once(asking, 'connect')) as [
@@ -104,7 +104,7 @@ export async function openTunnel(
   }
 }
 
-/** The value of `Proxy-Authorization` (RFC 7617 §2). @throws {URIError} when an escape is none. */
+/** The value of `Proxy-Authorization` (RFC 7617 §2). @throws {URIError} when an escape is malformed. */
 function credentialsOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

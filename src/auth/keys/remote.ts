@@ -6,7 +6,7 @@ import { currentKeys, type KeySet, type Keys, type LoadedKeys, readKeySet } from
 import type { HttpProxy } from './proxy.ts';
 import { withoutQuery } from './trusted-address.ts';
 
-/** Where an issuer publishes its keys, and the proxy on the way. */
+/** The place where an issuer publishes its keys, and the proxy on the way. */
 export type RemoteSource = { readonly proxy?: HttpProxy | undefined } & (
   | { readonly kind: 'jwks-url'; readonly url: URL }
   /** The issuer as configured: the discovery document must repeat it character by character. */
@@ -15,22 +15,22 @@ export type RemoteSource = { readonly proxy?: HttpProxy | undefined } & (
 
 export interface RemoteKeysOptions {
   readonly tell: Tell;
-  /** Between two attempts that tokens may cause which no key verifies, unless the first brought an unknown `kid`. */
+  /** Milliseconds between two attempts for tokens that no key verifies, unless the first brought an unknown `kid`. */
   readonly cooldownMs: number;
-  /** Between two refreshes in the background. */
+  /** Milliseconds between two refreshes in the background. */
   readonly refreshMs: number;
-  /** For one attempt, discovery included: the longest that a request waits for keys. */
+  /** Milliseconds for one attempt, discovery included: the longest that a request waits for keys. */
   readonly timeoutMs?: number;
   /** Milliseconds of a clock that never goes back. */
   readonly clock?: () => number;
 }
 
-/** Until the second attempt of an outage; every further one waits twice as long. */
+/** Milliseconds until the second attempt of an outage; every further one waits twice as long. */
 const FIRST_RETRY_MS = 1000;
 
 /**
- * The keys of an issuer, refreshed in the background and when none of them verifies a token. Starts
- * whether or not the issuer answers; known keys stay in force while it does not.
+ * The keys of an issuer, refreshed in the background, and when none of them verifies a token. The start does not wait for
+ * the issuer's answer; known keys stay in force during an outage.
  */
 export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions): Keys {
   const {
@@ -60,7 +60,7 @@ export function openRemoteKeys(source: RemoteSource, options: RemoteKeysOptions)
     timer = setTimeout(attempt, waitMs).unref();
   }
 
-  /** One attempt at a time, whoever asks for it. */
+  /** Makes an attempt, unless one is under way. */
   function attempt(): void {
     clearTimeout(timer);
     running ??= load().finally(() => {

@@ -5,10 +5,10 @@ import { fixedKeys, type Keys } from './keys.ts';
 import { openRemoteKeys, type RemoteSource } from './remote.ts';
 import { fromSecret } from './verification-key.ts';
 
-/** Where keys come from: exactly one of these. */
+/** A source of keys: exactly one of these. */
 export type KeySource = { readonly kind: 'development'; readonly path: string } | FileSource | RemoteSource;
 
-/** Where keys come from, and how often a source is asked again. */
+/** The source of keys, and how often it is asked again. */
 interface SourceSettings {
   readonly source: KeySource;
   readonly keysCooldownMs: number;
@@ -16,7 +16,7 @@ interface SourceSettings {
 }
 
 /**
- * Opens the one source of keys. An issuer that does not answer is no reason to reject.
+ * Opens the one source of keys. An issuer that does not answer does not reject.
  *
  * @throws {NotUsable} when a file that `readAuth` has found sound is so no longer, or the development key cannot be made.
  */

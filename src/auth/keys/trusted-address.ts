@@ -16,7 +16,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || LOOPBACK_IPV4.test(hostname);
 }
 
-/** For messages: a query may hold what is not for everybody. */
+/** An address for messages, without its query, which may hold a secret. */
 export function withoutQuery({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }

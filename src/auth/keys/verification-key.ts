@@ -21,7 +21,7 @@ export interface SkippedKey {
   readonly reason: string;
 }
 
-/** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that nobody may publish; `priv` is the one of newer key types. */
+/** Members of RFC 7518 §6.2.2, §6.3.2 and §6.4 that must stay private; `priv` is that of newer key types. */
 const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
 /** RFC 7518 §3.2: bytes an HMAC secret needs, as many as the hash has. */
@@ -37,11 +37,11 @@ export const MIN_SECRET_LENGTH = Math.min(...SECRET_LENGTHS.map(([, bytes]) => b
 /** Bits. RFC 7518 §3.3 and §3.5. */
 const MIN_RSA_BITS = 2048;
 
-/** FIPS 186-5 §5.4: odd, above 2^16 and below 2^256. Small ones fall to attacks on careless padding. */
+/** FIPS 186-5 §5.4: odd, above 2^16 and below 2^256. Small exponents fall to attacks on careless padding. */
 const MIN_RSA_EXPONENT = 65_537n;
 const MAX_RSA_EXPONENT = 1n << 256n;
 
-/** By the names that OpenSSL gives them. */
+/** Curves by OpenSSL's names. */
 const CURVES: Readonly<Record<string, Algorithm>> = {
   prime256v1: 'ES256',
   secp384r1: 'ES384',
@@ -98,13 +98,13 @@ export function fromSecret(secret: Uint8Array, keyId?: string, alg?: Algorithm):
   const material = createSecretKey(secret);
   const admitted = SECRET_LENGTHS.filter(([name, bytes]) => secret.length >= bytes && (alg ?? name) === name);
   const algorithms = new Map(admitted.map(([name]) => [name, verifyWith(material, name)]));
-  // Equal where the same tokens are good: HMAC fills a secret up with zeros (RFC 2104 §2).
+  // Equal where the same tokens are valid: HMAC fills a secret up with zeros (RFC 2104 §2).
   const identity = JSON.stringify([keyId ?? null, ...algorithms.keys()]);
   const id = createHmac('sha256', material).update(identity).digest('base64url');
   return { id, keyId, algorithms };
 }
 
-/** The algorithms of a key's type and curve, or why there are none. */
+/** The algorithms of a key's type and curve, or the reason why there are none. */
 function fittingAlgorithms(key: KeyObject): readonly Algorithm[] | string {
   const details = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {

@@ -14,10 +14,10 @@ type Bytes = Buffer<ArrayBuffer>;
 const LF = 10;
 const EMPTY_LINE = '\r\n\r\n';
 
-/** As much of an empty line as may end a slice without it. */
+/** Characters of an empty line that may end a slice without completing it. */
 const TAIL_BYTES = 3;
 
-/** Of `HTTP/1.1` and the CR behind it. */
+/** Length of `HTTP/1.1` and the CR behind it. */
 const PROTOCOL_BYTES = 9;
 
 /**
@@ -28,21 +28,21 @@ const PROTOCOL_BYTES = 9;
 export class Framing {
   /** The message whose body is still to come. */
   #message: IncomingMessage | undefined;
-  /** Bytes of its body that are still to come, when its head told the length. */
+  /** Bytes of the body that are still to come, when its head told the length. */
   #bodyLeft = 0;
-  /** What the last slice ended with: an empty line may have begun there. */
+  /** The end of the last slice: an empty line may have begun there. */
   #tail = '';
-  /** The end of the request line, as far as it was cut. */
+  /** The end of the request line, as far as it has come. */
   #line = '';
   #isHttp: boolean | undefined;
 
-  /** Whether no message has begun that is not parsed to its end. */
+  /** Whether every message that has begun is parsed to its end. */
   get isBetweenMessages(): boolean {
     if (this.#message !== undefined) return this.#message.complete;
     return this.#isHttp === undefined && /^\r*$/.test(this.#line);
   }
 
-  /** The slice that `bytes` begin with: it holds the end of at most one head and of at most one body. */
+  /** The slice at the beginning of `bytes`: it holds the end of at most one head and of at most one body. */
   sliceOf(bytes: Bytes): Bytes {
     if (this.#message?.complete) this.#next();
     const length = this.#bodyLeft > 0 ? this.#bodyLeft : this.#endOfLines(bytes);
@@ -53,10 +53,10 @@ export class Framing {
   }
 
   /**
-   * The parser has found a head at the end of the slice that it was given.
+   * Called when the parser has found a head at the end of the slice that it was given.
    *
-   * @returns whether its request line names HTTP. The parser of Node.js takes RTSP and ICE too, and tells neither
-   * (contract Order 1).
+   * @returns whether its request line names HTTP. The parser of Node.js also takes RTSP and ICE, and does not tell them
+   * apart (contract Order 1).
    */
   received(message: IncomingMessage): boolean {
     this.#message = message;
@@ -73,7 +73,7 @@ export class Framing {
     this.#isHttp = undefined;
   }
 
-  /** How many of these bytes there are up to the end of an empty line; all of them when there is none. */
+  /** The number of bytes up to the end of an empty line; all of them when there is none. */
   #endOfLines(bytes: Buffer): number {
     const before = this.#tail;
     const seam = before === '' ? -1 : (before + bytes.toString('latin1', 0, TAIL_BYTES)).indexOf(EMPTY_LINE);
@@ -85,7 +85,7 @@ export class Framing {
     return found ? from + EMPTY_LINE.length : bytes.length;
   }
 
-  /** Empty lines before it do not count (RFC 9112 §2.2). */
+  /** Keeps the end of the request line. Empty lines before it do not count (RFC 9112 §2.2). */
   #readRequestLine(slice: Buffer): void {
     for (let from = 0; from < slice.length; ) {
       const end = slice.indexOf(LF, from);

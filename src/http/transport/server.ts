@@ -10,23 +10,26 @@ import { MAX_FIELD_LINES } from './framing.ts';
 import { faultOf, NOT_HTTP, WRONG_ESCAPES } from './validation.ts';
 
 /**
- * How long and how many: what keeps slow, silent and numerous clients from holding the service. A slow head ends within
- * 6 s, a slow body within 11 s, an answer that nobody takes within 61 s, what comes behind a last answer within 31 s.
+ * Limits that keep slow, silent and numerous clients from holding the service. A slow head ends within 6 s, a slow body
+ * within 11 s, an answer that the client does not read within 61 s, bytes behind a last answer within 31 s.
  */
 export const LIMITS = {
   /** Milliseconds until a head must be there, a silent socket's too; then 408. */
   headersTimeout: 5_000,
   /** Milliseconds until head and body must be there; then 408. */
   requestTimeout: 10_000,
-  /** Milliseconds between two checks of the clocks above: what may be added to them. */
+  /** Milliseconds between two checks of the clocks above, by which each may be exceeded. */
   connectionsCheckingInterval: 500,
-  /** Milliseconds that an idle connection stays. Longer than the load balancer's, which must be the one that closes. */
+  /**
+   * Milliseconds that an idle connection stays. Longer than the load balancer's limit: the load balancer has to close
+   * first.
+   */
   keepAliveTimeout: SETTINGS.TODO_KEEP_ALIVE_SECONDS.default * 1_000,
-  /** Milliseconds: a client that reads nothing of its answer for so long is disconnected (contract D10). */
+  /** Milliseconds that a client may read nothing of its answer before it is disconnected (contract D10). */
   answerTimeout: 60_000,
-  /** Milliseconds: what a client sends behind its last answer is read and thrown away for so long (contract B5). */
+  /** Milliseconds that bytes behind a last answer are read and thrown away (contract B5). */
   lingerTimeout: 30_000,
-  /** Milliseconds without a byte, after which that ends. */
+  /** Milliseconds without a byte, after which the reading behind a last answer ends. */
   silenceTimeout: 5_000,
   /** Sockets at a time; one more is closed at once, and the server emits `drop` (contract D13). */
   maxConnections: SETTINGS.TODO_MAX_CONNECTIONS.default,
@@ -34,10 +37,10 @@ export const LIMITS = {
 
 export type Limits = Readonly<Record<keyof typeof LIMITS, number>>;
 
-/** Milliseconds between two checks of who reads nothing of an answer or lingers, unless a limit is shorter. */
+/** Milliseconds between two checks for clients that read nothing of an answer or linger, unless a limit is shorter. */
 const PATIENCE_INTERVAL_MS = 1_000;
 
-/** Gets a request that has passed request validation. Must not throw. */
+/** Handles a request that has passed request validation. Must not throw. */
 export type Receive = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,7 +54,7 @@ export interface Pages {
     headers: Readonly<Record<string, string>>,
     request: IncomingMessage,
   ): Readonly<Record<string, string>>;
-  /** Whether a request is a preflight that is permitted: without it, no page gets as far as the refusal of its path. */
+  /** Whether a request is a preflight that is permitted. Otherwise, no page would see the refusal of its path. */
   permits(request: IncomingMessage): boolean;
 }
 
@@ -62,9 +65,9 @@ export interface HttpServer {
 }
 
 /**
- * A `node:http` server that validates each request before `receive` gets it (contract Order 1) and answers
- * what Node.js would answer itself, or not at all, with a problem. A request that expects a 100 comes without it: whoever
- * wants the body calls `writeContinue`.
+ * A `node:http` server that validates each request before `receive` gets it (contract Order 1). Requests that Node.js
+ * would answer itself, or not at all, are answered with a problem. A request that expects a 100 comes without it:
+ * `writeContinue` is called when the body is wanted.
  *
  * @param refused called for each problem that is answered before `receive` would see it, with the `traceId` of its answer
  * (contract P5).
@@ -76,7 +79,7 @@ export function createHttpServer(
   pages?: Pages,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
-  /** Whose own side has ended. They give way to others (contract B5). */
+  /** Connections whose server side has ended. New connections take their places (contract B5). */
   const lingering = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
@@ -90,7 +93,7 @@ export function createHttpServer(
     else refused(problem, refuse(response, connection, problem, pages));
   };
 
-  /** While a request is without its end, the malformed bytes are its body, and the problem is its one answer. */
+  /** While a request has not ended, the malformed bytes are its body, and the problem is its one answer. */
   const answer = (socket: Duplex, problem: Problem) => {
     const connection = connections.get(socket);
     const latest = connection?.latest;
@@ -108,8 +111,8 @@ export function createHttpServer(
   };
 
   /**
-   * After a stall Node.js fires its timeouts before it reads what has arrived meanwhile: check again before a 408. A
-   * body that is on its way gets its time anew, and so does one that was not parsed.
+   * After a stall Node.js fires its timeouts before it reads the bytes that have arrived meanwhile: check again before a
+   * 408. A body that is on its way gets a new time limit, and so does a body that was not parsed.
    */
   const callSlow = (socket: Duplex) => {
     const connection = connections.get(socket);
@@ -131,7 +134,7 @@ export function createHttpServer(
   const { maxConnections, answerTimeout, lingerTimeout, silenceTimeout, ...timeouts } = limits;
   const server = createServer({ ...timeouts, requireHostHeader: false, optimizeEmptyRequests: true });
   server.maxConnections = maxConnections;
-  // What would be one too many is kept, to be seen. Node.js drops what is beyond without a word.
+  // One field line beyond the limit is kept, so that the excess is seen. Node.js drops further lines without an error.
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new HttpConnection(socket));
@@ -162,19 +165,19 @@ export function createHttpServer(
     const patience = { answerTimeout, lingerTimeout, silenceTimeout };
     for (const connection of connections.values()) connection.cutOff(now, patience);
   };
-  // After a stall, what has arrived is read first.
+  // After a stall, bytes that have arrived are read first.
   const interval = Math.min(PATIENCE_INTERVAL_MS, answerTimeout / 4, silenceTimeout / 4);
   const checking = setInterval(() => setImmediate(check), interval).unref();
   server.once('close', () => clearInterval(checking));
   return { server, connections };
 }
 
-/** How far the latest request of a connection has come. */
+/** The progress of the latest request of a connection. */
 function progressOf({ latest }: HttpConnection) {
   return { latest, complete: latest?.req.complete };
 }
 
-/** The problem for an error of Node.js's parser; undefined when nobody is there to read it. */
+/** The problem for an error of Node.js's parser; undefined when no client is there to read it. */
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') return { status: 431 };
   if (error.code === 'HPE_INVALID_EOF_STATE') return undefined;
@@ -211,18 +214,18 @@ export function refuse(
   const traceId = traceIdOf(response.req);
   const body = problemBody(problem, traceId);
   const own = headersOf(body);
-  // Of a head that is too large, or no HTTP, the origin is not believed.
+  // The origin in a head that is too large, or not HTTP, is not trusted.
   const isPlain = problem.status === 431 || problem === NOT_HTTP;
   const headers = isPlain || pages === undefined ? own : pages.applyToRefusal(own, response.req);
   response.writeHead(problem.status, reasonPhrase(problem.status), headers);
-  // A client that is too slow is not read on.
+  // The rest of a request that is too slow is not read.
   if (problem.status === 408) response.end(body);
   else connection.endLast(response, body);
   return traceId;
 }
 
 /**
- * Answers on the bare socket, for what Node.js could not parse into a request.
+ * Answers on the bare socket when Node.js could not parse a request.
  *
  * @returns the `traceId` of the answer.
  */

@@ -7,8 +7,8 @@ const HOST =
   /^(?:\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /**
- * What is wrong with a request before routing (contract Order 1). Puts the decoded path into
- * `request.url`; the result is the problem when the request is refused.
+ * The fault of a request before routing (contract Order 1), as the problem of its refusal. Without a fault, puts the
+ * decoded path into `request.url`.
  */
 export function faultOf(request: IncomingMessage): Problem | undefined {
   if (request.rawHeaders.length > 2 * MAX_FIELD_LINES) return { status: 431 };
@@ -22,7 +22,7 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
   if (coding !== undefined && (request.httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     return malformed('The only transfer coding is chunked, and HTTP/1.0 has none.');
   }
-  // Last: a preflight is permitted whatever its escapes (contract R6), and nothing else is wrong with it then.
+  // Last: a preflight is permitted whatever its escapes (contract R6), and has no other fault at this point.
   const target = readTarget(request.url ?? '', request.method ?? '');
   if ('status' in target) return target;
   if (target.authority !== undefined && !HOST.test(target.authority)) return NO_HOST;
@@ -30,10 +30,10 @@ export function faultOf(request: IncomingMessage): Problem | undefined {
   return undefined;
 }
 
-/** What is wrong with the path, where it is its escapes alone. Told from other faults as the value that it is. */
+/** The problem of a path whose only fault is its escapes. Compared by identity. */
 export const WRONG_ESCAPES = malformed('The escapes in the path must be UTF-8, without NUL, CR and LF.');
 
-/** What a request line of another protocol gets. Told from other faults as the value that it is. */
+/** The problem of a request line of another protocol. Compared by identity. */
 export const NOT_HTTP = malformed('The HTTP version must be 1.0 or 1.1.');
 
 const NO_HOST = malformed('The request must have exactly one valid Host header.');
@@ -42,12 +42,15 @@ function malformed(detail: string): Problem {
   return { status: 400, detail };
 }
 
-/** Fields of which neither of two could be trusted, by their lengths, which differ: most lines cost one look-up. */
+/**
+ * Fields that must not be repeated: no choice between two values is safe. The key is the length, which differs: most
+ * lines cost one look-up.
+ */
 const ONCE = new Map(['host', 'content-type', 'authorization'].map((field) => [field.length, field]));
 
 /**
- * The first of those fields that is there twice. Node.js keeps the first and says nothing; a repeated Content-Length its
- * parser refuses by itself.
+ * The first of those fields that is repeated. Node.js keeps the first value without an error; its parser refuses a
+ * repeated Content-Length itself.
  */
 function repeatedField(lines: readonly string[]): string | undefined {
   let seen = 0;
@@ -69,9 +72,9 @@ const PLAIN_PATH = /^(?:\/[\w.~+-]*)+$/;
 const TARGET = /^(?:https?:\/\/([^/?]+)(?=[/?]|$)|(?=\/))(\/[^?]*)?(?:\?.*)?$/i;
 const PRINTABLE = /^[!-~]+$/;
 
-/** What a request target names: a path for the router and, in absolute form, the authority that replaces `Host`. */
+/** The parts of a request target: a path for the router and, in absolute form, the authority that replaces `Host`. */
 interface Target {
-  /** Percent-decoded once (contract R1), unless it holds characters that stand in no route. Without query. */
+  /** Percent-decoded once (contract R1), unless it holds characters that no route has. Without query. */
   readonly path: string;
   readonly authority?: string;
 }

@@ -8,12 +8,12 @@ const good = '{"title":"Buy milk","categoryId":1}';
 const full = good + ' '.repeat(65_536 - good.length);
 const tooLarge = { detail: 'optional' } as const;
 
-/** What a request with a body may send, before the rules of its members (contract B1 to B7). */
+/** Requests with a body, before the rules of its members (contract B1 to B7). */
 export function bodies(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor: token, reader } = target.tokens;
 
-  /** POST and PUT read a body alike: sends each of the requests to both, which must take it. */
+  /** Sends each request to POST and to PUT, which read a body alike. Both must take it. */
   async function bothTake(requests: readonly Request[]): Promise<void> {
     const { id } = await makeTodo(target);
     for (const request of requests) {
@@ -23,7 +23,7 @@ export function bodies(target: SharedList): void {
     }
   }
 
-  /** The same, and both must refuse it. Gives the details. */
+  /** Sends each request to POST and to PUT. Both must refuse it. Gives the details. */
   async function bothRefuse(
     status: number,
     requests: readonly Request[],

@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import { assertBody } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
 
-/** A service that nobody has used yet: register it before all other suites. */
+/** A service without earlier requests: register it before all other suites. */
 export function firstStart(target: Target): void {
   const { fails, succeeds } = expecting(target);
   if (target.profile === 'error-demo') return;

@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import { json } from '../http.ts';
 import { expecting, type SharedList, send } from '../target.ts';
 
-/** Authentication, with more tokens than one of each kind. */
+/** Authentication, with several tokens of each kind. */
 export function issuedTokens(target: SharedList, makeToken: NonNullable<SharedList['makeToken']>): void {
   const { fails, succeeds } = expecting(target);
   const good = { title: 'Buy milk', categoryId: 1 };

@@ -5,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertProblem, it } from '../problem.ts';
 import { expecting, send, type Target } from '../target.ts';
 
-/** What the service's own log says about requests (contract P5; Errors 3). */
+/** The lines of the service's own log about requests (contract P5; Errors 3). */
 export function log(target: Target, read: () => string): void {
   const { fails } = expecting(target);
   /** The entries about a request, once there are any: a line each, with the stack of an error below it. */
   async function entriesOf(traceId: string): Promise<readonly string[]> {
-    // A minute: longer than any machine holds a line back that was written.
+    // A minute: longer than any machine holds back a written line.
     for (let attempts = 0; attempts < 6_000; attempts += 1) {
       const entries = read().split(/\n(?=\{|\d\d:\d\d:\d\d)/);
       const found = entries.filter((entry) => entry.includes(traceId));

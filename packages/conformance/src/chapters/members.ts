@@ -19,7 +19,7 @@ const notTitles = [
   JSON.stringify(' '.repeat(101)),
 ];
 
-/** Of 1 to 100 code points. */
+/** Titles of 1 to 100 code points. */
 const titles = [
   ...[
     'a',
@@ -44,7 +44,7 @@ export function members(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor } = target.tokens;
 
-  /** Puts a body to POST and to PUT of an existing todo: each must name exactly these members. */
+  /** Sends a body to POST and to PUT of an existing todo: each must name exactly these members. */
   async function assertRefused(body: string, errors: readonly string[]): Promise<void> {
     const todo = await makeTodo(target);
     for (const line of ['POST /todos', `PUT /todos/${todo.id}`]) {
@@ -54,7 +54,7 @@ export function members(target: SharedList): void {
     assert.deepEqual(await readTodo(target, todo.id), todo);
   }
 
-  /** Sends a body to POST and to PUT of an existing todo: gives what each of them stored. */
+  /** Sends a body to POST and to PUT of an existing todo. Gives the todo that each of them stored. */
   async function store(body: string): Promise<Todo[]> {
     const made = await succeeds(201, 'POST /todos', { token: editor, body });
     const { id } = await makeTodo(target, 'Before');

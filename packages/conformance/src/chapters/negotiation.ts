@@ -17,7 +17,7 @@ const admitting: readonly (string | readonly string[])[] = [
   '*/*;q=0, application/problem+json',
   'application/*;q=0, application/json',
   ['text/html', 'application/json'],
-  // What JDKs before 9 send by default.
+  // The `Accept` that JDKs before 9 send by default.
   'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
   ...['.2', '0.2345', '1.0000', '2', 'high', '-1', '', '"0"'].map((weight) => `text/html, */*;q=${weight}`),
   ...['text/html, */*;q', 'text/html;q=0, application/json;Q=00.1'],
@@ -35,7 +35,9 @@ const refusing: readonly (string | readonly string[])[] = [
   ...['1.0000', 'high', '-1', ''].map((weight) => `text/html;q=${weight}`),
 ];
 
-/** What `Accept` does to errors (contract Errors 4; N1 to N5). The crash is the error demo's, beside its endpoint. */
+/**
+ * Errors by the `Accept` of a request (contract Errors 4; N1 to N5). The crash is the error demo's, beside its endpoint.
+ */
 export function negotiation(target: Target): void {
   const { fails } = expecting(target);
   test('a problem is written when Accept is missing or admits JSON or Problem Details [Errors 4; N1]', async () => {

@@ -7,7 +7,7 @@ import { expecting, makeTodo, readTodo, type SharedList } from '../target.ts';
 const tooLarge = ' '.repeat(65_537);
 const broken = { title: '', categoryId: 0 };
 
-/** When several things are wrong, the first in the order is the answer (contract Order 1 to Order 5). */
+/** Requests with several faults: the first fault in the order is the answer (contract Order 1 to Order 5). */
 export function orderOfChecks(target: SharedList): void {
   const { fails, succeeds } = expecting(target);
   const { editor, reader } = target.tokens;

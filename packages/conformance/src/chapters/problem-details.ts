@@ -8,7 +8,7 @@ import { exchangesOf, expecting, type Target } from '../target.ts';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
-/** The shape that every error has, on either profile. What each endpoint says stands with the endpoint. */
+/** The shape that every error has, on either profile. Details of an endpoint stand with the endpoint. */
 export function problemDetails(target: Target): void {
   const { fails } = expecting(target);
   test('every error is a problem with a type, a title and a traceId of its own [What the service does 5; Problem Details body; Errors 6; P1; P2; P3; P4; P6; P7]', async () => {
@@ -26,7 +26,7 @@ export function problemDetails(target: Target): void {
   it('a valid traceparent gives the trace id and the sampled flag, never the span id [P5]', async () => {
     const flags = { '00': '00', '01': '01', '02': '00', '03': '01', ff: '01', '01-more': '01' };
     for (const [given, sampled] of Object.entries(flags)) {
-      // What a later version puts behind the flags is passed over.
+      // Members of a later version behind the flags are passed over.
       const versions = given.endsWith('-more') ? ['01'] : ['00', 'cc'];
       for (const traceparent of versions.map((version) => `${version}-${traceId}-${parentId}-${given}`)) {
         const problem = await fails(404, 'GET /nope', { headers: { traceparent } });
@@ -47,7 +47,7 @@ export function problemDetails(target: Target): void {
   });
 }
 
-/** What must hold of every response seen so far: register it after all other suites. */
+/** The rules of every response seen so far: register it after all other suites. */
 export function everyResponse(target: Target): void {
   it('has X-Content-Type-Options: nosniff and neither Server nor X-Powered-By [D8]', () => {
     for (const { method, path, reply } of exchangesOf(target)) {
@@ -88,7 +88,7 @@ export function everyResponse(target: Target): void {
   });
 }
 
-/** What must hold of every success seen so far, of the endpoints of a profile and its documents. */
+/** The rules of every success seen so far, of the endpoints of a profile and its documents. */
 export function everySuccess(target: Target): void {
   it('says what caches may do when it is the success of a GET or HEAD [P8]', () => {
     for (const { method, path, reply } of exchangesOf(target)) {

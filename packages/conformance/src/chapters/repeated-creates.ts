@@ -7,13 +7,13 @@ import { expecting, listTodos, milk, readTodo, type SharedList, send, type Todo 
 
 const MILK = { title: 'Buy milk', categoryId: 2 };
 
-/** Spellings that are no key. */
+/** Spellings of a malformed key. */
 const MALFORMED = [
   ...['', '""', '"a', 'a"', 'a b', 'a,b'],
   ...['"a,b"', '"a\\"b"', '"a"; b=1', '"a";b', 'a'.repeat(129)],
 ];
 
-/** `POST /todos` with `Idempotency-Key` (contract I1 to I6). What is made here is made once. */
+/** `POST /todos` with `Idempotency-Key` (contract I1 to I6). Each todo of this chapter is made once. */
 export function repeatedCreates(target: SharedList): void {
   const create = (key: string | readonly string[], body: unknown = MILK) => createWith(target, key, { body });
 
@@ -116,7 +116,7 @@ export function repeatedCreates(target: SharedList): void {
   });
 }
 
-/** Whose keys they are, with tokens made at will. */
+/** The callers that keys belong to, with tokens made at will. */
 export function repeatingCallers(target: SharedList, sign: Sign): void {
   const { succeeds } = expecting(target);
   it('the same key of another caller is another one [I1]', async () => {
@@ -153,7 +153,7 @@ function createWith(target: SharedList, key: string | readonly string[], wanted:
   return send(target, 'POST /todos', { token, body: text, headers: { 'Idempotency-Key': key } });
 }
 
-/** The 201 of before: the same todo, place and tag. */
+/** Checks that a reply repeats the first 201: the same todo, place and tag. */
 function assertSame(reply: Reply, first: Reply): void {
   assert.equal(reply.status, 201, reply.body.toString());
   assert.equal(reply.body.toString(), first.body.toString());

@@ -12,7 +12,7 @@ const known: Readonly<Record<Target['profile'], Readonly<Record<string, string>>
 
 const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PROPFIND', 'PUT', 'TRACE'];
 
-/** Segments that are no decimal integer of 32 bits. */
+/** Segments that do not spell an integer of 32 bits in decimal. */
 const notAnId = [
   ...['abc', '1.0', '1,0', '1e2', '0x1', '1_000', '1a', '2147483648', '-2147483649', '99999999999999999999'],
   ...[
@@ -21,7 +21,7 @@ const notAnId = [
   ],
 ];
 
-/** What a path is answered with, on either profile. */
+/** The answers to paths, on either profile. */
 export function routes(target: Target): void {
   const { fails } = expecting(target);
   it('an id that is not a 32-bit integer matches no route: 404 without asking for a token, whatever the method [R2]', async () => {
@@ -196,7 +196,7 @@ async function assertHeadIsGet(target: Target, path: string, token?: string): Pr
   assert.equal(head.body.length, 0);
 }
 
-/** The headers that do not tell of the moment or the framing, RFC 9110 §9.3.2. */
+/** The headers that depend neither on the moment nor on the framing, RFC 9110 §9.3.2. */
 function stable(reply: Reply): readonly (readonly [string, string])[] {
   return reply.headers.filter(([name]) => !['date', 'content-length', 'transfer-encoding'].includes(name));
 }

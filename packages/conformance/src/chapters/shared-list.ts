@@ -147,7 +147,7 @@ export function sharedList(target: SharedList): void {
   });
 }
 
-/** Somebody else's service may get todos meanwhile: only those of this title count. */
+/** Checks that no todo of this title was added: other clients of the service may add todos meanwhile. */
 async function assertNoneCalled(target: SharedList, title: string, before: readonly Todo[]): Promise<void> {
   const known = new Set(before.map(({ id }) => id));
   const made = (await listTodos(target)).filter((todo) => todo.title === title && !known.has(todo.id));

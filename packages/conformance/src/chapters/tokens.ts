@@ -6,8 +6,8 @@ import { expecting, makeTodo, readTodo, type SharedList, send } from '../target.
 import { assertRefused } from './authentication.ts';
 
 /**
- * What a token must hold, with tokens made at will. The service's configuration is an issuer, an audience and one
- * HMAC secret of at least 64 bytes without `kid` or `alg`; keys of other kinds are tested beside the code.
+ * The rules of a token, with tokens made at will. The service's configuration is an issuer, an audience and one HMAC
+ * secret of at least 64 bytes without `kid` or `alg`; keys of other kinds are tested beside the code.
  */
 export function tokens(target: SharedList, sign: Sign): void {
   const { succeeds } = expecting(target);
@@ -16,7 +16,7 @@ export function tokens(target: SharedList, sign: Sign): void {
     for (const token of tokens) await succeeds(200, 'GET /todos', { token }, contentOf(token));
   }
 
-  /** Gives the descriptions of the refusals. */
+  /** Sends tokens that must be refused. Gives the descriptions of the refusals. */
   async function refused(tokens: readonly string[]): Promise<readonly string[]> {
     const descriptions: string[] = [];
     for (const token of tokens) {
@@ -213,7 +213,7 @@ function claimsOf(token: string): { readonly iss: string; readonly aud: string; 
   >;
 }
 
-/** Header and claims of a token, without its signature: what was sent, for a failure. */
+/** Header and claims of a token, without its signature, for the message of a failure. */
 function contentOf(token: string): string {
   const parts = token.split('.').slice(0, 2);
   return parts.map((part) => Buffer.from(part, 'base64url').toString().slice(0, 300)).join(' ');

@@ -3,9 +3,9 @@ import { exchange, type Reply } from '../http.ts';
 import { assertProblem, it } from '../problem.ts';
 import { expecting, remember, type Target, write } from '../target.ts';
 
-/** What is answered before routing, byte for byte (contract Order 1). */
+/** Answers before routing, byte for byte (contract Order 1). */
 export function transport(target: Target): void {
-  /** Answers `GET`, and not `PROPFIND`. */
+  /** A path that answers `GET`, and not `PROPFIND`. */
   const known = target.profile === 'shared-list' ? '/todos' : '/todos/1';
   const { fails } = expecting(target);
   const host = hostLine(target);
@@ -148,7 +148,7 @@ function framing(target: Target, path: string): void {
   const host = hostLine(target);
   const heads = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method} ${path} HTTP/1.1\r\n${host}`);
 
-  /** At the same time: such a connection stays open for a moment so that the answer arrives. */
+  /** All at the same time: each connection stays open for a moment so that the answer arrives. */
   const assertAllRefused = (bodies: readonly string[]) =>
     Promise.all(heads.flatMap((head) => bodies.map((body) => refused(target, head + body))));
 
