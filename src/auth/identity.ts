@@ -57,8 +57,8 @@ function stringsIn(claim: unknown): string[] {
 }
 
 /**
- * Roles by the names of this service. A role that the provider calls `editor` is none of them when other names are
- * configured.
+ * Roles by the names of this service. With configured names of the role `editor`, the provider's own role `editor` is
+ * left out unless it is one of them.
  */
 function ownRoles(roles: readonly string[], editorRoles: readonly string[] | undefined): readonly string[] {
   if (editorRoles === undefined) return roles;

@@ -29,12 +29,12 @@ export function readList<Entry>(
   return { entries, malformed };
 }
 
-/** Whether a text has something in it, and no white space around it. */
+/** Whether a text is not empty, and has no white space around it. */
 export function isBare(text: string): boolean {
   return text !== '' && !isWhiteSpace(text[0]) && !isWhiteSpace(text.at(-1));
 }
 
-/** An entry with its escapes decoded once; undefined where a `%` begins none. */
+/** An entry with its escapes decoded once; undefined where a `%` begins no escape. */
 export function decodeEntry(entry: string): string | undefined {
   if (entry.replaceAll(ESCAPE, '').includes('%')) return undefined;
   return entry.replaceAll(ESCAPE, (written) => ESCAPES[written] ?? written);

@@ -2,9 +2,9 @@ import { hasComment } from '../lib/white-space.ts';
 import { type ClaimPath, type Claims, claimAt, parseClaimPath } from './identity.ts';
 import { decodeEntry, isBare } from './list-setting.ts';
 
-/** What a claim of every token must be (contract A14). */
+/** The value that a claim of every token must have (contract A14). */
 export interface RequiredClaim {
-  /** As the setting has it. */
+  /** The name as the setting spells it. */
   readonly name: string;
   readonly path: ClaimPath;
   /** Undefined: the claim must not be there. */
@@ -12,8 +12,9 @@ export interface RequiredClaim {
 }
 
 /**
- * An entry `name=value` or `!name`; undefined when it is malformed. So is a mistake that would make a `!name` hold for
- * every token: a second `!` (a claim of such a name is written as a JSON Pointer), or a comment behind the name.
+ * An entry `name=value` or `!name`; undefined when it is malformed. A mistake that would make a `!name` hold for every
+ * token is malformed too: a second `!` (a claim of such a name is written as a JSON Pointer), or a comment behind the
+ * name.
  */
 export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
   const isForbidden = entry.startsWith('!');
@@ -27,7 +28,9 @@ export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
   return { name, path, value: isForbidden ? undefined : value };
 }
 
-/** Whether the claims have it, or a list with it; a list in a list says nothing. A claim that is null is there. */
+/**
+ * Whether a claim has the value, or is a list with it; a list in a list does not count. A claim that is null is there.
+ */
 export function hasRequiredClaim(claims: Claims, { path, value }: RequiredClaim): boolean {
   const claim = claimAt(claims, path);
   if (value === undefined) return claim === undefined;
@@ -35,7 +38,9 @@ export function hasRequiredClaim(claims: Claims, { path, value }: RequiredClaim)
   return members.some((member) => textOf(member) === value);
 }
 
-/** A larger integer may be another one than the token has: JSON numbers beyond 2^53 are rounded (RFC 8259 §6). */
+/**
+ * The text of a value. A larger integer may differ from the token's: JSON numbers beyond 2^53 are rounded (RFC 8259 §6).
+ */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'boolean' || Number.isSafeInteger(value) ? JSON.stringify(value) : undefined;

@@ -25,10 +25,10 @@ const SOURCE_VARIABLES = ['TODO_AUTH_KEYS_FILE', 'TODO_AUTH_SECRET_FILE', 'TODO_
 
 const SOURCES = 'TODO_AUTH_KEYS_FILE, TODO_AUTH_SECRET_FILE and TODO_AUTH_JWKS_URL';
 
-/** Which tokens are trusted, beyond their form, key and times. */
+/** The tokens that are trusted, beyond their form, key and times. */
 export interface TrustedTokens {
   readonly issuer: string;
-  /** At least one: any of them will do. */
+  /** At least one: a token needs only one of them. */
   readonly audiences: readonly string[];
   /** The claim that has to hold an audience, where `aud` may be missing. */
   readonly audienceClaim?: ClaimPath | undefined;
@@ -37,23 +37,23 @@ export interface TrustedTokens {
   readonly tokenType?: TokenType | undefined;
 }
 
-/** Whose tokens are trusted. */
+/** The issuer whose tokens are trusted. */
 interface TrustedIssuer extends TrustedTokens {
   readonly source: KeySource;
-  /** What the issuer calls the role `editor`. */
+  /** The issuer's names of the role `editor`. */
   readonly editorRoles?: readonly string[] | undefined;
 }
 
 /** Settings that have been found sound, key files included. */
 export type AuthSettings = NonNullable<Awaited<ReturnType<typeof readAuth>>>;
 
-/** Whether tokens of an issuer are configured, so that the development key has no say. */
+/** Whether tokens of an issuer are configured, so that the development key is not used. */
 export function namesAnIssuer(settings: Settings): boolean {
   const variables = ['TODO_AUTH_ISSUER', 'TODO_AUTH_AUDIENCE', ...SOURCE_VARIABLES] as const;
   return variables.some((variable) => settings.read(variable) !== undefined);
 }
 
-/** Decides what the settings mean and reads the files they name. Does NOT contact the issuer. */
+/** Decides by the settings and reads the files they name. Does NOT contact the issuer. */
 export async function readAuth(settings: Settings, environment: Environment) {
   const external = environment === 'production' || namesAnIssuer(settings);
   const trust = external
@@ -71,9 +71,9 @@ export async function readAuth(settings: Settings, environment: Environment) {
       'TODO_AUTH_CLOCK_TOLERANCE',
       external ? 'production' : 'development',
     ),
-    /** Between two refetches that tokens may cause which no key verifies. */
+    /** Milliseconds between two refetches for tokens that no key verifies. */
     keysCooldownMs: settings.read('TODO_AUTH_KEYS_COOLDOWN_SECONDS') * 1000,
-    /** Between two refreshes in the background. */
+    /** Milliseconds between two refreshes in the background. */
     keysRefreshMs: settings.read('TODO_AUTH_KEYS_REFRESH_SECONDS') * 1000,
   };
   return trust && { ...trust, ...tuning };
@@ -84,7 +84,7 @@ async function readDevelopmentTrust(settings: Settings): Promise<TrustedIssuer> 
   await readDevelopmentKey(path).catch((error) =>
     settings.fault(asNotUsable(error).message, 'TODO_DATA_DIR'),
   );
-  // For their faults alone: they do not hold for development tokens (contract A15).
+  // Read only to find their faults: they do not hold for development tokens (contract A15).
   readRules(settings);
   return {
     issuer: DEVELOPMENT_ISSUER,
@@ -93,7 +93,7 @@ async function readDevelopmentTrust(settings: Settings): Promise<TrustedIssuer> 
   };
 }
 
-/** An issuer of one's own, its audience and where its keys are. Undefined where one is missing, which is a fault. */
+/** An issuer with its audience and the place of its keys. Undefined where one is missing, which is a fault. */
 export async function readExternalTrust(
   settings: Settings,
   environment: Environment,
@@ -124,7 +124,7 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
   }
 }
 
-/** What else tokens of an issuer are held against, or read by. */
+/** Further rules by which tokens of an issuer are checked, or read. */
 function readRules(settings: Settings) {
   return {
     audienceClaim: readClaim('TODO_AUTH_AUDIENCE_CLAIM', settings),
@@ -137,14 +137,14 @@ function readRules(settings: Settings) {
 const LIST =
   'without white space around an entry; %2C, %3D, %25, %20 and %23 stand for a comma, "=", "%", a blank and "#"';
 
-/** What a list must be. */
+/** The wanted form of a list. */
 const WANTED = {
   TODO_AUTH_AUDIENCE: `must be audiences, separated by commas, ${LIST}`,
   TODO_AUTH_EDITOR_ROLE: `must be roles, separated by commas, ${LIST}`,
   TODO_AUTH_REQUIRED_CLAIMS: `must be "name=value" or "!name", separated by commas, ${LIST}`,
 } as const satisfies Partial<Record<Variable, string>>;
 
-/** The entries of a list; undefined when it is not set. What is malformed in it is one fault. */
+/** The entries of a list; undefined when it is not set. All its malformed entries are one fault. */
 function readEntries<Entry>(
   variable: keyof typeof WANTED,
   settings: Settings,
@@ -175,7 +175,7 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   if (variable === undefined) return chooseDiscovery(settings);
   if (more.length > 0) {
     const received = [variable, ...more];
-    // Values are not shown: one may be the secret itself.
+    // Values are not shown: one may be a secret itself.
     settings.fault(`Of ${SOURCES} only one may be set, received ${received.join(' and ')}`, ...received);
     return undefined;
   }
@@ -194,7 +194,7 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   const loaded = await readFileSource(source).catch(asNotUsable);
   if (loaded instanceof NotUsable) {
     const wanted = kind === 'keys-file' ? 'a PEM public key, a JWK or a JWKS' : 'a file with HMAC secrets';
-    // What is no file may be the secret itself.
+    // A value that is no file may be the secret itself.
     const named = kind === 'keys-file' || existsSync(value) ? JSON.stringify(value) : 'a name';
     settings.refuse(variable, `must name ${wanted}`, `${named}: ${loaded.message}`);
     return undefined;

@@ -5,10 +5,10 @@ import { makeFolder } from '../lib/durable-files.ts';
 import { messageOf } from '../lib/errors.ts';
 import { tellOneUnfinished } from './unfinished.ts';
 
-/** Of a copy of SQLite, and of an export of PostgreSQL. Neither counts for the other. */
+/** The ending of a copy: of SQLite, or of an export of PostgreSQL. Neither counts for the other. */
 export type Ending = 'db' | 'jsonl';
 
-/** A copy, or what is not one yet, and what SQLite keeps beside that. */
+/** A copy, an unfinished copy, and the files that SQLite keeps beside that. */
 const FORM = /^(todos-\d{8}T\d{6}Z\.(db|jsonl))(\.\w+\.partial(?:-journal|-wal|-shm)?)?$/;
 
 /** Milliseconds without a write, after which a run has ended. */
@@ -16,22 +16,22 @@ const ENDED_MS = 24 * 3_600_000;
 
 interface Found {
   readonly path: string;
-  /** The name of the copy that it is, or was to be. */
+  /** The name of the copy, finished or not. */
   readonly copy: string;
   readonly isPartial: boolean;
   readonly size: number;
   readonly writtenMs: number;
 }
 
-/** Whether a word can only be a folder, or is one that is there. */
+/** Whether a word can only be a folder, or is an existing one. */
 export function namesFolder(word: string): boolean {
-  // Of a file there is no such path, nor of a name that is too long.
+  // A file has no such path, nor has a name that is too long.
   return word.endsWith('/') || existsSync(`${word}/.`);
 }
 
 /**
- * Makes a folder (0700) where it is missing, removes what runs have left there that nobody has written to for a day, and
- * names what is younger. Gives its absolute path.
+ * Makes a folder (0700) where it is missing, removes unfinished copies that are unchanged for a day, and names the
+ * younger ones. Gives its absolute path.
  *
  * @throws {Cannot} `failed`: it cannot be made or listed.
  */
@@ -61,7 +61,7 @@ export function copyOf(at: number, folder: string, ending: Ending): string {
 /**
  * Removes the oldest copies beside the one that was just made, so that `keep` are left. Never the file `database`.
  *
- * @returns why some are left that should not be, a line for people each.
+ * @returns the reasons why copies could not be removed, one line for people each.
  */
 export function removeOldest(
   made: string,
@@ -88,7 +88,9 @@ export function removeOldest(
   }
 }
 
-/** Removes a file, which another run may have done. The result is why it cannot, a line for people. */
+/**
+ * Removes a file, which another run may have done. The result is the reason why it cannot be removed, a line for people.
+ */
 function removed(path: string): readonly string[] {
   try {
     rmSync(path, { force: true });

@@ -44,7 +44,7 @@ Examples:
   todo-service backup /backup/todos-$(date +%F).jsonl --database postgres://todo@db.example/todos
 `;
 
-/** Milliseconds: the time in the name of a copy has no parts of it. */
+/** Milliseconds: the time in the name of a copy has whole seconds. */
 const SECOND_MS = 1_000;
 
 // The copy is made, checked and named, and only then older ones are removed: `test/commands/backup-folder.test.ts`.
@@ -75,7 +75,7 @@ export const backup = onDatabase(
   },
 );
 
-/** For a `catch`: where another run has this name, waits until the next second. Any other error is thrown again. */
+/** For a `catch`: where the name is another run's, waits until the next second. Any other error is thrown again. */
 function whereTaken(file: string) {
   return async (error: unknown): Promise<undefined> => {
     if (!(error instanceof Cannot) || !existsSync(file)) throw error;
@@ -83,7 +83,7 @@ function whereTaken(file: string) {
   };
 }
 
-/** The result is the exit code. */
+/** Removes older copies. The result is the exit code. */
 function keepNewest(made: string, keep: number, ending: Ending, database: DatabaseSettings): number {
   const own = database.engine === 'sqlite' ? database.address : undefined;
   const left = removeOldest(made, keep, ending, own);

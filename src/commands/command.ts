@@ -7,36 +7,36 @@ import { OutcomeUnknown, StoreUnavailable } from '../todos/store.ts';
 import { isId, MAX_ID } from '../todos/todo.ts';
 import { print } from './print.ts';
 
-/** @param name The words of the command. @param argv What follows them. @returns the exit code. */
+/** @param name The words of the command. @param argv The words behind them. @returns the exit code. */
 export type Command = (name: string, argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
-/** What a command does, and takes after its own words. */
+/** The action of a command, and its words. */
 export interface CommandLine<Flags extends ParseArgsOptionsConfig, Operand extends string> {
   /** For people, after "Cannot". */
   readonly action: string;
   readonly help: string;
-  /** As `parseArgs` takes them. */
+  /** The flags, as `parseArgs` takes them. */
   readonly flags: Flags;
-  /** Names of the words without a dash that must be given, `ID NAME`; of one in brackets, `[FILE]`, that may be. */
+  /** Names of the words without a dash: required, `ID NAME`, or in brackets, `[FILE]`, optional. */
   readonly operand?: Operand;
 }
 
-/** What was given, by the names of flags and operand. */
+/** The values that were given, by the names of flags and operand. */
 export type Given<Flags extends ParseArgsOptionsConfig, Operand extends string = never> = ReturnType<
   typeof parseArgs<{ options: Flags }>
 >['values'] & { readonly [O in Words<Operand>]: O extends `[${string}]` ? string | undefined : string };
 
 type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text;
 
-/** The words behind a command are not what it takes. The message is a sentence for people. */
+/** The words behind a command do not fit it. The message is a sentence for people. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
 /**
- * A command that does `work` with what was given. What an operator can mend is printed, and is an exit code: 2 wrong
- * usage, 65 the SQLite file is none of ours, 69 the database cannot be used, 75 a process serves it, 78 faults in the
- * configuration.
+ * A command that does `work` with the given words. A fault that an operator can mend is printed, and is an exit code: 2
+ * wrong usage, 65 the SQLite file is not of this service, 69 the database cannot be used, 75 a process serves it, 78
+ * faults in the configuration.
  */
 export function defineCommand<
   const Flags extends ParseArgsOptionsConfig,
@@ -60,7 +60,7 @@ export function defineCommand<
 }
 
 /**
- * Reads what follows the words of a command. Undefined for `--help` and `-h`.
+ * Reads the words behind those of a command. Undefined for `--help` and `-h`.
  *
  * @throws {WrongUsage}
  */
@@ -93,7 +93,7 @@ function parse(argv: readonly string[], options: ParseArgsOptionsConfig, allowPo
   }
 }
 
-/** The words are not repeated: one may be a token. */
+/** The message for a wrong operand. The words are not repeated: one may be a token. */
 function operandWanted(operand: string, words: readonly string[]): string {
   const many = words.length === 1 ? '1 word' : `${words.length} words; one with spaces needs quotes`;
   const received = words.length === 0 ? 'nothing' : words.includes('') ? '""' : many;
@@ -101,14 +101,14 @@ function operandWanted(operand: string, words: readonly string[]): string {
   return `${operand} ${wanted}, received ${received}`;
 }
 
-/** The number that a word or a flag of this name is, in the range of ids. @throws {WrongUsage} when it is none. */
+/** The number in a word or a flag of this name, in the range of ids. @throws {WrongUsage} when it has none. */
 export function readNumber(name: string, text: string): number {
   const id = Number(text);
   if (/^\d+$/.test(text) && isId(id)) return id;
   throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
 }
 
-/** Prints what an operator can mend. The result is the exit code. Any other error is thrown again. */
+/** Prints a fault that an operator can mend. The result is the exit code. Any other error is thrown again. */
 export function printFault(action: string, error: unknown): number {
   if (error instanceof ConfigFaults) {
     const lines = error.faults.map((fault) => `  ${fault}\n`).join('');
@@ -122,7 +122,7 @@ export function printFault(action: string, error: unknown): number {
   throw error;
 }
 
-/** Prints why an action cannot be done. The result is the exit code of the reason. */
+/** Prints the reason why an action cannot be done. The result is its exit code. */
 export function printCannot(action: string, message: string, reason: Reason): number {
   process.stderr.write(`Cannot ${action}: ${message}\n`);
   return EXIT_CODES[reason];

@@ -51,7 +51,10 @@ async function databaseOf({ profile }: Config): Promise<string> {
   return profile.name === 'shared-list' ? nameOf(profile.database) : '';
 }
 
-/** Only an address may hold a password. It may be written as `http:user:password@host`, or with backslashes. */
+/**
+ * The value as it may be printed. Only an address may hold a password, also written as `http:user:password@host`, or with
+ * backslashes.
+ */
 function shown(variable: Variable, value: string | number | undefined): string | undefined {
   if (typeof value !== 'string') return value?.toString();
   const mayHoldOne = settingOf(variable).isOpen !== true;

@@ -68,7 +68,7 @@ async function writeAll(source: ExportSource, output: Writable): Promise<void> {
     () => source.check(),
     () => process.stderr.write(STALLED),
   );
-  // Whose write has failed hears it.
+  // The failed write itself reports the error.
   output.on('error', () => {});
   const write = (text: string) =>
     new Promise<void>((resolve, reject) => {
@@ -81,9 +81,9 @@ async function writeAll(source: ExportSource, output: Writable): Promise<void> {
 }
 
 /**
- * Writes an export to a file of this name, or none.
+ * Writes an export to a file of this name; a failure leaves none.
  *
- * @param check Called when it is on disk, before it has its name. What it rejects with is thrown again.
+ * @param check Called when the export is on disk, before it has its name. Its rejection is thrown again.
  */
 export async function writeExport(
   source: ExportSource,
@@ -92,7 +92,7 @@ export async function writeExport(
   check: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   if (existsSync(file)) throw notWritten(new Error(`"${file}": there is something of this name already`));
-  // On disk when it is closed.
+  // `flush`: the file is on disk when the stream is closed.
   const output = createWriteStream(partial, { fd: makeNew(partial), flush: true });
   try {
     await writeAll(source, output);
@@ -106,13 +106,13 @@ export async function writeExport(
     }
   } catch (error) {
     await finished(output.destroy()).catch(() => {});
-    // Where it cannot be removed, the first error says why.
+    // The first error explains more than that of the removal.
     await rm(partial, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** Before a signal can come: the thread that a stream opens its file by may be later than what removes it. */
+/** Makes the file before a signal can come: a stream opens its file in a thread, perhaps after the removal. */
 function makeNew(file: string): number {
   try {
     return openNew(file);

@@ -1,6 +1,6 @@
 import { defaultOf, flagOf, settingOf, VARIABLES, type Variable, valuesOf } from '../settings/table.ts';
 
-/** The flags that stand for variables, as `parseArgs` takes them. */
+/** The flags of variables, as `parseArgs` takes them. */
 export function flagsFor(...variables: readonly Variable[]): Record<string, { readonly type: 'string' }> {
   const flags = variables.flatMap((variable) => flagOf(variable) ?? []);
   return Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }]));
@@ -12,7 +12,7 @@ export const SERVE_FLAGS = { ...flagsFor(...VARIABLES), 'no-migrate': { type: 'b
 /** The variables that are flags. */
 export const FLAGGED = VARIABLES.filter((variable) => flagOf(variable) !== undefined);
 
-/** What `--help` says of the flags of `serve`. */
+/** The part of `--help` about the flags of `serve`. */
 export const serveFlagsHelp = () => `\
 ${settingsHelp(FLAGGED)}
   --no-migrate                            PostgreSQL: refuse an older schema instead of migrating it

@@ -26,7 +26,10 @@ Examples:
 /** Milliseconds. The listener answers within one second, whatever the database does. */
 const PATIENCE_MS = 3_000;
 
-/** Milliseconds. A service that is up answers `/live` before; one may still wait for another process or a database. */
+/**
+ * Milliseconds. A running service answers `/live` within that time; a starting one may wait for another process or a
+ * database.
+ */
 const START_MS = 10_000;
 
 /** Milliseconds between two tries. */
@@ -66,7 +69,7 @@ async function whyNot({ host, port }: Address, path: string): Promise<string | u
   // Neither a URL nor a `Host` header takes the zone of an address.
   const headers = { host: 'localhost' };
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  // Without an agent, no variable of Node.js sends it through a proxy (contract D23).
+  // No agent, so that no variable of Node.js sends the request through a proxy (contract D23).
   const request = get({ agent: false, host: asked, port, path, headers, signal }, async (response) => {
     const body = await text(response).catch(() => 'its answer has no end');
     resolve(response.statusCode === 200 ? undefined : body);
@@ -75,7 +78,7 @@ async function whyNot({ host, port }: Address, path: string): Promise<string | u
   return promise;
 }
 
-/** A listener on every address is asked on the loopback address. */
+/** The host to ask: for a listener on every address, the loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

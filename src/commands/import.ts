@@ -42,7 +42,7 @@ const importOnce = onDatabase(
 
 export const importAll: Command = async (name, argv, env) => {
   const code = await importOnce(name, argv, env);
-  // What was imported was read to its end.
+  // A successful import has read it to its end.
   if (code !== 0 && argv.includes('-')) await readToEnd();
   return code;
 };
@@ -51,7 +51,7 @@ export const importAll: Command = async (name, argv, env) => {
  * Imports a file into an empty database. A signal ends it.
  *
  * @param action For people, after "Cannot".
- * @param highestOf The highest id that shall count as given out, by that of the file. What it throws ends the import.
+ * @param highestOf The highest id that shall count as given out, by that of the file. Its exception ends the import.
  */
 export async function importFile(
   action: string,
@@ -81,7 +81,7 @@ export async function importFile(
   return { ...contents, keys: await opened.commit(contents) };
 }
 
-/** What reads a file that was given: one that cannot be read, or is not what it must be, has codes of its own. */
+/** Reads a given file. Its faults have exit codes of their own: it cannot be read, or is no sound backup. */
 export async function readBackup<T>(file: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -101,8 +101,8 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads standard input to its end and throws it away: who writes it, such as `kubectl exec --stdin`, may wait for that
- * before it prints what was said. A person at a terminal would have to end it.
+ * Reads standard input to its end and throws it away: its writer, such as `kubectl exec --stdin`, may wait for that
+ * before it prints the message. At a terminal, a person would have to end it.
  */
 async function readToEnd(): Promise<void> {
   if (process.stdin.isTTY) return;

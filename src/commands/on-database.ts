@@ -10,14 +10,14 @@ import { flagsFor, settingsHelp } from './flags.ts';
 const DATABASE_VARIABLES = ['TODO_DATABASE', 'TODO_DATA_DIR'] as const;
 export const DATABASE_FLAGS = flagsFor(...DATABASE_VARIABLES);
 
-/** What `--help` says of them. */
+/** The part of `--help` about these flags. */
 export const DATABASE_HELP = `\
 ${settingsHelp(DATABASE_VARIABLES)}
   -h, --help
 
 A flag beats its variable.`;
 
-/** A command that works on the database that flags and variables name. `flags` are those beside these two. */
+/** A command that works on the database that flags and variables name. `flags` are those of the command alone. */
 export function onDatabase<const Operand extends string = never>(
   line: Omit<CommandLine<typeof DATABASE_FLAGS, Operand>, 'flags'> & { flags?: typeof DATABASE_FLAGS },
   work: (database: DatabaseSettings, given: Given<typeof DATABASE_FLAGS, Operand>) => Promise<number>,
@@ -32,7 +32,7 @@ export async function openMaintenance({ engine, address }: DatabaseSettings): Pr
   return open(address);
 }
 
-/** Tells where the log went that stood beside a new SQLite file: that of one that was deleted. */
+/** Tells the new name of a log that stood beside a new SQLite file: it belongs to a deleted one. */
 export const tellLogMoved: Tell = (event) => {
   if (event.event !== 'log-moved') return;
   const { path } = event;

@@ -1,6 +1,6 @@
 import { EXIT_CODES } from '../lib/cannot.ts';
 
-/** Prints what a command has to say. Where standard output does not take it, the exit code is 74, whatever was done. */
+/** Prints the output of a command. Where standard output does not take it, the exit code is 74, whatever was done. */
 export function print(text: string): void {
   process.stdout.once('error', ({ message }) => {
     process.stderr.write(`Cannot print: ${message}\n`);

@@ -1,16 +1,16 @@
 import type { BackupProgress } from '../storage/maintenance.ts';
 import type { Counts } from '../storage/transfer/contents.ts';
 
-/** Between two lines, and before the first. */
+/** Milliseconds between two lines, and before the first. */
 const INTERVAL_MS = 2_000;
 
-/** Between two signs of life, while nobody reads. */
+/** Milliseconds between two calls of `touch` while the reader takes nothing. */
 const TOUCH_INTERVAL_MS = 10_000;
 
-/** After so long without a reader there is a warning. */
+/** Milliseconds without a reader until the warning. */
 const STALLED_MS = 60_000;
 
-/** Says on standard error, where that is a terminal, how many todos were done in how many seconds. */
+/** Prints on standard error, where that is a terminal, how many todos were done in how many seconds. */
 export function terminalProgress(done: string): (todos: number) => void {
   const began = performance.now();
   let due = began + INTERVAL_MS;
@@ -23,8 +23,8 @@ export function terminalProgress(done: string): (todos: number) => void {
 }
 
 /**
- * Says how far a backup is, a line every two seconds, and that the copy is being checked. Says nothing of one that is
- * quicker: a script sees its result alone.
+ * Prints the progress of a backup, a line every two seconds, and that the copy is being checked. A backup that is quicker
+ * prints none: a script sees its result alone.
  *
  * @param print Writes to standard error by default.
  * @param now Milliseconds of a clock.
@@ -51,9 +51,9 @@ function megabytes(bytes: number): number {
 }
 
 /**
- * Waits for what is written to be taken.
+ * Waits until the reader takes the written data.
  *
- * @param touch Called again and again meanwhile. What it rejects with ends the wait.
+ * @param touch Called again and again meanwhile. Its rejection ends the wait.
  * @param warn Called once, when nothing was taken for a minute.
  */
 export function forReader(
@@ -82,7 +82,7 @@ export function forReader(
   };
 }
 
-/** What an export has, for people. */
+/** The contents of an export, for people. */
 export function totals({ todos, categories, keys }: Counts, highestId: number): string {
   return `todos ${todos}, categories ${categories}, keys of creates ${keys}, highest id given out ${highestId}`;
 }

@@ -1,16 +1,16 @@
 import { constants } from 'node:os';
 import type { Tell } from '../events.ts';
 
-/** A second signal ends the process only so long after the first: npm may pass one Ctrl-C on twice. */
+/** Milliseconds after a signal in which a second one does not end the process: npm may pass one Ctrl-C on twice. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** From the end of the service until the end of its process. */
+/** Milliseconds from the end of the service to the end of its process. */
 const LAST_MS = 250;
 
-/** What ends the service and its commands: a supervisor, Ctrl-C, a terminal that closes. */
+/** Signals that end the service and its commands: of a supervisor, of Ctrl-C, of a terminal that closes. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Waits for one of `SIGNALS`: its name. Another one, later, ends the process at once with 128 + its number. */
+/** Waits for one of `SIGNALS`: its name. Another signal, later, ends the process at once with 128 + its number. */
 export function signalled(tell: Tell): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
@@ -27,7 +27,7 @@ export function signalled(tell: Tell): Promise<string> {
   return promise;
 }
 
-/** Ends a command at one of `SIGNALS` with 128 + its number, after `takeBack`. Another one ends it at once. */
+/** Ends a command at one of `SIGNALS` with 128 + its number, after `takeBack`. Another signal ends it at once. */
 export function endBySignal(takeBack: (name: string) => void): void {
   onSignal((name) => {
     takeBack(name);
@@ -35,24 +35,24 @@ export function endBySignal(takeBack: (name: string) => void): void {
   });
 }
 
-/** From when a command is about to learn that it is done, a signal does not end it. Another one ends it at once. */
+/** Lets a command that is about to finish ignore one signal. Another signal ends it at once. */
 export function endByItself(): void {
   onSignal(() => {});
 }
 
-/** Of several calls the last one counts. */
+/** Sets the reaction to signals. The last call counts. */
 function onSignal(react: (name: (typeof SIGNALS)[number]) => void): void {
   for (const name of SIGNALS) {
     const earlier = process.listeners(name);
     process.once(name, () => react(name));
-    // With none in between, Node.js would lose a signal that has just come.
+    // With no listener in between, Node.js would lose a signal that has just come.
     for (const listener of earlier) process.off(name, listener);
   }
 }
 
 /**
- * Waits for an exception or a rejection that nobody caught: where it came from. Each is logged with its stack. The
- * process ends with 1 then, whatever else made it end.
+ * Waits for an exception or a rejection that nothing caught: its origin. Each is logged with its stack. The process then
+ * ends with 1, even if a signal ends it.
  */
 export function crashed(tell: Tell): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -68,7 +68,7 @@ export function crashed(tell: Tell): Promise<string> {
   return promise;
 }
 
-/** Ends the process although something still holds it that nobody needs: an exporter that tries once more. */
+/** Ends the process although an open handle would keep it alive, such as an exporter that tries once more. */
 export function waitForNothing(): void {
   setTimeout(() => process.exit(), LAST_MS).unref();
 }

@@ -76,7 +76,7 @@ export const tokenCreate = defineCommand(TOKEN_CREATE, async (flags, env) => {
 
 /**
  * The first secret of the issuer, or the development key, made when it is missing; undefined for an issuer that signs
- * elsewhere. Reads no setting that has nothing to do with it.
+ * elsewhere. Reads only the settings that this needs.
  *
  * @throws {ConfigFaults} or {NotUsable}.
  */
@@ -96,7 +96,7 @@ async function readSigner(settings: Settings): Promise<Signer | undefined> {
 }
 
 /**
- * What the flags ask for.
+ * The token that the flags ask for.
  *
  * @throws {WrongUsage}
  */
@@ -121,7 +121,7 @@ const STANDARD_CLAIMS = ['sub', 'name', 'role', 'iss', 'aud', 'iat', 'nbf', 'exp
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_LIFETIME = 3650 * 86_400;
 
-/** Seconds. */
+/** Seconds of a lifetime. */
 function readLifetime(text: string): number {
   const [, amount, unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
   const seconds = Number(amount) * (SECONDS[unit] ?? 0);
@@ -149,7 +149,7 @@ function readClaims(texts: readonly string[]): ReadonlyMap<string, unknown> {
   return claims;
 }
 
-/** A token that a service which trusts the signer accepts. HS256. `now` in seconds since 1970. */
+/** A token that is accepted by a service which trusts the signer. HS256. `now` in seconds since 1970. */
 export function signToken(
   { name, roles, lifetimeSeconds, claims }: ReturnType<typeof readTokenRequest>,
   { issuer, audience, audienceClaim = ['aud'], tokenType, secret, keyId }: Signer,
@@ -173,7 +173,7 @@ export function signToken(
   return { token: `${signingInput}.${signature}`, header, claims: all };
 }
 
-/** The claims with one more at this path, in objects that are made where there are none. */
+/** The claims with one more at this path. Objects on the path are made where they are missing. */
 function withClaim([name = '', ...path]: ClaimPath, value: string, claims: Claims): Claims {
   const below = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const inner = () => withClaim(path, value, isJsonObject(below) ? below : {});

@@ -43,7 +43,7 @@ export const tokenVerify = defineCommand(
   },
 );
 
-/** Characters. More than any token that is taken: what goes on after them is no token, and may have no end. */
+/** Characters. More than any accepted token: a longer input is no token, and may have no end. */
 const MAX_INPUT_LENGTH = 64 * 1024;
 
 async function readInput(): Promise<string> {
@@ -55,7 +55,7 @@ async function readInput(): Promise<string> {
   return input;
 }
 
-/** Verifying a token is no reason to make a development key. */
+/** Opens the keys. A missing development key is not made for a verification. */
 async function openKeysToVerify(settings: AuthSettings): Promise<Keys> {
   const { source } = settings;
   if (source.kind === 'development' && (await readDevelopmentKey(source.path)) === undefined) {

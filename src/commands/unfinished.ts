@@ -1,6 +1,6 @@
 import { unfinishedOf } from '../lib/durable-files.ts';
 
-/** Seconds, and how people call so many. */
+/** Seconds of each unit, with its name. */
 const UNITS = [
   [86_400, 'days'],
   [3_600, 'hours'],
@@ -8,12 +8,15 @@ const UNITS = [
   [1, 'seconds'],
 ] as const;
 
-/** Names what other runs have left of the same file, or are still writing, on standard error: only people can tell. */
+/**
+ * Names on standard error unfinished files of other runs for the same file: only people can tell whether a run is still
+ * writing.
+ */
 export function tellUnfinished(file: string): void {
   for (const { path, ageMs } of unfinishedOf(file)) tellOneUnfinished(path, ageMs);
 }
 
-/** The same of one of them. */
+/** Names one of them. */
 export function tellOneUnfinished(path: string, ageMs: number): void {
   process.stderr.write(`Not finished, and last written ${ago(ageMs)} ago: ${path}\n`);
 }

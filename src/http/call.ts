@@ -55,7 +55,7 @@ export class Call {
     return this.found.id;
   }
 
-  /** The caller, once admitted; a caller of an open route has none. */
+  /** The identity of the caller, once admitted; a request to an open route has none. */
   get identity(): Identity {
     if (this.#identity === undefined) throw new Error('Cannot name the caller: nobody was admitted');
     return this.#identity;

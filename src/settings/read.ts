@@ -3,7 +3,7 @@ import { quoteReceived } from '../lib/quote.ts';
 import { hasComment, isWhiteSpace } from '../lib/white-space.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './table.ts';
 
-/** A configuration has faults: a line each, with what was received and what is wanted. */
+/** The faults of a configuration: a line each, with the received value and the wanted one. */
 export class ConfigFaults extends Error {
   override readonly name = 'ConfigFaults';
   readonly faults: readonly string[];
@@ -14,7 +14,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** What was given on the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
+/** The values of the command line. `--data-dir` stands for `TODO_DATA_DIR`, and beats it. */
 export type GivenFlags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export type Settings = ReturnType<typeof readSettings>;
@@ -25,10 +25,10 @@ export type Settings = ReturnType<typeof readSettings>;
  */
 export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   const faults: string[] = [];
-  /** What `read` has refused: nothing else is said of it. */
+  /** Variables that `read` has refused: no other fault names them. */
   const unread = new Set<Variable>();
   const inForce = new Map<Variable, string | number | undefined>();
-  // Most likely an unset variable of the shell, which must not fall back to a default.
+  // An empty flag is most likely an unset variable of the shell, which must not fall back to a default.
   for (const [flag, value] of Object.entries(flags)) {
     if (value === '') faults.push(`--${flag} must have a value, received ""`);
   }
@@ -41,16 +41,16 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
   }
 
   /**
-   * Notes that a variable, or the flag that was given in its place, must be another; nothing where `read` has refused it.
+   * Notes that a variable, or the flag in its place, needs another value; does nothing where `read` has refused it.
    *
-   * @param received what it is, as it may be shown; else it is shown without what may be a credential.
+   * @param received The value as it may be shown; by default without the parts that may be a credential.
    */
   function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
     if (unread.has(variable)) return;
     faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
   }
 
-  /** What it is by its row of the table; without a value its default, that of `environment` where there are two. */
+  /** The value by its row of the table; without one its default, that of `environment` where there are two. */
   function read<V extends Variable>(variable: V, environment: Environment = 'production'): Value<V> {
     const setting = settingOf(variable);
     const received = text(variable);
@@ -60,20 +60,23 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
       refuse(variable, parsed.wanted, parsed.received);
       unread.add(variable);
     }
-    // What stands for a fault is never served with.
+    // The service never runs with the placeholder of a faulty value.
     const value = 'value' in parsed ? parsed.value : (otherwise ?? 0);
     inForce.set(variable, value);
-    // The row of the table, of which the type is made, has decided what it is.
+    // The row of the table decides the type of the value.
     return value as Value<V>;
   }
 
-  /** Notes any other fault, as a line for people. Never any part of a secret. Nothing where `read` has refused one of these. */
+  /**
+   * Notes any other fault, as a line for people. Never any part of a secret. Does nothing where `read` has refused one of
+   * these variables.
+   */
   function fault(line: string, ...of: readonly Variable[]): void {
     if (!of.some((variable) => unread.has(variable))) faults.push(line);
   }
 
   /**
-   * What was read, when nothing was noted; without a fault nothing is missing.
+   * The result, when no fault was noted; without a fault no part is missing.
    *
    * @throws {ConfigFaults}
    */
@@ -88,18 +91,18 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     refuse,
     fault,
     whenSound,
-    /** What a variable of others holds, one of libpq for example; undefined for one that is empty. */
+    /** The value of another program's variable, for example of libpq; undefined when it is empty. */
     other: (name: string) => env[name] || undefined,
-    /** What was noted so far, in order. */
+    /** The faults so far, in order. */
     faults: faults as readonly string[],
-    /** What was asked for so far, with the value that holds; undefined where there is none. May be secret. */
+    /** The settings that were read so far, with the values in force; undefined where there is none. May be secret. */
     inForce: inForce as ReadonlyMap<Variable, string | number | undefined>,
   };
 }
 
 /**
- * What decides a setting, by the name that people know: a flag before the variable before one of others; undefined where
- * its default counts. An empty variable counts as not set.
+ * The source of a setting, by the name that people know: a flag before the variable, the variable before another
+ * program's. Undefined where its default counts. An empty variable counts as not set.
  */
 export function givenAs(
   variable: Variable,
@@ -125,15 +128,15 @@ function quoted(text: string | undefined): string {
   return `${quoteReceived(text)}${SERVICE_ADDRESS.test(text) ? ofKubernetes : ''}`;
 }
 
-/** A name (RFC 1123 §2.1, and the underscore that some have), or an address, of IPv6 with its zone. */
+/** A name (RFC 1123 §2.1, also with underscores), or an address, of IPv6 with its zone. */
 const HOST = /^[\w.:%-]{1,253}$/;
 
-/** What a setting is, or what is wanted in its place, and what to show of it; both where a text has what nobody meant. */
+/** The value of a setting, or the wanted value and the part to show; both where a text has stray characters. */
 type Parsed =
   | { readonly value: string | number }
   | { readonly wanted: string; readonly received?: string; readonly value?: string };
 
-/** What a text is by its row of the table. */
+/** The value of a text by its row of the table. */
 function parse(variable: Variable, text: string): Parsed {
   const setting = settingOf(variable);
   if ('oneOf' in setting) {
@@ -156,8 +159,8 @@ function parse(variable: Variable, text: string): Parsed {
 }
 
 /**
- * What secrets with a final line break, env-files with quotes and comments behind a value bring into a text (contract
- * D18). Nothing else of the text is shown: it may be a secret in the place of a file.
+ * The stray part of a text: the final line break of a secret, quotes of an env-file, a comment behind a value (contract
+ * D18). The rest of the text is not shown: it may be a secret in the place of a file.
  */
 function strayIn(text: string, noComment: boolean): { wanted: string; received: string } | undefined {
   const [first = '', last = ''] = [text[0], text.at(-1)];
@@ -181,21 +184,29 @@ function nameOf(character: string): string {
   return isWhiteSpace(character) ? 'white space' : 'a control character';
 }
 
-/** As in JSON, with nothing that does not show. */
+/** A character as JSON writes it; an invisible one becomes its escape. */
 function visible(character: string): string {
   const quoted = JSON.stringify(character).slice(1, -1);
   return quoted.replace(/[^ -~]/, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Kubernetes tells every container of the services in its namespace: one named "todo" makes `TODO_PORT_5080_TCP`. */
+/**
+ * Kubernetes gives every container variables of the services in its namespace: a service named "todo" makes
+ * `TODO_PORT_5080_TCP`.
+ */
 const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT|PORT_\d{1,5}_[A-Z]{3,4})(?:_|$)/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** Variables of OpenTelemetry that are secret, or about what this service has not: metrics and logs by OTLP, limits, agents. */
+/**
+ * Variables of OpenTelemetry that are secret, or about features that this service does not have: metrics and logs by
+ * OTLP, limits, agents.
+ */
 const OF_OPENTELEMETRY =
   /^OTEL_(?:(?:EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|INSECURE)|LOG_LEVEL|CONFIG_FILE|ENTITIES|SEMCONV_STABILITY_OPT_IN)$|(?:METRICS?|LOGS|LOGRECORD|BLRP|EXPORTER_(?:OTLP_(?:METRICS|LOGS)|PROMETHEUS|ZIPKIN|JAEGER)|ATTRIBUTE|SPAN|EVENT|LINK|RESOURCE_ATTRIBUTES|INSTRUMENTATION|EXPERIMENTAL|INJECTOR|NODE|JAVA|JAVAAGENT|PYTHON|GO|DOTNET|PHP|RUBY)_)/;
 
-/** The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant. */
+/**
+ * The variables `TODO_…` and `OTEL_…` that nothing reads: no fault, and most likely misspelled. `nearest` may be meant.
+ */
 export function unknownVariables(env: NodeJS.ProcessEnv) {
   const known: readonly string[] = VARIABLES;
   return Object.entries(env)

@@ -1,24 +1,24 @@
 /** A setting. Its sentence is for the help of `serve` and, with its links, for docs/configuration.md. */
 interface Setting {
-  /** What stands for the value in help; without it there is no flag. */
+  /** The placeholder of the value in help; without it there is no flag. */
   readonly flag?: string;
-  /** Whether it counts in lower case too, and then first, as other programs read it. */
+  /** Whether the name in lower case counts too, and then first, as in other programs. */
   readonly anyCase?: true;
-  /** The variable of others that counts where neither flag nor variable is given. */
+  /** Another program's variable that counts where neither flag nor variable is given. */
   readonly otherVariable?: string;
-  /** What holds when it is not set. Without a default, `otherwise` may say what happens then. */
+  /** The value when it is not set. Without a default, `otherwise` may say what happens then. */
   readonly default?: string | number;
   /** The same in development, where it differs. */
   readonly development?: string | number;
   readonly otherwise?: string;
-  /** No part of it is ever secret: `config` prints it whole, an address in it too. */
+  /** No part of it is ever secret: `config` prints it whole, also an address in it. */
   readonly isOpen?: true;
   /** A value that is not the default, for docs/configuration.md. */
   readonly example: string;
   readonly about: string;
 }
 
-/** What a variable may hold: one of several words, a whole number, the name of a host, or text that its room looks into. */
+/** The kind of value: one of several words, a whole number, the name of a host, or text that its module parses. */
 type Kind =
   | { readonly oneOf: readonly string[] }
   | { readonly from: number; readonly to: number; readonly unit?: string }
@@ -26,7 +26,9 @@ type Kind =
   /** `noComment`: white space before a `#` is a fault, for it begins no comment there (contract D18). */
   | { readonly text: string; readonly noComment?: true };
 
-/** Every variable that is read, and no other can be; OpenTelemetry reads the headers of its exporter, which are secret. */
+/**
+ * Every variable that is read; no other can be. OpenTelemetry itself reads the headers of its exporter, which are secret.
+ */
 // biome-ignore format: a setting is a row
 export const SETTINGS = {
   TODO_PROFILE: { flag: 'shared-list|error-demo', oneOf: ['shared-list', 'error-demo'], default: 'shared-list', example: 'error-demo',
@@ -153,7 +155,7 @@ export const SETTINGS = {
 
 export type Variable = keyof typeof SETTINGS;
 
-/** What a setting is when it has been read; undefined where it is not set and has no default. */
+/** The type of a setting's value; undefined where it may be unset and has no default. */
 export type Value<V extends Variable> = (typeof SETTINGS)[V] extends { readonly oneOf: readonly (infer T)[] }
   ? T | Absent<V>
   : (typeof SETTINGS)[V] extends { readonly from: number }
@@ -164,13 +166,13 @@ type Absent<V extends Variable> = (typeof SETTINGS)[V] extends { readonly defaul
   ? never
   : undefined;
 
-/** Production unless told otherwise (contract A12). Development serves its document and makes its own key. */
+/** Production by default (contract A12). Development serves its document and makes its own key. */
 export type Environment = Value<'TODO_ENVIRONMENT'>;
 export type LogLevel = Value<'TODO_LOG_LEVEL'>;
 
 export const VARIABLES: readonly Variable[] = Object.keys(SETTINGS).filter(isVariable);
 
-/** Where types lead nowhere: one view of all rows. */
+/** One view of all rows, for code that types cannot follow. */
 export function settingOf(variable: Variable): Setting & Kind {
   return SETTINGS[variable];
 }
@@ -185,14 +187,14 @@ export function flagOf(variable: Variable): string | undefined {
   return variable.slice('TODO_'.length).toLowerCase().replaceAll('_', '-');
 }
 
-/** What holds when it is not set, in Markdown. */
+/** The value of a setting that is not set, in Markdown. */
 export function defaultOf(variable: Variable): string {
   const { default: value, development, otherwise = 'none' } = settingOf(variable);
   if (value === undefined) return otherwise;
   return development === undefined ? `\`${value}\`` : `\`${value}\`, in development \`${development}\``;
 }
 
-/** What it may hold, in Markdown. */
+/** The values of a setting, in Markdown. */
 export function valuesOf(variable: Variable): string {
   const setting = settingOf(variable);
   if ('oneOf' in setting) return setting.oneOf.map((one) => `\`${one}\``).join(', ');

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { userInfo } from 'node:os';
 import { NotUsable } from '../lib/errors.ts';
 
-/** What this service understands, by its name in libpq, with libpq's variable for it; the rest is refused. */
+/** The supported parameters, by their names in libpq, with libpq's variables for them; all others are refused. */
 const PARAMETERS = {
   application_name: 'PGAPPNAME',
   dbname: 'PGDATABASE',
@@ -26,8 +26,8 @@ type Name = keyof typeof PARAMETERS;
 type Values = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * Named when they are refused: parameters of libpq, then of other clients (Prisma, SQLAlchemy, JDBC, pgx). Any other name is
- * not: it may be a part of a password.
+ * Parameters that are refused by name: of libpq, then of other clients (Prisma, SQLAlchemy, JDBC, pgx). An unknown
+ * parameter is refused without its name, which may be part of a password.
  */
 const NOT_SUPPORTED = `channel_binding client_encoding connect_timeout fallback_application_name gssdelegation
   gssencmode gsslib hostaddr keepalives keepalives_count keepalives_idle keepalives_interval krbsrvname
@@ -38,7 +38,7 @@ const NOT_SUPPORTED = `channel_binding client_encoding connect_timeout fallback_
   prepared_statement_cache_size prepared_statements schema search_path server_settings socket_timeout sslaccept sslidentity
   statement_cache_size`.split(/\s+/);
 
-/** Variables of libpq that choose a server or make a connection safer, and that this service does not understand. */
+/** Variables of libpq that choose a server or make a connection safer, and that this service does not support. */
 const UNSUPPORTED_VARIABLES = [
   'PGSERVICE',
   'PGHOSTADDR',
@@ -53,9 +53,9 @@ const UNSUPPORTED_VARIABLES = [
 ];
 
 /**
- * Scheme, user and password, hosts with ports, database, parameters. What they are is looked at one by one. An "@" or a "#"
- * outside its place is invalid, because what stands before it or behind it may be a part of a password. So is a "&" or a
- * "=" in the name of the database, which messages show: parameters without their "?" would be taken for a part of it.
+ * Scheme, user and password, hosts with ports, database, parameters; each part is checked by itself. An "@" or a "#"
+ * outside its place is invalid, because the text before or behind it may be part of a password. A "&" or a "=" in the
+ * name of the database is invalid too: messages show the name, and parameters without their "?" would be part of it.
  */
 const SYNTAX =
   /^postgres(?:ql)?:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]*)(?:\/([^@?#&=]*))?(?:\?([^@#]*))?$/s;
@@ -63,23 +63,24 @@ const HOST = /^(?:\[([0-9A-Fa-f:.]+(?:%25[\w.]+)?)\]|([^[\]:]*))(?::(\d*))?$/;
 
 const UNREADABLE = 'the connection string cannot be read';
 
-/** libpq's names for a server that this service can work with: whichever is meant, it has to take writes. */
+/** Values of `target_session_attrs` that this service can use. With each of them, the server has to take writes. */
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
 
 const TLS_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'] as const;
 
 const NEGOTIATIONS = ['postgres', 'direct'] as const;
 
-/** What a connection string means together with libpq's variables. */
+/** A connection string, read together with libpq's variables. */
 export type Connection = ReturnType<typeof readConnectionString>;
 
 /**
- * Reads a connection string as libpq does: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
- * Contacts nobody and reads no file. The driver's own reader knows one host and no `target_session_attrs`, takes any word
- * for `sslmode`, and quotes the string.
+ * Reads a connection string as libpq does:
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS Makes no connection and reads no file.
+ * The driver's own reader supports one host and no `target_session_attrs`, takes any word for `sslmode`, and quotes the
+ * string.
  *
- * @param variable What a variable of the environment holds; undefined for one that is empty.
- * @throws {NotUsable} The message quotes nothing of the string but a name that is known.
+ * @param variable The value of a variable of the environment; undefined for an empty one.
+ * @throws {NotUsable} The message quotes nothing of the string but a known name.
  */
 export function readConnectionString(text: string, variable: (name: string) => string | undefined) {
   const inString = valuesIn(text);
@@ -87,7 +88,7 @@ export function readConnectionString(text: string, variable: (name: string) => s
   if (unsupported !== undefined) throw new NotUsable(`the variable ${unsupported} is not supported`);
   const get = (name: Name) => inString[name] ?? variable(PARAMETERS[name] ?? '');
 
-  /** Of a parameter, or of its variable where that has decided. */
+  /** The value of a parameter, or of its variable where that decides. */
   function oneOf<T extends string>(name: Name, allowed: readonly T[], received: string, why = ''): T {
     const found = allowed.find((one) => one === received);
     if (found !== undefined) return found;
@@ -114,11 +115,11 @@ export function readConnectionString(text: string, variable: (name: string) => s
     user,
     database: get('dbname') || user,
     password: get('password'),
-    /** Whether the string itself has one. */
+    /** Whether the string itself has a password. */
     hasPassword: inString.password !== undefined,
     applicationName: get('application_name') ?? 'todo-service',
     options: get('options'),
-    /** Undefined: no TLS. Any mode that asks for it verifies the certificate and its name, but `no-verify`. */
+    /** Undefined: no TLS. Every mode with TLS but `no-verify` verifies the certificate and its name. */
     tls:
       mode === 'disable'
         ? undefined
@@ -162,7 +163,7 @@ function isKnown(name: string): name is Name {
   return Object.hasOwn(PARAMETERS, name);
 }
 
-/** Why there is no parameter of this name. One that is known in another spelling is named as it is known. */
+/** The fault of an unknown parameter. A known name in another spelling is quoted as it is known. */
 function faultOf(name: string): string {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
   const known = [...Object.keys(PARAMETERS), ...NOT_SUPPORTED].find((each) => plain(each) === plain(name));
@@ -177,12 +178,12 @@ function decoded(part: string): string {
     const text = decodeURIComponent(part);
     if (!text.includes('\0')) return text;
   } catch {
-    // The message may quote what could not be decoded.
+    // The message may quote the text that could not be decoded.
   }
   throw new NotUsable(UNREADABLE);
 }
 
-/** A container may run as a number that has no name. */
+/** The user of the process. In a container the user may be a number without a name. */
 function userOfProcess(): string {
   try {
     return userInfo().username;

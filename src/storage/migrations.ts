@@ -1,10 +1,13 @@
 import { listAssets, readAsset } from '../lib/assets.ts';
 
-/** What a database says of its schema. */
+/** The version of a database's schema. */
 export interface SchemaVersion {
   /** 0 when there is none. */
   readonly version: number;
-  /** The oldest program that may work with it, by the version that the program makes. Not one from 1 on: no older one. */
+  /**
+   * The oldest program that may work with it, by the version of that program's schema. A value below 1 means that no
+   * older program may.
+   */
   readonly oldestProgram: number;
 }
 
@@ -20,7 +23,7 @@ export class Migrations {
     this.#folder = folder;
   }
 
-  /** Read when it is needed, and once: not by a thread, which migrates nothing. */
+  /** Read when needed, and once: a thread, which migrates nothing, never reads them. */
   get #files(): readonly string[] {
     this.#read ??= listAssets(this.#folder).map((name) => readAsset(new URL(name, this.#folder)));
     return this.#read;
@@ -38,14 +41,14 @@ export class Migrations {
 
   /**
    * The oldest program, by its version, that may work with a schema of this program's. A file names it in a line like
-   * `-- Oldest program: 4`; without that line it is a program that knows the file.
+   * `-- Oldest program: 4`; without that line only programs that know the file may.
    */
   get oldestProgram(): number {
     const named = this.#files.map((sql) => /^-- Oldest program: (\d+)$/m.exec(sql)?.[1]);
     return Math.max(...named.map((version, index) => Number(version ?? index + 1)));
   }
 
-  /** What is wrong with a database that this program is too old for, for people, or undefined. */
+  /** The fault of a database whose schema is too new for this program, for people, or undefined. */
   faultOf({ version, oldestProgram }: SchemaVersion): string | undefined {
     const oldest = oldestProgram >= 1 ? oldestProgram : version;
     if (version <= this.version || oldest <= this.version) return undefined;
@@ -55,7 +58,7 @@ export class Migrations {
     );
   }
 
-  /** The same of an export, which is to have everything, by the version of the schema. */
+  /** The fault of an export, which has to be complete, by the version of the schema. */
   exportFaultOf(version: number): string | undefined {
     if (version <= this.version) return undefined;
     return (

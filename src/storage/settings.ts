@@ -6,26 +6,26 @@ import { readSmallFile } from '../lib/small-file.ts';
 import type { Settings } from '../settings/read.ts';
 import { type Connection, readConnectionString } from './connection-string.ts';
 
-/** Where the list is kept: a file of this process, or a server that several instances share. */
+/** The place of the list: a file of this process, or a server that several instances share. */
 export interface DatabaseSettings {
   readonly engine: 'sqlite' | 'postgresql';
   /** A path, or a connection string, which may hold a password: never for a log or a message. */
   readonly address: string;
 }
 
-/** The same, and how a service works with it. */
+/** The place of the list, and how a service works with it. */
 export interface ServedDatabase extends DatabaseSettings {
-  /** SQLite: bytes of todos to keep at hand; 0 asks it for every read. */
+  /** SQLite: bytes of todos to cache; 0 asks SQLite for every read. */
   readonly cacheBytes: number;
   /** PostgreSQL. False: an older schema is refused instead of being brought up to date. */
   readonly migrate: boolean;
-  /** PostgreSQL: for single todos; the list has one more. */
+  /** PostgreSQL: connections for single todos; the list has one more. */
   readonly connections: number;
   /** PostgreSQL. False: no statement is prepared by name, for a pooler that is not recognized as one. */
   readonly prepare: boolean;
 }
 
-/** Decides what the settings mean, and looks into the file of a password. Contacts nobody. */
+/** Decides by the settings, and reads the file of a password. Makes no connection. */
 export async function readDatabase(settings: Settings, dataDir: string): Promise<DatabaseSettings> {
   const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
   if (/^postgres(?:ql)?:\/\//.test(value)) {
@@ -43,7 +43,7 @@ export async function readDatabase(settings: Settings, dataDir: string): Promise
   return { engine: 'sqlite', address: path ?? '' };
 }
 
-/** The same for `serve`, whose other settings say nothing to a command that works on the database. */
+/** The settings of the database for `serve`, with those that other commands do not use. */
 export async function readServedDatabase(
   settings: Settings,
   dataDir: string,
@@ -61,7 +61,7 @@ export async function readServedDatabase(
   return { ...database, cacheBytes, migrate, connections, prepare };
 }
 
-/** What is looked at is what a connection is made with, so that a start ends before it asks anybody. */
+/** Reads what a connection is made with, so that a start with faults ends before any connection. */
 function readConnection(settings: Settings, value: string): Connection | undefined {
   try {
     return readConnectionString(value, settings.other);
@@ -72,7 +72,7 @@ function readConnection(settings: Settings, value: string): Connection | undefin
   }
 }
 
-/** What the variable holds is never shown: somebody may have put the password itself there. */
+/** Checks the file of the password. The value of the variable is never shown: it may be the password itself. */
 async function checkPasswordFile(settings: Settings, inString: boolean): Promise<void> {
   const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
   if (path === undefined) return;
@@ -87,9 +87,9 @@ async function checkPasswordFile(settings: Settings, inString: boolean): Promise
 }
 
 /**
- * What a file holds as password now.
+ * The password that a file holds now.
  *
- * @throws {NotUsable} when that is none. The message has nothing of its content, nor its name.
+ * @throws {NotUsable} when it holds none. The message has neither its content nor its name.
  */
 export async function readPasswordFile(path: string): Promise<string> {
   const { bytes } = await readSmallFile(path);

@@ -145,7 +145,7 @@ const STYLES = new Map<string, 'red' | 'yellow' | 'green' | 'gray' | 'cyan'>([
 ]);
 
 /**
- * Turns a JSON line into `10:17:03.123 INFO message name=value …`, with the stack of an error below. Values are
+ * Turns a JSON line into `10:17:03.123 INFO  message  name=value …`, with the stack of an error below. Values are
  * JSON-quoted where they are not one plain word, so that no client can forge a field or a line.
  */
 export function personLine(line: string, coloured = false): string {

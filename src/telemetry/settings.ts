@@ -8,7 +8,7 @@ export type Sampling = ReturnType<typeof readSampling>;
 
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
-/** What to do about traces; undefined when no endpoint is set, or traces are switched off. */
+/** The configuration of traces; undefined when no endpoint is set, or traces are switched off. */
 export function readTraces(settings: Settings) {
   const given = ENDPOINTS.filter((variable) => settings.read(variable) !== undefined);
   if (given.length === 0) return undefined;
@@ -34,7 +34,10 @@ export function readTraces(settings: Settings) {
   };
 }
 
-/** Reads for its faults what the exporter reads by itself. A variable for traces alone beats the other one. */
+/**
+ * Reads the variables that the exporter reads by itself, to find their faults. A variable for traces alone beats the
+ * general one.
+ */
 function checkExporter(settings: Settings): void {
   for (const [alone, all] of [
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],

@@ -6,17 +6,17 @@ import type { AuthSettings, TrustedTokens } from '../settings.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** What a token is held against, and where it says who the caller is. */
+/** The rules for a token, and the claims that identify the caller. */
 export interface Trust extends TrustedTokens, Pick<AuthSettings, 'claims' | 'clockToleranceSeconds'> {
   readonly keys: Keys;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Why a token is refused, or that no key could be had from the issuer yet, which is no fault of the token. */
+/** The reason why a token is refused, or that the issuer has given no key yet, which is no fault of the token. */
 type Fault = Refusal | { readonly code: 'keys-unavailable' };
 
-/** What is wrong; undefined when nothing is. */
+/** The fault of a token; undefined when there is none. */
 type Verdict = Fault | undefined | Promise<Fault | undefined>;
 
 export type CheckName =
@@ -30,9 +30,9 @@ export type CheckName =
 
 interface Check {
   readonly name: CheckName;
-  /** Whether a setting asks for it; undefined: it is always made. Finds no fault where none does. */
+  /** Whether a setting asks for the check; undefined: it is always made. Without the setting, `fault` finds none. */
   readonly isAsked?: (trust: Trust) => boolean;
-  /** Asks nothing of the checks before it. */
+  /** The fault that this check finds. It does not depend on the checks before it. */
   fault(token: UnverifiedToken, trust: Trust): Verdict;
 }
 
@@ -48,7 +48,7 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
     fault: ({ claims }, { issuer }) => (claimAt(claims, ['iss']) === issuer ? undefined : { code: 'issuer' }),
   },
   {
-    // RFC 7519 §4.1.3: an `aud` that is there counts, whatever other claim is asked for.
+    // RFC 7519 §4.1.3: an `aud` counts whenever it is there, also when another claim is configured.
     name: 'audience',
     fault({ claims }, { audiences, audienceClaim }) {
       const aud = claimAt(claims, ['aud']);
@@ -79,7 +79,7 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
   },
 ];
 
-/** Whether a claim is a string, or a list of strings of which one is ours (contract A13). */
+/** Whether a claim is a string, or a list of strings, that names one of the audiences (contract A13). */
 function isFor(audiences: readonly string[], claim: unknown): boolean {
   const list: unknown[] = Array.isArray(claim) ? claim : [claim];
   return list.every((value) => typeof value === 'string') && list.some((value) => audiences.includes(value));
@@ -88,7 +88,7 @@ function isFor(audiences: readonly string[], claim: unknown): boolean {
 /** Every check of a token that could be read, in their order. There is no other. */
 export const CHECKS: readonly Check[] = [
   {
-    // RFC 9068 §4: which kind of token it is, where one is asked for.
+    // RFC 9068 §4: the type of the token, where one is required.
     name: 'type',
     isAsked: ({ tokenType }) => tokenType !== undefined,
     fault: ({ type }, { tokenType }) =>
@@ -98,7 +98,7 @@ export const CHECKS: readonly Check[] = [
   ...CLAIM_CHECKS,
 ];
 
-/** The fault of the first check that finds one; undefined for a good token. The checks behind it are not made. */
+/** The fault of the first check that finds one; undefined for a valid token. Later checks are not made. */
 export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verdict {
   const check = CHECKS[from];
   if (check === undefined) return undefined;
@@ -106,8 +106,8 @@ export function firstFault(token: UnverifiedToken, trust: Trust, from = 0): Verd
 }
 
 /**
- * What is wrong with a token's signature, by the keys it may be made with (contract A6; A7); undefined when one of
- * the current set has made it. Says nothing about the claims.
+ * The fault of a token's signature, by the keys that may have made it (contract A6; A7); undefined when a key of the
+ * current set has made it. Does NOT check the claims.
  */
 function checkSignature(token: UnverifiedToken, trust: Trust): Verdict {
   const { keys } = trust;
@@ -125,14 +125,17 @@ function checkWithCurrent(token: UnverifiedToken, trust: Trust, asked: boolean):
     if (good) return undefined;
     const refused = { code: failure(token, set) };
     if (asked || !asksForKeys(token, trust)) return refused;
-    // With the same keys, the same comes of it: a forged token is verified once.
+    // With the same keys the result is the same: a forged token is verified once.
     return keys.refresh(token.keyId).then(() => {
       return set === keys.current() ? refused : checkWithCurrent(token, trust, true);
     });
   });
 }
 
-/** Only the first key is tried at once: a forged token that fits five must not hold everybody for five times as long. */
+/**
+ * Whether a key has made the signature. Only the first key is tried at once: a forged token that fits five must not hold
+ * the event loop five times as long.
+ */
 function isMadeWith(
   [key, ...more]: KeySet,
   token: UnverifiedToken,
@@ -144,7 +147,7 @@ function isMadeWith(
   return andThen(good, (made) => made || isMadeWith(more, token, 'elsewhere'));
 }
 
-/** Whether the source is asked for other keys: only if all that can be said without them speaks for the token. */
+/** Whether the source is asked for other keys: only for a token that every check without keys accepts. */
 function asksForKeys(token: UnverifiedToken, trust: Trust): boolean {
   return CLAIM_CHECKS.every((check) => check.fault(token, trust) === undefined);
 }
@@ -154,7 +157,7 @@ function failure(token: UnverifiedToken, set: KeySet): RefusalCode {
   return candidateKeys(set, token.algorithm, token.keyId).length === 0 ? 'algorithm' : 'signature';
 }
 
-/** The claims that say when a token is valid, each of which may be anything or missing. */
+/** The claims of the times in which a token is valid; each may have any type or be missing. */
 export type Times = Readonly<Record<'exp' | 'nbf' | 'iat', unknown>>;
 
 export function timesOf(claims: Claims): Times {
@@ -162,9 +165,8 @@ export function timesOf(claims: Claims): Times {
 }
 
 /**
- * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clocks that differ.
- * `exp` is required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in
- * seconds.
+ * RFC 7519 §4.1.4 to §4.1.6: valid before `exp` and from `nbf` on, each moved by the tolerance for clock skew. `exp` is
+ * required; every time must be a finite number, which `1e999` is not (contract A5). `now` and `tolerance` in seconds.
  */
 export function checkTimes({ exp, nbf, iat }: Times, now: number, tolerance: number): Refusal | undefined {
   if (exp === undefined) return { code: 'expiration-missing' };

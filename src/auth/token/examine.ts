@@ -11,9 +11,9 @@ import { explainMissingRole, nameClaim } from './missing-role.ts';
 import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from './refusal.ts';
 
-// The sentences of `token verify`. They quote the token, so none of them is for an answer (contract A2).
+// The sentences of `token verify`. They quote the token, so none of them may stand in an answer (contract A2).
 
-/** One line of what `token verify` says. `unknown`: an earlier failure left nothing to check. */
+/** One line of `token verify`. `unknown`: an earlier failure left nothing to check. */
 export interface Line {
   readonly check: 'form' | 'key' | CheckName | 'name' | 'roles' | 'may write';
   readonly result: 'ok' | 'failed' | 'unknown';
@@ -26,8 +26,8 @@ export interface Examination {
 }
 
 /**
- * The checks of the service, of which none is left out, so that a token with three faults shows all three. What is
- * said after a failed signature is what the token claims, not what is true.
+ * All checks of the service: none is left out, so that a token with three faults shows all three. After a failed
+ * signature, the lines show claims that are not proven.
  */
 export async function examineToken(compact: string, trust: Trust): Promise<Examination> {
   const token = readToken(compact);
@@ -65,14 +65,14 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
 const OF_KEY = ['key', 'signature'] as const;
 const OF_IDENTITY = ['name', 'roles', 'may write'] as const;
 
-/** Of a setting that is not set there is nothing to say. */
+/** The checks to report. A setting that is not set has no line. */
 function askedChecks(trust: Trust) {
   return CHECKS.filter(({ isAsked }) => isAsked?.(trust) ?? true);
 }
 
 type Explain<Said> = (fault: Refusal | undefined, token: UnverifiedToken, trust: Trust) => Said;
 
-/** What is said of each other check, whether it has found a fault or not. */
+/** The explanation of each other check, with a fault or without. */
 const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>> = {
   issuer: (_fault, { claims }, { issuer }) => explainIssuer(claimAt(claims, ['iss']), issuer),
   type: (fault, { type }, { tokenType }) =>
@@ -93,7 +93,7 @@ const EXPLAIN: Readonly<Record<Exclude<CheckName, 'signature'>, Explain<string>>
   },
 };
 
-/** Never quotes the token: a required claim may be anything. */
+/** Explains a required claim. Never quotes the token, whose claim may have any content. */
 function explainRequired(
   fault: Refusal | undefined,
   { claims }: UnverifiedToken,
@@ -115,7 +115,7 @@ function explainRequired(
 /** Seconds. */
 const LONG_LIFETIME = 3600;
 
-/** Of a token without `iat` and `nbf`, the time that is left. `now` in seconds. */
+/** Explains the lifetime; without `iat` and `nbf`, the time that is left. `now` in seconds. */
 function explainLifetime({ exp, iat, nbf }: Times, now: number): string {
   const begin = iat ?? nbf ?? now;
   if (typeof exp !== 'number' || typeof begin !== 'number' || exp - begin <= LONG_LIFETIME) return '';
@@ -171,7 +171,7 @@ function explainNoKeys(token: UnverifiedToken, keys: Keys): string {
   return `no keys could be had from ${keys.describe()}${because}${explainShared(token)}`;
 }
 
-/** Which keys there are, where none fits. */
+/** Lists the keys, where none fits. */
 function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys): string {
   const set = keys.current() ?? [];
   const known = set.map(({ keyId, algorithms }) => {
@@ -187,7 +187,7 @@ function explainMissingKey(token: UnverifiedToken, code: RefusalCode, keys: Keys
   return `${detail}: there is ${known.join('; ')}`;
 }
 
-/** Of a token by HMAC: no issuer publishes its key, and some publish no other. */
+/** Explains a token by HMAC: no issuer publishes its key, and some have only such keys. */
 function explainShared({ algorithm }: UnverifiedToken): string {
   if (!algorithm.startsWith('HS')) return '';
   return (
@@ -208,7 +208,7 @@ function explainIssuer(received: unknown, issuer: string): string {
   return slash ? `${detail}: mind the final slash` : detail;
 }
 
-/** Where roles are read from. */
+/** The claims from which roles are read. */
 function nameRoleClaims({ claims }: Trust): string {
   if (claims.role === undefined) return 'the claims "role" and "roles"';
   return `the claim ${nameClaim(claims.role)}`;

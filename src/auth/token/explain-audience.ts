@@ -5,7 +5,7 @@ import { nameClaim } from './missing-role.ts';
 import type { UnverifiedToken } from './read-token.ts';
 import type { Refusal, Verdict } from './refusal.ts';
 
-/** What is said of `aud`, whether it is right or not. */
+/** Explains `aud`, whether it is right or not. */
 export function explainAudience(
   fault: Refusal | undefined,
   { claims }: UnverifiedToken,
@@ -28,7 +28,7 @@ export function explainAudience(
 const ACCOUNT =
   '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
 
-/** Claims that say for whom a token is, at providers that write no `aud`: the client, or an organization. */
+/** Claims that name the client or an organization, at providers that write no `aud`. */
 const INSTEAD_OF_AUD = ['client_id', 'azp', 'org_id'];
 
 function explainMissingAudience(claims: Claims): string {
@@ -40,7 +40,7 @@ function explainMissingAudience(claims: Claims): string {
   return `: ask the provider for this audience${setting}; to send the ID token is no way`;
 }
 
-/** What is said of the claim that stands in the place of `aud`. */
+/** Explains the claim that is configured in the place of `aud`. */
 export function explainAudienceClaim(
   fault: Refusal | undefined,
   { claims }: UnverifiedToken,
@@ -52,8 +52,8 @@ export function explainAudienceClaim(
 }
 
 /**
- * Whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has none of
- * these claims).
+ * Explains whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has
+ * none of these claims).
  */
 export function explainIdToken(claims: Claims, verdict: Verdict): string {
   const has = (name: string) => Object.hasOwn(claims, name);

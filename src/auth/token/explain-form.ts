@@ -3,7 +3,7 @@ import { type Claims, claimAt } from '../identity.ts';
 import { type Header, MAX_TOKEN_LENGTH, otherKindClaim, REFUSED_PARAMETERS } from './read-token.ts';
 import type { RefusalCode } from './refusal.ts';
 
-/** What people paste by mistake; empty for anything else. */
+/** Explains texts that people paste by mistake; empty for any other text. */
 export function explainForm(compact: string): string {
   const parts = compact.split('.').length;
   if (compact.length > MAX_TOKEN_LENGTH) {
@@ -24,7 +24,7 @@ export function explainForm(compact: string): string {
   return '';
 }
 
-/** What in a header, or of the kind of a token, is not accepted; empty when nothing is wrong with it. */
+/** Explains the member of the header, or the kind of token, that is not accepted; empty without a fault. */
 export function explainHeader(header: Header, claims: Claims | undefined, code: RefusalCode): string {
   switch (code) {
     case 'header-parameter': {

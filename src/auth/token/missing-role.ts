@@ -13,15 +13,15 @@ import { findRoleClaims } from './role-claims.ts';
 /** A claim that is read for roles, or may be proposed for them. */
 interface Candidate {
   readonly pointer: string;
-  /** Those of its value, were it configured. */
+  /** The roles of its value, were it configured. */
   readonly roles: readonly string[];
   readonly isRead: boolean;
   readonly isObject: boolean;
 }
 
 /**
- * Why a token may not write that was meant to, and the setting that helps; empty where nothing is known. Says nothing of
- * claims that users may set: who followed it would let them make themselves editors.
+ * Explains why a token without the role cannot write, and names the setting that helps; empty where no setting is known.
+ * Proposes no claim that users may set: with such a claim, users could make themselves editors.
  */
 export function explainMissingRole(claims: Claims, from: IdentityClaims): string {
   const candidates = candidatesIn(claims, from);
@@ -35,7 +35,7 @@ export function explainMissingRole(claims: Claims, from: IdentityClaims): string
   return said === undefined ? '' : `; ${said}`;
 }
 
-/** Claims that are read come first. By default, an object is none of them. */
+/** The candidates, with the claims that are read first. By default, an object is none of them. */
 function candidatesIn(claims: Claims, { role }: IdentityClaims): readonly Candidate[] {
   const read = (role === undefined ? DEFAULT_ROLES : [role]).map(toPointer);
   const paths = role === undefined ? findRoleClaims(claims) : [role, ...findRoleClaims(claims)];
@@ -70,7 +70,7 @@ function wouldRead(pointer: string): string {
   return `TODO_AUTH_ROLE_CLAIM=${quoteJson(pointer)} would read`;
 }
 
-/** Names no value: which role of the provider may write is not for a token to say. */
+/** Explains a role that is nearly right. Names no value: a token must not decide which role of the provider may write. */
 function explainNear(candidates: readonly Candidate[], { editorRoles }: IdentityClaims): string | undefined {
   const near = candidates.find(({ pointer, roles }) => {
     const areGroups = editorRoles === undefined && /groups?$/i.test(pointer);
@@ -82,10 +82,13 @@ function explainNear(candidates: readonly Candidate[], { editorRoles }: Identity
   return `roles stand in another claim: ${wouldRead(near.pointer)} it, and ${setting}. ${ONLY_THE_PROVIDER}`;
 }
 
-/** RFC 9562 §4: Entra ID names groups so. */
+/** RFC 9562 §4: Entra ID names groups by GUIDs. */
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Another case, a path, a prefix, a distinguished name (RFC 4514), or `editor` where another role is meant. */
+/**
+ * Whether a role differs only by case, path, prefix or distinguished name (RFC 4514), or is `editor` where other names
+ * are configured.
+ */
 function isNear(role: string, editorRoles: readonly string[]): boolean {
   const text = role.trim().toLowerCase();
   return ['editor', ...editorRoles].some((editorRole) => {
@@ -119,7 +122,7 @@ function explainNoClaim(claims: Claims, candidates: readonly Candidate[]): strin
   return 'the token has no claim of roles: the client may have to ask for the scope "groups"';
 }
 
-/** Where no role is read, and there are roles in an object, which by default is not looked into (contract A10). */
+/** Explains roles in an object, which by default is not read (contract A10), where no role is found. */
 function explainObject(candidates: readonly Candidate[]): string | undefined {
   const [first] = candidates.filter(({ roles }) => roles.length > 0);
   if (first === undefined || first.isRead || !first.isObject) return undefined;
@@ -131,7 +134,7 @@ function toPointer(path: ClaimPath): string {
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** A claim as people configure it. */
+/** The name of a claim as people configure it. */
 export function nameClaim(path: ClaimPath): string {
   return quoteJson(path.length === 1 ? String(path[0]) : toPointer(path));
 }

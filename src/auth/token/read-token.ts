@@ -5,20 +5,23 @@ import { type Algorithm, readAlgorithm } from '../keys/algorithms.ts';
 import { readType, type TokenType } from '../token-type.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** A token whose form is beyond doubt and whose signature nobody has verified yet. */
+/** A token whose form is certain and whose signature is not verified yet. */
 export interface UnverifiedToken {
-  /** What is signed, RFC 7515 §5.2: header and payload as they stand in the token. */
+  /** The signed text, RFC 7515 §5.2: header and payload as they stand in the token. */
   readonly signingInput: string;
   readonly signature: Buffer;
   readonly algorithm: Algorithm;
   readonly keyId: string | undefined;
-  /** What the header says of its kind, in lower case and without `application/`. */
+  /** The type in the header, in lower case and without `application/`. */
   readonly type: TokenType | undefined;
-  /** The Claims Set. Says nothing until the signature is verified. */
+  /** The Claims Set. Not to be trusted until the signature is verified. */
   readonly claims: Claims;
 }
 
-/** Why a token is refused by its form or kind, with what could be read of it: anybody's, so for no answer. */
+/**
+ * A token that is refused by its form or kind, with the parts that could be read. Anybody may have written them, so no
+ * answer has them.
+ */
 interface MalformedToken extends Refusal {
   readonly keyId: string | undefined;
   readonly header: Header | undefined;
@@ -32,12 +35,12 @@ export type Header = Readonly<Record<string, unknown>>;
 export const MAX_TOKEN_LENGTH = 12 * 1024;
 
 /**
- * Header parameters that change what is signed or bring their own key: RFC 7515 §4.1.2 to §4.1.6 and §4.1.11,
- * RFC 7797, RFC 7516 §4.1.3. A token that needs one of them was not made for this service (contract A5).
+ * Header parameters that change the signed text or bring their own key: RFC 7515 §4.1.2 to §4.1.6 and §4.1.11, RFC 7797,
+ * RFC 7516 §4.1.3. A token that needs one of them was not made for this service (contract A5).
  */
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
-/** Claims in which providers say that a token is no access token, with their values there: RFC 8725 §3.12. */
+/** Claims in which providers mark a token that is no access token, with their values there: RFC 8725 §3.12. */
 const OTHER_KINDS: readonly (readonly [claim: string, ...values: readonly unknown[]])[] = [
   // Keycloak.
   ['typ', 'ID', 'Refresh', 'Offline', 'Logout'],
@@ -48,13 +51,13 @@ const OTHER_KINDS: readonly (readonly [claim: string, ...values: readonly unknow
   ['TokenType', 'refresh-token'],
 ];
 
-/** The claim that makes a token one of another kind; undefined for an access token. */
+/** The claim that marks a token of another kind; undefined for an access token. */
 export function otherKindClaim(claims: Claims): string | undefined {
   return OTHER_KINDS.find(([claim, ...values]) => values.includes(claimAt(claims, [claim])))?.[0];
 }
 
 /**
- * The strict check before any cryptography (contract A5): what is signed has one spelling only, without padding, white
+ * The strict check before any cryptography (contract A5): the signed text has one spelling only, without padding, white
  * space and stray bits. Does NOT say that anything in the token is true.
  */
 export function readToken(compact: string): UnverifiedToken | MalformedToken {
@@ -96,8 +99,8 @@ function decodeCanonical(segment: string): Buffer | undefined {
 }
 
 /**
- * The object of which every reader makes the same: strict UTF-8 without a byte order mark, and no two members of one
- * name at any depth (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.6). Lets unpaired surrogates pass.
+ * The object that every reader makes of the bytes: strict UTF-8 without a byte order mark, and no two members of one name
+ * at any depth (RFC 7515 §4, RFC 7519 §4, RFC 8725 §2.6). Unpaired surrogates are accepted.
  */
 function readObject(bytes: Buffer): Record<string, unknown> | undefined {
   if (!isUtf8(bytes)) return undefined;

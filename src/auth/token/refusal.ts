@@ -1,6 +1,6 @@
 /**
- * Why a token is refused: a stable code for the log and for tests, and a sentence for `WWW-Authenticate`.
- * The list is closed so that nothing from a token ever comes back to its sender (contract A2).
+ * The reasons why a token is refused: a stable code for the log and for tests, and a sentence for `WWW-Authenticate`. The
+ * list is closed: an answer never has any part of the token (contract A2).
  */
 const DESCRIPTIONS = {
   'token-too-long': 'The token is longer than 12 KiB',
@@ -24,7 +24,7 @@ const DESCRIPTIONS = {
 
 export type RefusalCode = keyof typeof DESCRIPTIONS;
 
-/** What the service makes of a token: it knows the caller, or answers 401, or 503 without keys. */
+/** The verdict on a token: the caller is known, or the answer is 401, or 503 without keys. */
 export type Verdict = 'accepted' | 'refused' | 'unavailable';
 
 export interface Refusal {
@@ -55,7 +55,7 @@ export function utcTime(numericDate: number): string | undefined {
 /** 401 without credentials: RFC 6750 §3.1 gives no error code to a request that carries none (contract A1). */
 export const CHALLENGE = 'Bearer realm="todo-service"';
 
-/** 403: the token is good and its roles do not suffice (contract A3). */
+/** 403: the token is valid and its roles do not suffice (contract A3). */
 export const INSUFFICIENT_SCOPE = `${CHALLENGE}, error="insufficient_scope"`;
 
 /** 401 for a token that failed, RFC 6750 §3 (contract A2). */

@@ -5,13 +5,13 @@ import type { ClaimPath, Claims } from '../identity.ts';
 const WORDS = ['roles', 'role', 'groups', 'group'];
 const OTHER_WORDS = ['permissions', 'entitlements'];
 
-/** Levels of claims. Roles stand in one to three. */
+/** Levels of claims that are searched. Roles stand in one to three. */
 const MAX_DEPTH = 8;
 
 /**
- * The claims that may be proposed for roles, the likeliest first, then the shallowest: those whose name is a word for
- * roles, or ends in one, and that no user can set as far as names tell. Never a part of a list, whose order nobody
- * promises.
+ * The claims that may be proposed for roles, the likeliest first, then the shallowest: claims whose name is a word for
+ * roles, or ends in one, and that no user can set as far as names tell. Members of a list are left out, because its order
+ * may change.
  */
 export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
   const found: { readonly path: ClaimPath; readonly rank: number }[] = [];
@@ -27,7 +27,10 @@ export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
   return found.sort((a, b) => a.rank - b.rank || a.path.length - b.path.length).map(({ path }) => path);
 }
 
-/** Undefined: the claim is not proposed. A single role of several words is often one that somebody asks for. */
+/**
+ * The rank of a claim; undefined when it is not proposed. A single role of several words is often a role that the user
+ * asks for.
+ */
 function rankOf(path: ClaimPath): number | undefined {
   const words = wordsOf(path.at(-1)?.split(/[/#]/).at(-1) ?? '');
   const word = words.at(-1) ?? '';
@@ -39,8 +42,8 @@ function rankOf(path: ClaimPath): number | undefined {
 }
 
 /**
- * The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`, `ADGroups`. An empty one where it begins or ends in
- * none.
+ * The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`, `ADGroups`. The first or the last is empty where
+ * the name begins or ends with a separator.
  */
 function wordsOf(name: string): readonly string[] {
   return name
@@ -50,13 +53,16 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^\p{L}\p{M}\p{N}]+/u);
 }
 
-/** Words before roles that nobody has granted. */
+/** Words before roles that are not granted. */
 const WISHES = new Set([
   ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
   ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
 ]);
 
-/** What users say of themselves: their metadata in any spelling, attributes of Cognito, traits of Ory Kratos, wishes. */
+/**
+ * Whether users set a claim themselves: their metadata in any spelling, attributes of Cognito, traits of Ory Kratos,
+ * wishes.
+ */
 function isOfUsers(path: ClaimPath): boolean {
   const names = path.join('/').normalize('NFKC').toLowerCase();
   return (

@@ -54,7 +54,7 @@ export interface Pages {
     headers: Readonly<Record<string, string>>,
     request: IncomingMessage,
   ): Readonly<Record<string, string>>;
-  /** Whether a request is a preflight that is permitted. Otherwise, no page would see the refusal of its path. */
+  /** Whether a request is a preflight that is permitted. Without it, a page could not read the refusal of its path. */
   permits(request: IncomingMessage): boolean;
 }
 

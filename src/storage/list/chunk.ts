@@ -1,8 +1,8 @@
 import { type EntityTag, entityTag, type Todo, todoJson } from '../../todos/todo.ts';
 
 /**
- * Ids 0 to 255 are chunk 0, and so on: some 19 KB. Few enough that a change costs little, many enough that a list
- * of a million is 4,000 pieces to send. Chunks begin at the same ids everywhere, so equal lists have equal tags.
+ * Ids in a chunk: 0 to 255 are chunk 0, and so on, some 19 KB. Few enough that a change costs little, many enough that a
+ * list of a million has 4,000 pieces to send. Chunks begin at the same ids everywhere, so equal lists have equal tags.
  */
 export const CHUNK_SIZE = 256;
 
@@ -19,7 +19,11 @@ export function chunkOf(id: number): number {
   return Math.floor(id / CHUNK_SIZE);
 }
 
-/** @param todos Of one chunk, ascending by id. Without any there is no chunk. */
+/**
+ * Makes a chunk; undefined without todos.
+ *
+ * @param todos Of one chunk, ascending by id.
+ */
 export function makeChunk(todos: readonly Todo[]): Chunk | undefined {
   if (todos.length === 0) return undefined;
   let text = '';

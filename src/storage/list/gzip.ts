@@ -2,16 +2,19 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { Chunk } from './chunk.ts';
 
-/** Above 3, zlib takes more than twice the time and saves some 5 % of a list. */
+/** zlib's level. Above 3, it takes more than twice the time and saves some 5 % of a list. */
 const LEVEL = 3;
 
-/** How many chunks are compressed before other requests have their turn: some 2 ms. */
+/** Chunks that are compressed before other requests have their turn: some 2 ms. */
 const CHUNKS_A_TURN = 8;
 
 /** A member of gzip without a name, a time or a system (RFC 1952 §2.3). */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/** One byte in a block of its own, not compressed (RFC 1951 §3.2.4). It ends where a byte does, as every piece here. */
+/**
+ * One byte in a block of its own, not compressed (RFC 1951 §3.2.4). The block ends at a byte boundary, as every piece
+ * here.
+ */
 function stored(character: string, isLast: boolean): Buffer {
   return Buffer.from([isLast ? 1 : 0, 1, 0, 0xfe, 0xff, character.charCodeAt(0)]);
 }
@@ -21,8 +24,8 @@ const COMMA = stored(',', false);
 const CLOSE = stored(']', true);
 
 /**
- * Compressed chunks, the comma before each in a block of its own. A chunk is compressed once, by itself, so that
- * versions of the list share what is compressed of it too, and equal lists are equal bytes.
+ * Compressed chunks, the comma before each in a block of its own. A chunk is compressed once, by itself: versions of the
+ * list share its compressed form too, and equal lists are equal bytes.
  */
 const compressed = new WeakMap<Chunk, Buffer>();
 
@@ -33,7 +36,7 @@ function compress(chunk: Chunk): Buffer {
     level: LEVEL,
     finishFlush: constants.Z_FULL_FLUSH,
   });
-  // What zlib gives is a part of a larger buffer.
+  // zlib's result is a part of a larger buffer.
   const piece = Buffer.allocUnsafeSlow(COMMA.length + blocks.length);
   COMMA.copy(piece);
   blocks.copy(piece, COMMA.length);
@@ -41,7 +44,7 @@ function compress(chunk: Chunk): Buffer {
   return piece;
 }
 
-/** Of a chunk, and of its compressed copy where there is one. */
+/** Bytes of a chunk, and of its compressed copy where there is one. */
 export function bytesOf(chunk: Chunk): number {
   return chunk.json.length + (compressed.get(chunk)?.length ?? 0);
 }

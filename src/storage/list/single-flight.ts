@@ -1,6 +1,6 @@
 /**
- * Single flight: those who call together share one run of the task. Callers during a run join the next one, so that no
- * result predates its call. When a run fails, those who wait for the next fail with it, so that nobody waits for two
+ * Single flight: concurrent callers share one run of the task. Callers during a run join the next one, so that no result
+ * predates its call. When a run fails, the callers that wait for the next fail with it, so that no caller waits for two
  * failures: `src/storage/list/single-flight.test.ts`.
  */
 export function singleFlight<T>(task: () => Promise<T>): () => Promise<T> {

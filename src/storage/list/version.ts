@@ -11,13 +11,13 @@ import {
 import type { Chunk } from './chunk.ts';
 import { bytesOf, gzipOf } from './gzip.ts';
 
-/** Bytes; what is not longer fits one packet anyway. */
+/** Bytes above which a list is compressed; a shorter one fits one packet anyway. */
 const WORTH_GZIP = 1024;
 
-/** Bytes up to which a text of ASCII costs less to send than bytes do. */
+/** Bytes up to which an ASCII text costs less to send than bytes do. */
 const SHORT = 4 * 1024;
 
-/** Bytes up to which it costs less to have a list in one piece than to share chunks among versions. */
+/** Bytes up to which a list in one piece costs less than chunks shared among versions. */
 const ONE_PIECE = 128 * 1024;
 
 /** The list as it was at one moment, in both codings. Versions share the bytes of chunks, compressed or not. */
@@ -39,14 +39,14 @@ export class ListVersion {
     this.#gzipTag = `${etag.slice(0, -1)}-gzip"`;
   }
 
-  /** The tag of the list as it is, not compressed. */
+  /** The tag of the list, not compressed. */
   get etag(): EntityTag {
     return this.#identity.etag;
   }
 
   /**
-   * The coding whose tag the client names, as it stands or as a proxy has changed it; else the shorter one. A version
-   * that is asked for a second time is compressed; one that fails to be is tried again when it is asked for again.
+   * The list in the coding whose tag the client names, unchanged or changed by a proxy; else in the shorter one. A
+   * version is compressed when it is asked for a second time. A failed compression is repeated at the next call.
    */
   select(
     admitted: Coding = 'identity',
@@ -55,7 +55,7 @@ export class ListVersion {
     const askedBefore = this.#asked;
     this.#asked = true;
     if (admitted === 'identity' || this.#length <= WORTH_GZIP) return this.#identity;
-    // What is weak names nothing in `If-Match` (RFC 9110 §13.1.1).
+    // A weak tag matches nothing in `If-Match` (RFC 9110 §13.1.1).
     const named = ifMatch === '*' ? ifNoneMatch : ifMatch.filter((tag) => !tag.startsWith('W/'));
     const { etag } = this.#identity;
     if (matchesWeakly(named, etag)) return this.#identity;
@@ -77,13 +77,13 @@ export class ListVersion {
 }
 
 /**
- * The list, chunk by chunk: a change costs its chunk. What is set again and equal stays the chunk that it was, so
- * that versions of the list share it.
+ * The list, chunk by chunk: a change costs its chunk. Setting an equal chunk keeps the old one, so that versions of the
+ * list share it.
  */
 export class ListChunks {
   readonly #chunks = new Map<number, Chunk>();
   #version = new ListVersion([]);
-  /** Since the version was made. */
+  /** Whether chunks have changed since the version was made. */
   #changed = false;
 
   /** The highest number of a chunk, 0 when there is none. */
@@ -91,7 +91,7 @@ export class ListChunks {
     return this.#chunks.keys().reduce((highest, number) => Math.max(highest, number), 0);
   }
 
-  /** Of all chunks, and of their compressed copies. */
+  /** Bytes of all chunks, and of their compressed copies. */
   get bytes(): number {
     return this.#chunks.values().reduce((sum, chunk) => sum + bytesOf(chunk), 0);
   }
@@ -100,7 +100,7 @@ export class ListChunks {
     return this.#chunks.get(number);
   }
 
-  /** @param chunk Undefined when no todo is left in it. */
+  /** @param chunk Undefined when it has no todos left. */
   set(number: number, chunk: Chunk | undefined): void {
     if (this.#chunks.get(number)?.etag === chunk?.etag) return;
     this.#changed = true;
@@ -113,7 +113,7 @@ export class ListChunks {
     for (const number of this.#chunks.keys()) if (!numbers.has(number)) this.set(number, undefined);
   }
 
-  /** The list as it is now; what was changed back is the version that it was, with its copy in gzip. */
+  /** The list as it is now. After a change that was undone it is the same version, with its copy in gzip. */
   version(): ListVersion {
     if (this.#changed) {
       const ascending = [...this.#chunks].sort(([one], [other]) => one - other);

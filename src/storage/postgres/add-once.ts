@@ -4,15 +4,15 @@ import { FOREIGN_KEY_VIOLATION, hasCode, isKeyTaken, isLockTimeout } from './err
 import { COLUMNS, parametersFrom } from './row.ts';
 import type { StatementPool } from './statement-pool.ts';
 
-/** A key is good for 24 hours by the clock of the server (contract I2). */
+/** The end of a key: 24 hours by the clock of the server (contract I2). */
 const OVER = "at <= now() - interval '24 hours'";
 
 /**
- * Takes key, body, how long to wait for another create with the key, and `valuesOf` a todo. One statement is one
+ * Takes key, body, the time to wait for another create with the key, and `valuesOf` a todo. One statement is one
  * transaction: todo and key are made, or neither.
  *
- * A key that was used is locked, so that the answer waits for the standbys that the first one may not have waited for.
- * The limit for locks holds from before the todo until its key is made: it is for nothing else.
+ * A used key is locked, so that the answer waits for the standbys for which the first answer may not have waited. The
+ * limit for locks holds from before the todo until its key is made, and for nothing else.
  */
 const ADD_ONCE = `WITH used AS (
     SELECT todo_id, body, ${OVER} AS over FROM idempotency_keys WHERE key = $1 FOR KEY SHARE
@@ -31,8 +31,8 @@ const ADD_ONCE = `WITH used AS (
 const FREE = `DELETE FROM idempotency_keys WHERE key = $1 AND ${OVER}`;
 
 /**
- * Takes where the last one ended, and says where this one does. While a long transaction runs, for example of a backup,
- * what was deleted stays in the index: nobody reads over all of that again.
+ * Takes the end of the last sweep, and gives its own. During a long transaction, for example of a backup, deleted keys
+ * stay in the index: no sweep reads them again.
  */
 const SWEEP = `WITH old AS MATERIALIZED (
     SELECT key FROM idempotency_keys WHERE at >= $1::timestamptz AND ${OVER} ORDER BY at LIMIT 16 FOR UPDATE SKIP LOCKED
@@ -47,14 +47,14 @@ interface Row {
 }
 
 /**
- * Adds todos for keys, whichever instances have the same in hand. After each, a few keys go whose time is over, and
- * nobody waits for that.
+ * Adds todos for keys, which other instances may use at the same time. After each, a few expired keys are deleted,
+ * without a wait.
  */
 export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once) => Promise<CreateOutcome> {
   let sweptUntil = '-infinity';
   let sweeping = false;
 
-  /** One that fails is tried again with a later key. */
+  /** Deletes expired keys. A failed sweep is repeated with a later key. */
   async function sweep(): Promise<void> {
     if (sweeping) return;
     sweeping = true;
@@ -67,7 +67,7 @@ export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once)
   async function addOnce(todo: NewTodo, { key, body, patienceMs }: Once): Promise<CreateOutcome> {
     const until = performance.now() + patienceMs;
     for (;;) {
-      // No limit is written as 0.
+      // 0 would mean no limit.
       const left = `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
       const values = [key, body, left, ...valuesOf(initialState(todo))];
       try {
@@ -81,10 +81,10 @@ export function addingOnce(database: StatementPool): (todo: NewTodo, once: Once)
       } catch (error) {
         if (hasCode(error, FOREIGN_KEY_VIOLATION)) return 'category-missing';
         if (isLockTimeout(error)) return 'in-progress';
-        // Another create with the key was faster. What it was is looked at next.
+        // Another create with the key was faster. Its outcome is read next.
         if (!isKeyTaken(error)) throw error;
       }
-      // Of a key that is hidden there would be no end.
+      // A key that row security hides would repeat this without an end.
       await database.checkNoneHidden('idempotency_keys');
     }
   }

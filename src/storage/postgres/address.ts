@@ -10,18 +10,18 @@ import { readPasswordFile } from '../settings.ts';
 /** One server of a list, of which one at a time takes writes. */
 export type Host = Connection['hosts'][number];
 
-/** Where a database is, and how to reach it. */
+/** A database and the way to it. */
 export interface Address {
   /** For people: `postgres://host:5432/todos`, without user and password. */
   readonly name: string;
   /** At least one, in the order in which they are tried. */
   readonly hosts: readonly Host[];
-  /** What is the same for each host. */
+  /** The same for each host. */
   readonly config: Config;
 }
 
 interface Config extends ClientConfig {
-  /** A function is asked for each connection. */
+  /** A function is called for each connection. */
   readonly password: string | (() => Promise<string>);
   readonly user: string;
   readonly database: string;
@@ -30,11 +30,11 @@ interface Config extends ClientConfig {
 }
 
 /**
- * Where a connection string leads; what it leaves open comes from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
+ * The address in a connection string. Missing parts come from libpq's variables (`PGHOST`, `PGPASSWORD`, …), or from the
  * file of `TODO_DATABASE_PASSWORD_FILE`, which is read for each connection.
  *
- * @throws {Cannot} when it cannot be used, or names a file that cannot be read. The message never quotes user,
- * password or another value of the string, except the path of that file.
+ * @throws {Cannot} when it cannot be used, or names a file that cannot be read. The message never quotes user, password
+ * or another value of the string, except the path of that file.
  */
 export function addressOf(connectionString: string, env = process.env): Address {
   const { hosts, user, database, password, applicationName, options, tls, negotiation } = connectionOf(
@@ -53,7 +53,7 @@ export function addressOf(connectionString: string, env = process.env): Address 
   return { name: `postgres://${hosts.map(nameOf).join(',')}/${database}`, hosts, config };
 }
 
-/** The configuration has found it sound; another caller may not have asked. */
+/** Reads the string. The configuration has checked it; another caller may not have. */
 function connectionOf(connectionString: string, env: NodeJS.ProcessEnv): Connection {
   try {
     return readConnectionString(connectionString, (name) => env[name] || undefined);
@@ -66,7 +66,7 @@ function invalid(why: string): Cannot {
   return new Cannot('unavailable', `Cannot open the database: ${why}`);
 }
 
-/** Reads a file at each call, and throws with why it cannot be. */
+/** Reads a file at each call, and throws the reason why it cannot. */
 function passwordFrom(path: string | undefined): (() => Promise<string>) | undefined {
   if (!path) return undefined;
   return () =>
@@ -77,7 +77,7 @@ function passwordFrom(path: string | undefined): (() => Promise<string>) | undef
     });
 }
 
-/** Called when the server asks. Without it the driver would look into `~/.pgpass`. */
+/** Called when the server asks for a password. Without it the driver would read `~/.pgpass`. */
 async function noPassword(): Promise<never> {
   throw new Error('it asks for a password: TODO_DATABASE_PASSWORD_FILE names a file with one');
 }

@@ -3,17 +3,17 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Address, Host } from './address.ts';
 
-/** A server process, and what it must be told to give up what it does. */
+/** A server process, and the key that a request to cancel must have. */
 export interface ProcessKey {
   readonly processID: number;
   readonly secretKey: number;
 }
 
-/** The same, and how it is reached. */
+/** The process, and the way to it. */
 export interface ServerProcess extends ProcessKey {
   /** The address that the connection itself reached: a name may mean another server by now. */
   readonly target: NetConnectOpts;
-  /** What the certificate must be for. */
+  /** The host in the certificate. */
   readonly host: string;
   readonly tls: false | ConnectionOptions;
   readonly negotiation: 'postgres' | 'direct';
@@ -40,7 +40,8 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const CANCEL_REQUEST_CODE = 80_877_102;
 
 /**
- * Asks a server to give up what one of its processes does, over a connection of its own, encrypted where the first is.
+ * Asks a server to cancel the statement of one of its processes, over a connection of its own, encrypted where the first
+ * is.
  *
  * @returns `delivered`: the server has read it, and its signal is sent. `unreachable`: no connection could be made.
  * `unanswered`: there is a connection, and the server does not react.
@@ -52,7 +53,7 @@ export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachab
     const socket = connectTcp(process.target);
     const timer = setTimeout(() => socket.destroy(), CANCEL_WAIT_MS);
     const send = (stream: Socket): void => {
-      // The server says nothing: it closes the connection when its signal is sent.
+      // The server sends no answer: it closes the connection when its signal is sent.
       stream
         .on('error', () => {})
         .once('end', () => {
@@ -73,7 +74,7 @@ export function cancel(process: ServerProcess): Promise<'delivered' | 'unreachab
       const { tls } = process;
       if (tls === false) return send(socket);
       if (process.negotiation === 'direct') return encrypt(tls);
-      // Whatever is not "S" is no TLS, and a key is never sent in the clear.
+      // Any answer but "S" means no TLS, and a key is never sent in the clear.
       socket.once('data', (answer) => {
         if (answer.toString('latin1') === 'S') encrypt(tls);
         else socket.destroy();

@@ -24,10 +24,10 @@ interface ConnectOptions extends Pick<ConnectionRequirements, 'statementMs' | 's
 const FOR_AN_OPERATOR: ConnectOptions = { statementMs: PATIENT_MS, strict: false, patienceMs: 0 };
 
 /**
- * Connects, and checks whether server and database will do. Whoever asked for the connection ends it.
+ * Connects, and checks whether server and database are fit. The caller ends the connection.
  *
- * @param prepare Makes the database ready, or throws an Error for people that says why it will not do.
- * @throws {Cannot} for whatever goes wrong, with one line for people, without the password.
+ * @param prepare Makes the database ready, or throws an Error for people with the reason why it is unfit.
+ * @throws {Cannot} for any failure, with one line for people, without the password.
  */
 export async function connect(
   cluster: Cluster,
@@ -48,7 +48,7 @@ export async function connect(
   }
 }
 
-/** A server that cannot be reached, or takes nobody for now, may be there in a moment. */
+/** Connects. A server that cannot be reached, or takes no connections for now, is tried again. */
 async function reach(
   cluster: Cluster,
   { patienceMs, ...options }: ConnectOptions,
@@ -64,7 +64,7 @@ async function reach(
   }
 }
 
-/** Throws an Error for people when the server, or the pooler before it, will not do. */
+/** Throws an Error for people when the server, or the pooler before it, is unfit. */
 async function checkServer(connection: ServerConnection): Promise<void> {
   try {
     await connection.transaction(checkSettings);

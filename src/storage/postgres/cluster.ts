@@ -19,31 +19,36 @@ const NEXT_HOST_MS = 250;
 /** Milliseconds without traffic after which the kernel asks whether the other side still lives. */
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
-/** Milliseconds after which a server that works on a statement asks, again and again, whether its client is still there. */
+/**
+ * Milliseconds between two checks by which a server that works on a statement learns whether its client is still there.
+ */
 const CLIENT_CHECK_INTERVAL_MS = 2_000;
 
-/** What a connection is opened for. */
+/** The purpose of a connection. */
 export interface ConnectionRequirements {
   /** Milliseconds after which the server gives up a statement. */
   readonly statementMs: number;
-  /** Whether the server must keep its settings for every statement, a pooler between or not. */
+  /** Whether the server must keep its settings for every statement, with a pooler between or without. */
   readonly strict: boolean;
-  /** Whether it is to change tables: none may be one that a crash of the server empties. */
+  /** Whether the connection changes tables: a crash of the server must not empty any of them. */
   readonly writes?: boolean;
   /** Milliseconds to connect, log in and inspect. */
   readonly withinMs: number;
 }
 
-/** Called before a connection is opened. What it throws is why there must be none. */
+/** Called before a connection is opened. Its exception is the reason why there must be none. */
 type Hold = (connection: ServerConnection) => void;
 
 /** The servers that a connection string names, of which one at a time takes writes. */
 export class Cluster {
   readonly address: Address;
-  /** Row security may hide rows without an error: a pooler has dropped the setting against that, and its next session may lack it. */
+  /**
+   * Row security may hide rows without an error: a pooler has dropped the setting against that, and its next session may
+   * lack it.
+   */
   mayHideRows = false;
   readonly #prepare: boolean;
-  /** Tried first: the last one that would do. */
+  /** The host that is tried first: the last fit one. */
   #first: Host | undefined;
   #pooled = false;
   #retiredAt = 0;
@@ -54,7 +59,7 @@ export class Cluster {
     this.#prepare = prepare;
   }
 
-  /** Every connection that is open now serves no longer: its server may have lost its role. */
+  /** Takes every open connection out of use: its server may have lost its role. */
   retire(): void {
     this.#retiredAt = performance.now();
   }
@@ -64,9 +69,9 @@ export class Cluster {
   }
 
   /**
-   * A connection to a server that takes writes. A server that does not answer soon does not keep the others waiting.
+   * A connection to a server that takes writes. While a server does not answer, the next ones are tried.
    *
-   * @throws {NoServer} when none will do.
+   * @throws {NoServer} when none is fit.
    */
   open(requirements: ConnectionRequirements, hold: Hold = () => {}): Promise<ServerConnection> {
     const first = this.#first;
@@ -157,23 +162,26 @@ export class Cluster {
   }
 }
 
-/** What a session is to be like, with values as SQL writes them. */
+/** The wanted settings of a session, with values as SQL writes them. */
 function settingsFor({ statementMs }: ConnectionRequirements) {
   return {
     statement_timeout: `'${statementMs}ms'`,
     client_connection_check_interval: `'${CLIENT_CHECK_INTERVAL_MS}ms'`,
     idle_session_timeout: '0',
     client_min_messages: 'warning',
-    // A connection without it is taken: see `mayHideRows`.
+    // A connection without it is accepted: see `mayHideRows`.
     row_security: 'off',
   };
 }
 
-/** Contract D14. A balancer may give the process id of any of its servers, so nothing tells whether there is one. */
+/** Contract D14. A balancer may give the process id of any of its servers: it cannot be recognized by that. */
 const STANDBY =
   'reads go to a standby, which takes no writes: if a load balancer stands between, switch its load balancing off';
 
-/** What a connection is, in one row. A balancer takes it for the plain reads for which it stands: no function is volatile. `unmet` are those of the settings that what is in force will not do for. */
+/**
+ * The state of a connection, in one row. No function is volatile, so a balancer sends it where it sends plain reads.
+ * `unmet` are the settings whose values in force are unfit.
+ */
 const inspectionFor = ({ statementMs }: ConnectionRequirements): string => `
   SELECT pg_backend_pid() AS pid, quote_ident(current_user) AS role, current_setting('in_hot_standby') = 'on' AS standby,
     current_setting('transaction_read_only') = 'on' AS "readOnly",
@@ -199,7 +207,7 @@ interface Inspected {
 }
 
 /**
- * Looks whether the server takes writes, and whether the settings of the session hold.
+ * Checks whether the server takes writes, and whether the settings of the session hold.
  *
  * @throws {StoreNotWritable} when it takes none, for now; {ServerUnfit} when the settings do not hold.
  */

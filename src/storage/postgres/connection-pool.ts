@@ -7,55 +7,58 @@ import type { Cluster, ConnectionRequirements } from './cluster.ts';
 import { noConnection } from './error.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** How many connections there may be, what for, and how long they are waited for, in milliseconds. */
+/** The number of connections, their purpose, and limits of time in milliseconds. */
 export interface Limits extends Pick<ConnectionRequirements, 'writes'> {
-  /** The most connections that a server has from this pool, those that it has not let go of yet among them. */
+  /** Connections that a server has from this pool, at most, including those that it has not released yet. */
   readonly connections: number;
-  /** For a connection: one that is free, or a new one. */
+  /** To wait for a connection: a free one, or a new one. */
   readonly connectionMs: number;
   /** Until the server gives up a statement; then it is certain that nothing was changed. */
   readonly statementMs: number;
-  /** For an answer; in a transaction, for the next part of it. */
+  /** To wait for an answer; in a transaction, for its next part. */
   readonly answerMs: number;
-  /** The most that a connection serves: a name may lead to another server by then. Each has 80 to 100 % of it. */
+  /**
+   * Age up to which a connection serves, at most: a name may lead to another server by then. Each connection has 80 to
+   * 100 % of it.
+   */
   readonly lifetimeMs: number;
-  /** After which a connection that nobody needs is closed. */
+  /** After which an idle connection is closed. */
   readonly idleMs: number;
 }
 
-/** Milliseconds to connect, log in and inspect, unless somebody waits longer for it. Who waits may give up before. */
+/** Milliseconds to connect, log in and inspect, unless a caller waits longer. A caller may give up before. */
 const OPEN_MS = 3_000;
 
-/** Milliseconds between two rounds that close idle connections whose time is over. */
+/** Milliseconds between two rounds that close expired idle connections. */
 const SWEEP_MS = 1_000;
 
-/** Milliseconds between two tries to connect, one at a time, while no server will do. */
+/** Milliseconds between two tries to connect, one at a time, while no server is fit. */
 const RETRY_MS = 100;
 
-/** Milliseconds for the server to let go of the connections, at the end. */
+/** Milliseconds for the server to release the connections, at the end. */
 const END_MS = 2_000;
 
 export type OnConnection = (failure: StoreUnavailable | undefined, connection?: ServerConnection) => void;
 
 /**
  * A bounded pool of connections to the server that takes writes, with a bounded wait for one. A place is free when the
- * server has let go: `test/storage/postgres-connections.test.ts`.
+ * server has released its connection: `test/storage/postgres-connections.test.ts`.
  */
 export class ConnectionPool implements AsyncDisposable {
   protected readonly cluster: Cluster;
   protected readonly limits: Limits;
   readonly #tell: Tell;
-  /** In use or idle, and when its life is over. */
+  /** Connections in use or idle, with the time at which they expire. */
   readonly #connections = new Map<ServerConnection, number>();
-  /** The one that was used last is used first. */
+  /** Idle connections; the one that was used last is used first. */
   #idle: ServerConnection[] = [];
-  /** In the order in which they came. */
+  /** Waiting callers, in the order of their calls. */
   readonly #waiting = new Set<OnConnection>();
-  /** Those that a server has not let go of: also before they are open, and after they were left. */
+  /** Connections that a server has not released: also before they are open, and after `leave`. */
   readonly #held = new Set<ServerConnection>();
   readonly #sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   #opening = 0;
-  /** Why the last try to open a connection failed; until one succeeds, there is one try at a time. */
+  /** The failure of the last try to open a connection; until one succeeds, there is one try at a time. */
   #failure: StoreUnavailable | undefined;
   #pause: NodeJS.Timeout | undefined;
   #ending = false;
@@ -71,12 +74,12 @@ export class ConnectionPool implements AsyncDisposable {
     return { used: this.#connections.size - idle, idle, waiting: this.#waiting.size };
   }
 
-  /** Every connection that is open now serves no longer. */
+  /** Takes every open connection out of use. */
   retire(): void {
     this.cluster.retire();
   }
 
-  /** Waits for what is under way, and for the server to let go. */
+  /** Waits for the running statements, and for the server to release the connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending = true;
     clearInterval(this.#sweeper);
@@ -118,7 +121,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#grow();
   }
 
-  /** Takes a connection back, for whoever waits for one. */
+  /** Takes a connection back, for the next caller that waits for one. */
   protected put(connection: ServerConnection): void {
     const [next] = this.#waiting;
     if (!this.#isUsable(connection) || connection.inTransaction) this.drop(connection);
@@ -135,7 +138,7 @@ export class ConnectionPool implements AsyncDisposable {
     );
   }
 
-  /** It serves no longer; its place is free when the server has let go of it. */
+  /** Takes a connection out of use; its place is free when the server has released it. */
   protected drop(connection: ServerConnection): void {
     this.#connections.delete(connection);
     this.#idle = this.#idle.filter((idle) => idle !== connection);
@@ -143,7 +146,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#grow();
   }
 
-  /** Opens connections for those that wait, as far as there is room. */
+  /** Opens connections for waiting callers, as far as there is room. */
   #grow(): void {
     const { connections } = this.limits;
     while (this.#waiting.size > this.#opening && this.#connections.size + this.#opening < connections) {
@@ -195,13 +198,16 @@ export class ConnectionPool implements AsyncDisposable {
     });
   }
 
-  /** A connection has ended by itself. Who uses it hears of it from its statement; a new one is opened when it is needed. */
+  /**
+   * Called when a connection has ended by itself. Its user learns of it by the statement; a new one is opened when it is
+   * needed.
+   */
   #lost(connection: ServerConnection): void {
     if (!this.#idle.includes(connection)) return;
     this.#discard(connection, connection.lost?.message ?? 'the connection ended');
   }
 
-  /** Drops one that is idle. Why it was lost may be heard before its end. */
+  /** Drops an idle connection. The reason of its loss may be known before its end. */
   #discard(idle: ServerConnection, reason = idle.lost?.message): void {
     this.drop(idle);
     if (reason !== undefined) this.#tell({ event: 'connection-lost', reason });

@@ -3,13 +3,13 @@ import { OWN_TABLES } from './needs.ts';
 import type { AnswerLimit, ServerConnection } from './server-connection.ts';
 
 // An answer means that a change is on disk, and that a crash of the server leaves it there (contract D19). Each of these
-// is SQL for what is wrong, for people with what mends it, or null.
+// is SQL for a fault, for people with its remedy, or null.
 
-/** It names no table, so that a balancer takes a statement with it for one that a standby may answer. */
+/** The expression names no table, so that a balancer takes a statement with it for one that a standby may answer. */
 export const NOT_SYNCED = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN 'its "synchronous_commit" must not be "off" for this user and database' END`;
 
-/** In an order in which they can be logged again: `todos` refers to `categories`. */
+/** The order is one in which the tables can be logged again: `todos` refers to `categories`. */
 export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
     || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname)
   FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name)))`;

@@ -11,12 +11,12 @@ export const FOREIGN_KEY_VIOLATION = ['23503'];
 /** The role has no right to do what the statement says. */
 export const INSUFFICIENT_PRIVILEGE = ['42501'];
 
-/** A value does not fit its column: one of them has another type than the statement was made for. */
+/** A value does not fit its column: a column has another type than the statement expects. */
 const WRONG_TYPE = ['22P02', '42804'];
 
 /**
- * Something that the statement names is missing, or a right: of the schema, or of the statement (contract D11). A null
- * where none may be: a trigger gives a value.
+ * The statement names a missing part of the schema, or lacks a right; or the statement itself lacks one (contract D11). A
+ * null where none may be: a trigger gives a value.
  */
 export const SCHEMA_ERRORS = [
   ...['42P01', '42703', '42883', '3F000', '23502'],
@@ -39,13 +39,13 @@ const READ_ONLY_SQL_TRANSACTION = '25006';
 const FEATURE_NOT_SUPPORTED = '0A000';
 
 /**
- * No connection that is open now is of use. The server, or the session with it, has become read-only: it may be a
- * primary no longer. Or every connection that knows the statement has the same useless plan.
+ * No open connection can be used. The server, or the session with it, has become read-only: it may no longer be the
+ * primary. Or every connection that knows the statement has the same useless plan.
  */
 export const OF_ALL_CONNECTIONS = [READ_ONLY_SQL_TRANSACTION, FEATURE_NOT_SUPPORTED, ...WRONG_TYPE];
 
 /**
- * What is wrong is the state of the connection; the statement may do on another. Also a prepared statement that is gone,
+ * The fault is the state of the connection; the statement may succeed on another. Also a prepared statement that is gone,
  * and one that is there already.
  */
 export const OF_CONNECTION = [FEATURE_NOT_SUPPORTED, ...IDLE_SESSION_TIMEOUT, '26000', '42P05'];
@@ -59,24 +59,25 @@ const LOCK_NOT_AVAILABLE = ['55P03'];
 const MACHINE_FAULT_CLASSES = ['08', '53', '57', '58'];
 const MACHINE_FAULTS = [READ_ONLY_SQL_TRANSACTION, ...LOCK_NOT_AVAILABLE, ...RETRIABLE, ...OF_CONNECTION];
 
-/** It is starting or stopping, or has no connection left. */
+/** The server is starting or stopping, or has no connection left. */
 const LATER = ['57P03', '53300'];
 
 /**
- * A certificate of an authority that is unknown, or for another name: https://nodejs.org/api/tls.html#x509-certificate-error-codes.
- * One that is not valid at this time is renewed by others.
+ * A certificate of an unknown authority, or for another name:
+ * https://nodejs.org/api/tls.html#x509-certificate-error-codes. A certificate that is not valid at this time is not among
+ * them: it is renewed elsewhere.
  */
 const MISTRUSTED = [
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ];
 
-/** Whether the server said one of these codes. */
+/** Whether an error of the server has one of these codes. */
 export function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof DatabaseError && codes.includes(error.code ?? '');
 }
 
-/** Why a server, or what stands before it, will never do. */
+/** The reason why a server, or a pooler or balancer before it, is unfit for good. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';
 }
@@ -86,20 +87,20 @@ export class ListElsewhere extends Error {
   override readonly name = 'ListElsewhere';
 }
 
-/** Why a host will not do. */
+/** The reason why a host is unfit. */
 export interface HostFailure {
   readonly host: Host;
   readonly error: unknown;
 }
 
-/** No server of a cluster will do. The message says why, of each by its name where there are several. */
+/** No server of a cluster is fit. The message has the reasons, each with its server where there are several. */
 export class NoServer extends Error {
   override readonly name = 'NoServer';
-  /** A server was there, and takes no writes for now. */
+  /** Whether a server answered, but takes no writes for now. */
   readonly readOnly: boolean;
-  /** Waiting does not help: each server said no for good. */
+  /** Whether waiting does not help: each server is unfit for good. */
   readonly final: boolean;
-  /** Nobody but an operator mends it: each server has a certificate that is not trusted, or for another name. */
+  /** Whether only an operator can mend it: each server has a certificate that is not trusted, or for another name. */
   readonly mistrusted: boolean;
 
   constructor(failures: readonly HostFailure[]) {
@@ -113,12 +114,12 @@ export class NoServer extends Error {
   }
 }
 
-/** The statement brings a key that is there. */
+/** Whether the statement adds a key that exists. */
 export function isKeyTaken(error: unknown): boolean {
   return isTaken(error, 'idempotency_keys_pkey');
 }
 
-/** The sequence gave out an id that is there: it is behind (contract D12). */
+/** Whether the sequence gave out an existing id: it is behind (contract D12). */
 export function isIdTaken(error: unknown): boolean {
   return isTaken(error, 'todos_pkey') || isTaken(error, 'categories_pkey');
 }
@@ -127,31 +128,33 @@ function isTaken(error: unknown, constraint: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
 
-/** Row security would have filtered rows, whether or not it still would. The name of the server's function is in no language. */
+/**
+ * Whether row security would have filtered rows at that moment. The server does not translate the name of its function.
+ */
 export function isOfRowSecurity(error: unknown): boolean {
   return error instanceof DatabaseError && error.routine === 'check_enable_rls';
 }
 
-/** A statement waited too long for a lock. */
+/** Whether a statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && hasCode(error.cause, LOCK_NOT_AVAILABLE);
 }
 
-/** A pooler's answer to what it does not let through: settings in the startup packet, a transaction. */
+/** Whether a pooler refused a feature that it does not support: settings in the startup packet, a transaction. */
 export function isProtocolViolation(error: unknown): boolean {
   return (
     hasCode(error, PROTOCOL_VIOLATION) || (error instanceof Error && hasCode(error.cause, PROTOCOL_VIOLATION))
   );
 }
 
-/** What the store rejects with when there is no connection for a statement, and why (contract D9). */
+/** The store's rejection when there is no connection for a statement, with the reason (contract D9). */
 export function noConnection(why: string, cause?: unknown): StoreUnavailable {
   const message = `No connection to the database: ${why}`;
   const Unavailable = cause instanceof NoServer && cause.readOnly ? StoreNotWritable : StoreUnavailable;
   return new Unavailable(message, { cause });
 }
 
-/** What the store rejects with when a statement was sent and this came back (contract D5; D9). */
+/** The store's rejection for an error of a statement that was sent (contract D5; D9). */
 export function toStoreError(error: unknown, kind: 'read' | 'write'): unknown {
   if (error instanceof OutcomeUnknown) return error;
   if (!(error instanceof DatabaseError)) {

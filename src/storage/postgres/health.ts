@@ -8,34 +8,34 @@ import { IN_ROWS, TO_SERVE } from './needs.ts';
 import type { Ask } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
-/** Milliseconds for which the answer of the last check is good, and between two while something is missing. */
+/** Milliseconds for which the result of the last check holds, and between two checks while something is missing. */
 const CHECK_INTERVAL_MS = 5_000;
 
-/** How often is asked what the server refuses for the sake of a schema that misses nothing. */
+/** Times that a statement is sent, when the server refuses it by a schema that lacks nothing. */
 const TRIES = 3;
 
 const ID_TAKEN = 'ids that were given out before come again: run "todo-service migrate"';
 
 /**
- * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing,
- * it is checked again and again; statements that do not need it go on.
+ * Whether tables, columns, functions, rights and sequences are there (contract D11; D12). While something is missing, the
+ * check is repeated; statements that do not need it go on.
  */
 export class SchemaHealth implements Disposable {
   readonly #database: StatementPool;
   readonly #tell: Tell;
   #fault: string | undefined;
-  /** A column has another type, or a table is another one. Nothing fails by it that is sure to be right. */
+  /** Whether a column has another type, or a table is another one. Statements may succeed then, with wrong results. */
   #wrong = false;
   #knownAt = performance.now();
   #refreshing: NodeJS.Timeout | undefined;
 
-  /** The schema is whole now. Whether it still is, is told once whenever that changes. */
+  /** The schema is whole at first. Each later change is logged once. */
   constructor(database: StatementPool, tell: Tell) {
     this.#database = database;
     this.#tell = tell;
   }
 
-  /** Rejects as `ask` does, with `StoreBroken` where the fault is that of the schema. */
+  /** Rejects as `ask` does, with `StoreBroken` where the schema is at fault. */
   async watch<T>(ask: () => Promise<T>, tries = 1): Promise<T> {
     if (this.#wrong) throw new StoreBroken(this.#fault);
     try {
@@ -45,7 +45,7 @@ export class SchemaHealth implements Disposable {
       if (!hasCode(error, SCHEMA_ERRORS)) throw error;
       if (tries === TRIES)
         throw isOfRowSecurity(error) ? new StoreBroken(messageOf(error), { cause: error }) : error;
-      // What was missing may be there again.
+      // The missing part may be there again.
       return this.watch(ask, tries + 1);
     }
   }
@@ -60,11 +60,11 @@ export class SchemaHealth implements Disposable {
     clearInterval(this.#refreshing);
   }
 
-  /** An error of this kind that stays is a bug when nothing of the schema is missing. */
+  /** Whether the schema is at fault. An error of this kind that stays is a bug when nothing of the schema is missing. */
   async #isOfSchema(error: unknown): Promise<boolean> {
     if (isIdTaken(error)) this.#know(this.#fault ?? ID_TAKEN);
     else if (!hasCode(error, SCHEMA_ERRORS)) return false;
-    // While something is missing, the clock refreshes what is known of it.
+    // While something is missing, the timer repeats the check.
     else if (this.#fault === undefined) await this.#refresh().catch(() => {});
     return this.#fault !== undefined;
   }
@@ -73,7 +73,7 @@ export class SchemaHealth implements Disposable {
     const ask: Ask = (statement) => this.#database.read(statement);
     const lacks = await findLacks(ask, TO_SERVE, IN_ROWS);
     this.#wrong = lacks.wrong.length > 0;
-    // It may be where the search path of a new session leads.
+    // The search path of a new session may lead to it.
     if (lacks.missing.length > 0) this.#database.retire();
     this.#know(faultOf(lacks));
   });
@@ -85,7 +85,7 @@ export class SchemaHealth implements Disposable {
     if ((before === undefined) === (fault === undefined)) return;
     clearInterval(this.#refreshing);
     if (fault !== undefined) {
-      // The end is told even if nobody asks. A check that fails is followed by the next.
+      // The end is logged even without requests. A failed check is followed by the next.
       this.#refreshing = setInterval(() => this.#refresh().catch(() => {}), CHECK_INTERVAL_MS).unref();
     }
     this.#tell(fault === undefined ? { event: 'schema-mended' } : { event: 'schema-broken', reason: fault });

@@ -1,15 +1,15 @@
 import { EVER, type Need, TO_SERVE } from './needs.ts';
 import type { Ask, ServerConnection } from './server-connection.ts';
 
-/** A need that is not met, or that of a sequence. */
+/** An unmet need, or a need of a sequence. */
 interface Found extends Need {
-  /** Who needs the right, as SQL writes it. */
+  /** The role that needs the right, as SQL writes it. */
   readonly role: string;
-  /** As SQL writes it; null when there is none, and for all that is no sequence. */
+  /** As SQL writes it; null when there is none, and for every other kind. */
   readonly sequence: string | null;
-  /** That it is not there, for people, or null. */
+  /** The sentence that it is not there, for people, or null. */
   readonly missing: string | null;
-  /** That it has another type, or is another one, for people, or null. */
+  /** The sentence that it has another type, or is another one, for people, or null. */
   readonly wrong: string | null;
   readonly denied: boolean;
   readonly hidden: boolean;
@@ -25,19 +25,19 @@ interface Behind {
   readonly highest: number;
 }
 
-/** Which needs are not met. */
+/** The unmet needs. */
 interface Lacks {
-  /** What is not there, for people. */
+  /** Missing parts, for people. */
   readonly missing: readonly string[];
-  /** What has another type, or is another one, for people: what is read or written of it is wrong. */
+  /** Parts that have another type, or are another one, for people: reads and writes of them are wrong. */
   readonly wrong: readonly string[];
   /** Whether a function does not find its table, which is missing or wrong then. */
   readonly astray: boolean;
-  /** Whose rows row security hides, for people, with what ends that. */
+  /** Tables with rows that row security hides, for people, with the remedy. */
   readonly hidden: readonly string[];
-  /** Which rights are not there on what is, for people, with what grants them. */
+  /** Missing rights on existing parts, for people, with the statement that grants them. */
   readonly denied: string | undefined;
-  /** Looked for when nothing else is wrong. */
+  /** Read when nothing else is wrong. */
   readonly behind: readonly Behind[];
 }
 
@@ -46,7 +46,7 @@ const IN_PATH = `regexp_matches(coalesce(
       (SELECT substr(setting, 13) FROM unnest(proconfig) AS setting WHERE setting LIKE 'search\\_path=%'),
       current_setting('search_path')), '"((?:[^"]|"")*)"|([^",[:space:]]+)', 'g')`;
 
-/** The table that a function finds, whoever calls it. Of a schema that its role may not use, it finds none. */
+/** The table that a function finds, whoever calls it. In a schema that its role may not use, it finds none. */
 const FOUND_BY_PATH = `(SELECT pg_class.oid
     FROM pg_proc CROSS JOIN ${IN_PATH} WITH ORDINALITY AS path (name, place)
       CROSS JOIN pg_get_userbyid(CASE WHEN prosecdef THEN proowner ELSE role END) AS doer
@@ -58,7 +58,7 @@ const FOUND_BY_PATH = `(SELECT pg_class.oid
 const ASTRAY = `format('its function %s must find "%s" in the schema of "todos", which is %s, before any other: run '
     '"todo-service migrate"', name, part, home::regnamespace)`;
 
-// A statement that spells a name fails when that is missing, so this one looks names up. A function of rights says null
+// A statement that spells a name fails when that is missing, so this one looks names up. A function of rights gives null
 // where there is nothing to have a right on, or no right is needed. Inlined, the parts would be planned several times.
 const FIND = `WITH needed AS MATERIALIZED (
     SELECT place, kind, name, part, type,
@@ -106,7 +106,7 @@ const FIND = `WITH needed AS MATERIALIZED (
   SELECT kind, name, part, role::regrole::text AS role, sequence::text AS sequence, missing, wrong, denied, hidden
   FROM found WHERE missing IS NOT NULL OR wrong IS NOT NULL OR denied OR hidden OR kind = 'sequence' ORDER BY place`;
 
-/** @param taken By table, SQL that gives the id that its sequence must be above; without it none is looked at. */
+/** @param taken By table, SQL that gives the id that its sequence must be above; a table without it is not checked. */
 export async function findLacks(
   ask: Ask,
   needs: readonly Need[],
@@ -120,7 +120,7 @@ export async function findLacks(
   const behind: Behind[] = [];
   const whole = [...missing, ...wrong, ...hidden].length === 0 && denied === '';
   for (const { name: table, sequence } of whole ? found : []) {
-    // What a sequence is at can be read by its name alone.
+    // The value of a sequence can be read only by its name.
     const text = `SELECT $2 AS sequence, highest::float8, format('the next id of "%s" is %s, and ids up to %s '
         'are taken: run "todo-service migrate"', $1::text, next, highest) AS fault
       FROM (SELECT last_value + is_called::int AS next, (${taken[table]}) AS highest FROM ${sequence}) AS at
@@ -137,13 +137,16 @@ export async function findLacks(
   };
 }
 
-/** What is wrong, for people, or undefined. */
+/** The fault of a schema, for people, or undefined. */
 export function faultOf({ missing, wrong, hidden, behind, denied }: Lacks): string | undefined {
   const faults = [...missing, ...wrong, ...hidden, ...behind.map(({ fault }) => fault), denied];
   return faults.filter((fault) => fault !== undefined).join('; ') || undefined;
 }
 
-/** Which rights the role lacks on what is there, and what it does not see of it, for people, with what mends it; or undefined. */
+/**
+ * The missing rights of the role, and the tables with rows that it does not see, for people, with the remedies; or
+ * undefined.
+ */
 export async function rightsFault(
   connection: ServerConnection,
   needs = TO_SERVE,
@@ -152,7 +155,7 @@ export async function rightsFault(
   return [...hidden, denied].filter((fault) => fault !== undefined).join('; ') || undefined;
 }
 
-/** What of a schema of this version is missing, denied or behind all ids that are known. */
+/** The parts of a schema of this version that are missing, denied, or behind all ids that are known. */
 export function findAllLacks(connection: ServerConnection, needs = TO_SERVE): Promise<Lacks> {
   // Tombstones and keys may be many.
   return connection.transaction((ask) => findLacks(ask, needs, EVER));

@@ -9,24 +9,24 @@ import type { Ask } from './server-connection.ts';
 import type { StatementPool } from './statement-pool.ts';
 
 /**
- * What an instance knows of the moment in which it read the list. While `life` is the same, what a snapshot does not
- * see is what changed since: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ * The moment in which an instance read the list. While `life` is the same, the changes since are those that the snapshot
+ * does not see: https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
 interface Moment {
   readonly snapshot: string;
   readonly life: string;
-  /** The triggers that write changes down work. */
+  /** Whether the triggers that record changes work. */
   readonly tracked: boolean;
 }
 
-/** Changes of more todos are read as the whole list. */
+/** Changed todos, at most, that are read one by one; for more, the whole list is read. */
 const MOST_CHANGES = 10_000;
 
-/** They write changes down. */
+/** Triggers that record changes. */
 export const TRIGGERS = "'todo_changed', 'todo_removed', 'todo_renumbered'";
 
-// Ids of transactions come again after a crash, when the server resets its statistics, and on another server. The rest
-// tells a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
+// Ids of transactions repeat after a crash, when the server resets its statistics, and on another server. The other parts
+// show a copy of the database, TRUNCATE, a restored table, and triggers that were off for a while.
 const MOMENT = `pg_current_snapshot()::text AS snapshot,
   concat_ws(' ', pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter),
     (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -36,7 +36,7 @@ const MOMENT = `pg_current_snapshot()::text AS snapshot,
   (SELECT count(*) = 3 FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgenabled = 'A'
     AND tgname IN (${TRIGGERS})) AS tracked`;
 
-/** In each row the moment of now; and what changed since a snapshot. A live row wins over its tombstone. */
+/** The present moment in each row, and the changes since a snapshot. A live row wins over its tombstone. */
 const READ_CHANGES = `WITH moment AS MATERIALIZED (
     SELECT ${MOMENT}, changed < pg_snapshot_xmin($1::pg_snapshot)
       AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) AS complete
@@ -47,16 +47,22 @@ const READ_CHANGES = `WITH moment AS MATERIALIZED (
   FROM moment LEFT JOIN todo_unseen($1, ${MOST_CHANGES + 1}) AS unseen (id) ON true
     LEFT JOIN todos ON todos.id = unseen.id`;
 
-/** A row of `READ_CHANGES`, with the id of a todo that changed and what it is now; or the only one, when none did. */
+/** A row of `READ_CHANGES`, with the id of a changed todo and its present row; or the only row, when no todo changed. */
 type ChangeRow = Moment & {
-  /** No tombstone that the snapshot does not see was purged, and the server was not taken back behind the snapshot. */
+  /**
+   * Whether every tombstone that the snapshot does not see is still there, and the server was not taken back behind the
+   * snapshot.
+   */
   readonly complete: boolean;
-  /** Row security hides changes, where a pooler has dropped the setting that makes that an error: the whole list is one. */
+  /**
+   * Whether row security hides changes, where a pooler has dropped the setting that makes that an error. Reading the
+   * whole list then is an error.
+   */
   readonly hidden: boolean;
 } & ({ readonly unseen: null } | ({ readonly unseen: number } & (Todo | { readonly id: null })));
 
 /**
- * Before the snapshot is taken: a TRUNCATE or a rewrite in between would look like a list without todos. On its own,
+ * Comes before the snapshot: a TRUNCATE or a rewrite in between would look like a list without todos. On its own,
  * pgpool-II would send it to standbys too, where no transaction was begun.
  */
 const KEEP_TABLE = 'LOCK TABLE todos IN ACCESS SHARE MODE';
@@ -66,21 +72,21 @@ const READ_MOMENT = `SELECT ${MOMENT}`;
 /** The todos after an id, as many as one statement brings. */
 export const READ_PART = `SELECT ${SELECTED} FROM todos WHERE id > $1 ORDER BY id LIMIT ${PART_SIZE}`;
 
-/** Forgets tombstones that no list needs any more. */
+/** Deletes tombstones that no list needs any more. */
 export const PURGE = 'SELECT todo_purge()';
 
-/** Milliseconds after which a list that nobody asked for is read anew. Tombstones stay for a day. */
+/** Milliseconds without a call after which the list is read anew. Tombstones stay for a day. */
 const LONGEST_KEPT_MS = 3_600_000;
 
 const PURGE_INTERVAL_MS = 3_600_000;
 
-/** How many chunks are changed before other requests have their turn: a few milliseconds. */
+/** Chunks that are changed before other requests have their turn: a few milliseconds. */
 const CHUNKS_A_TURN = 16;
 
 /**
- * The list. Each call reads what changed since the last one, whoever changed it: another instance, or `psql`. What
- * else the server does costs nothing. The table is locked, the snapshot taken, then rows are read; all are read again from
- * a restarted or another server: `test/storage/postgres-list.test.ts`.
+ * The list. Each call reads the changes since the last one, also of another instance or `psql`. Other work of the server
+ * adds no cost. The table is locked, the snapshot taken, then rows are read; all are read again from a restarted or
+ * another server: `test/storage/postgres-list.test.ts`.
  */
 export class PostgresList implements Disposable {
   readonly #quick: StatementPool;
@@ -88,18 +94,20 @@ export class PostgresList implements Disposable {
   readonly #now: () => number;
   readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
-  /** The moment whose list the chunks are, when they are one that can be kept, and when it was, in milliseconds since 1970. */
+  /**
+   * The moment whose list the chunks are, and its time in milliseconds since 1970; undefined when they cannot be kept.
+   */
   #kept: (Moment & { readonly at: number }) | undefined;
 
   /**
-   * @param patient Its statements may take longer than is right for one todo.
+   * @param patient Its statements may take longer than those for one todo.
    * @param now Milliseconds since 1970.
    */
   constructor(quick: StatementPool, patient: StatementPool, now: () => number = Date.now) {
     this.#quick = quick;
     this.#patient = patient;
     this.#now = now;
-    // One that fails is tried again in an hour.
+    // A failed purge is repeated in an hour.
     const purge = () => quick.write({ name: 'purge', text: PURGE }).catch(() => {});
     this.#purging = setInterval(purge, PURGE_INTERVAL_MS).unref();
   }
@@ -108,7 +116,7 @@ export class PostgresList implements Disposable {
     return this.#chunks.bytes;
   }
 
-  /** Never older than the call. */
+  /** The list, never older than the call. */
   readonly current = singleFlight(async (): Promise<ListVersion> => {
     const at = this.#now();
     const kept = this.#kept;
@@ -122,7 +130,7 @@ export class PostgresList implements Disposable {
     clearInterval(this.#purging);
   }
 
-  /** Undefined when the whole list must be read. */
+  /** Reads the changes; undefined when the whole list must be read. */
   async #readChanges({ snapshot, life }: Moment): Promise<Moment | undefined> {
     const query = { name: 'changes', text: READ_CHANGES, values: [snapshot] };
     const rows = await this.#quick.read<ChangeRow>(query);
@@ -145,7 +153,9 @@ export class PostgresList implements Disposable {
     return now;
   }
 
-  /** As it is at one moment, in parts: the server is never silent for long, and little is on its way at a time. */
+  /**
+   * Reads the list of one moment, in parts: the server is never silent for long, and little data is on its way at a time.
+   */
   async #readAll(): Promise<Moment> {
     this.#kept = undefined;
     return this.#patient.transaction(KEEP_TABLE, async (ask) => {

@@ -42,7 +42,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
       throw new StoreUnavailable(error.message, { cause: error });
     });
     const written = connection.transaction(async (ask) => {
-      // Two who give the same name at the same moment would not see each other without the lock.
+      // Without the lock, two transactions that add the same name at the same moment would not see each other.
       await ask(TAKE_LOCK);
       return ask<Category>({ text, values });
     });
@@ -50,7 +50,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
     return category;
   }
 
-  /** What helps is said with the error. */
+  /** Adds the remedy to an error about rights. */
   async function withRemedy<T>(right: 'SELECT' | 'INSERT' | 'UPDATE', answer: Promise<T>): Promise<T> {
     return answer.catch(async (error: Error) => {
       const fault = isIdTaken(error.cause)
@@ -75,7 +75,7 @@ export async function openPostgresMaintenance(connectionString: string): Promise
     async inspect() {
       const lacks = await asStoreError('read', findAllLacks(connection, TO_CHECK));
       if (lacks.denied !== undefined) throw new StoreUnavailable(lacks.denied);
-      // What is missing or hidden cannot be counted, nor what has another type compared.
+      // Missing or hidden parts cannot be counted, and parts of another type not compared.
       const broken = [...lacks.missing, ...lacks.wrong, ...lacks.hidden];
       if (broken.length > 0) return { facts: {}, faults: broken };
       const inspected = connection.transaction(async (ask) => ({
@@ -101,10 +101,10 @@ export async function openPostgresMaintenance(connectionString: string): Promise
 }
 
 /**
- * Brings the schema of a database up to this program's version; one that is there already is left alone. After a
- * restore it makes lists fast again.
+ * Brings the schema of a database up to this program's version; a current one is left alone. After a restore it makes
+ * lists fast again.
  *
- * @param anotherList Whether it may be made beside that of another schema.
+ * @param anotherList Whether the list may be made beside that of another schema.
  * @throws {Cannot} when that cannot be done: `configuration` where no server has a certificate that is trusted.
  */
 export async function migratePostgres(
@@ -121,13 +121,16 @@ export async function migratePostgres(
   return migrated;
 }
 
-/** For a `catch`: what repeats a migration is to end at once. A service is started again instead, as if it were away. */
+/**
+ * For a `catch`: a certificate that is not trusted ends the repeats of a migration at once. A service instead starts
+ * again, as if the server were away.
+ */
 function asMistrusted(error: unknown): never {
   if (!(error instanceof Cannot && error.cause instanceof NoServer && error.cause.mistrusted)) throw error;
   throw new Cannot('configuration', error.message, { cause: error.cause });
 }
 
-/** An error of the server, a missing right for one, is a line for the operator. */
+/** Turns an error of the server, such as a missing right, into a line for the operator. */
 export async function asStoreError<T>(kind: 'read' | 'write', answer: Promise<T>): Promise<T> {
   try {
     return await answer;

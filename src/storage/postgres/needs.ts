@@ -1,19 +1,19 @@
 import { MEMBERS } from '../../todos/todo.ts';
 
-/** Something of the schema that must be there, and the right to use it. */
+/** A part of the schema that must be there, and the right to use it. */
 export interface Need {
   /**
-   * A sequence is the one that gives out the ids of a table. Rows are those that row security does not hide. A path is the
+   * The kind. A sequence gives out the ids of a table. Rows are those that row security does not hide. A path is the
    * search path of a function, by which it finds a table in the schema of `todos`.
    */
   readonly kind: 'table' | 'rows' | 'column' | 'sequence' | 'trigger' | 'function' | 'path';
-  /** Of the table or the function. */
+  /** The name of the table or the function. */
   readonly name: string;
   /** The right, where one is needed; of a column or a trigger, its name; of a path, the name of the table. */
   readonly part?: string;
-  /** Of a column. */
+  /** The type of a column. */
   readonly type?: string;
-  /** The function whose owner needs the right, else the role that asks does. */
+  /** The function whose owner needs the right; undefined: the role that asks. */
   readonly by?: string;
 }
 
@@ -30,7 +30,7 @@ const TODO = Object.fromEntries(MEMBERS.map(({ column, kind }) => [column, kind]
 const CATEGORY = { id: 'integer', name: 'text' };
 const KEY = { key: 'text', body: 'text', todo_id: 'integer', at: 'timestamptz' };
 
-/** What an instance that serves needs. */
+/** The needs of an instance that serves. */
 export const TO_SERVE: readonly Need[] = [
   ...ofTable('todos', { id: 'integer', ...TODO, changed: 'xid8' }, WRITE),
   ...ofTable('categories', CATEGORY, READ),
@@ -54,25 +54,25 @@ export const TO_SERVE: readonly Need[] = [
   { kind: 'rows', name: 'todo_purged', by: 'todo_purge()' },
 ];
 
-/** The same without what only writes need. */
+/** The needs without those of writes alone. */
 export const TO_CHECK = TO_SERVE.filter(({ kind, part }) => kind !== 'trigger' && !TO_WRITE.includes(part));
 
-/** What whoever reads a list needs to see of it. */
+/** The needs of a reader of the whole list. */
 export const TO_SEE = TO_SERVE.filter(({ kind, by }) => kind === 'rows' && by === undefined);
 
-/** What tells the version of the schema. */
+/** The needs of reading the version of the schema. */
 export const TO_READ_VERSION = TO_CHECK.filter(({ name }) => name === 'todo_schema');
 
 export const toUseCategories = (right: 'SELECT' | 'INSERT' | 'UPDATE') =>
   ofTable('categories', CATEGORY, [...new Set(['SELECT', right])]);
 
-/** The highest id of each table that a row has; an index knows it. */
+/** The highest id in the rows of each table; an index has it. */
 export const IN_ROWS = {
   todos: 'SELECT max(id) FROM todos',
   categories: 'SELECT max(id) FROM categories',
 };
 
-/** The highest that anything knows of. It reads all tombstones and keys. */
+/** The highest id in all records. Reads all tombstones and keys. */
 export const EVER = {
   ...IN_ROWS,
   todos: `SELECT greatest((${IN_ROWS.todos}), (SELECT max(id) FROM todo_tombstones),

@@ -13,12 +13,12 @@ import { FOREIGN_IDS, faultsBy } from './table-faults.ts';
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
-/** "todo" in ASCII: whoever holds this advisory lock changes the schema or the categories. */
+/** "todo" in ASCII: the transaction with this advisory lock changes the schema or the categories. */
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${0x746f646f})`;
 
 const MAKE_VERSION = 'CREATE TABLE IF NOT EXISTS todo_schema (version integer NOT NULL)';
 
-/** Whether the search path finds a list; and if another schema has one, that for people, with what leads there. */
+/** Whether the search path finds a list. If another schema has one, that for people, with the remedy. */
 const FIND_LIST = `SELECT to_regclass('todo_schema') IS NOT NULL AS found, (
     SELECT format('its search path (%s) finds no list, and the schema %s has one: %sALTER ROLE %I SET search_path = %s; '
         'or "todo-service migrate --another-list" makes a second one',
@@ -32,18 +32,18 @@ const FIND_LIST = `SELECT to_regclass('todo_schema') IS NOT NULL AS found, (
     HAVING count(*) > 0
   ) AS elsewhere`;
 
-/** What a migration makes goes to where the list is, be that the first schema of the search path or not. */
+/** Sends what a migration makes to the schema of the list, whether that is the first of the search path or not. */
 const STAY_THERE = `SELECT set_config('search_path',
     concat_ws(', ', relnamespace::regnamespace, nullif(current_setting('search_path'), '')), true)
   FROM pg_class WHERE oid = to_regclass('todo_schema')`;
 
-/** For a schema that was renamed. */
+/** Repairs the search paths of functions after a schema was renamed. */
 const LEAD_HOME = `DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION todo_removed() SET search_path = %s, pg_temp',
     (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = to_regclass('todos')));
 END $$`;
 
-/** A schema of before does not say which program may use it. */
+/** An earlier schema does not say which program may use it. */
 const READ_VERSION = `SELECT version,
   coalesce((to_jsonb(todo_schema) ->> 'oldest_program')::integer, version) AS "oldestProgram" FROM todo_schema
   ORDER BY version DESC`;
@@ -51,7 +51,7 @@ const WRITE_VERSION = 'INSERT INTO todo_schema (version, oldest_program) VALUES 
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT name FROM (VALUES ('Work'), ('Life')) AS first (name) WHERE NOT EXISTS (SELECT FROM categories)`;
 
-/** Every todo counts as changed now. No row is rewritten: see the migration that made the column. */
+/** Marks every todo as changed now. No row is rewritten: see the migration that made the column. */
 const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
   ALTER TABLE todos ADD COLUMN changed xid8 NOT NULL DEFAULT pg_current_xact_id();
   ALTER TABLE todos ALTER COLUMN changed DROP DEFAULT;
@@ -61,20 +61,19 @@ const RENEW_CHANGES = `ALTER TABLE todos DROP COLUMN changed;
 
 const SIZE = `SELECT sum(pg_total_relation_size(own))::float8 AS bytes FROM unnest(${OWN_TABLES}::regclass[]) AS own`;
 
-/** Milliseconds for which a size is good enough. */
+/** Milliseconds for which a size holds. */
 const SIZE_INTERVAL_MS = 60_000;
 
 const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
 /**
- * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2),
- * where there is none (contract D7). One transaction under one lock: of several instances that start
- * together, one does it and the others find it done. A schema that is up to date needs no right to change it.
- * Sequences that are behind are put above every id that is known (contract D12), and a function that does not find its
- * table is led to it.
+ * Brings the schema up to this program's version and makes the first categories, `Work` (1) and `Life` (2), where there
+ * is none (contract D7). One transaction under one lock: of several instances that start together, one does it and the
+ * others find it done. A schema that is up to date needs no right to change it. Sequences that are behind are put above
+ * every id that is known (contract D12), and a function that does not find its table is led to it.
  *
- * @param anotherList Whether it may be made beside that of another schema (contract D20).
+ * @param anotherList Whether the list may be made beside that of another schema (contract D20).
  * @throws Error for people, when something is wrong with the schema; where it is too new, nothing was changed.
  */
 export async function migrate(
@@ -93,7 +92,7 @@ export async function migrate(
   return versions;
 }
 
-/** Checks for an instance that starts all that it needs, and that a crash of the server empties none of its tables. */
+/** Checks the needs of an instance that starts, and that a crash of the server empties none of its tables. */
 export async function prepareToServe(
   connection: ServerConnection,
   mayMigrate: boolean,
@@ -111,7 +110,7 @@ export async function prepareToServe(
   await checkLogged(connection);
 }
 
-/** What was there before. */
+/** Makes or migrates the schema. The result is the version before. */
 async function makeSchema(
   connection: ServerConnection,
   version: number,
@@ -120,7 +119,7 @@ async function makeSchema(
   try {
     return await connection.transaction(async (ask) => {
       await ask(TAKE_LOCK);
-      // A session may remember from before the lock that there is no table; to make it is to look again.
+      // A session may remember from before the lock that there is no table; making it looks again.
       if (!(await findsList(connection, anotherList))) await ask(MAKE_VERSION);
       await ask(STAY_THERE);
       const schema = await schemaVersion(connection, anotherList);
@@ -140,8 +139,8 @@ async function makeSchema(
 }
 
 /**
- * Leads a function to its table. Puts sequences above all ids that were ever given out, no further than they must, in a
- * transaction, until whose end nobody creates. Where neither is needed, nothing is locked.
+ * Leads a function to its table, and puts sequences above all ids that were ever given out, by no more than needed. No
+ * todo is created before the end of the transaction. Where neither is needed, nothing is locked.
  */
 async function mend(connection: ServerConnection): Promise<void> {
   try {
@@ -161,12 +160,12 @@ async function mend(connection: ServerConnection): Promise<void> {
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
     const fault = faultOf(await findAllLacks(connection));
-    // Without one, their owner was faster.
+    // Without a fault, the owner of the tables has mended them meanwhile.
     if (fault !== undefined) throw new Error(`${fault}, as the owner of the tables`, { cause: error });
   }
 }
 
-/** As `migrate`, for who may change nothing: an older schema is a fault as well. The result is its version. */
+/** As `migrate`, for a role that may change nothing: an older schema is a fault as well. The result is its version. */
 export async function checkSchema(connection: ServerConnection): Promise<number> {
   const schema = await schemaVersion(connection);
   const { version } = schema;
@@ -178,15 +177,17 @@ export async function checkSchema(connection: ServerConnection): Promise<number>
   return version;
 }
 
-/** As `checkSchema`, for who reads everything: a newer schema is a fault too, and so is what row security hides. */
+/**
+ * As `checkSchema`, for a reader of everything: a newer schema is a fault too, and so are rows that row security hides.
+ */
 export async function checkReadableSchema(connection: ServerConnection): Promise<void> {
   throwFault(MIGRATIONS.exportFaultOf(await checkSchema(connection)));
   throwFault(await rightsFault(connection, TO_SEE));
 }
 
 /**
- * The bytes of the service's tables with their indexes, as the server said them last; none while that is not known. A call
- * whose answer is older than a minute asks anew, and does not wait.
+ * Bytes of the service's tables with their indexes, by the server's last answer; empty while there is none. A call whose
+ * answer is older than a minute asks anew, and does not wait.
  *
  * @param now Milliseconds that only grow.
  */
@@ -205,7 +206,7 @@ export function sizeOf(database: StatementPool, now = () => performance.now()): 
   };
 }
 
-/** Makes lists of a restored dump cost what changed. Nothing happens where they do. */
+/** Makes reads of the list after a restored dump cost only the changes again. Does nothing where they do. */
 export async function renewChanges(connection: ServerConnection): Promise<void> {
   if ((await faultsBy(connection, FOREIGN_IDS)).length === 0) return;
   await connection.transaction((ask) => ask(RENEW_CHANGES));
@@ -218,7 +219,7 @@ async function schemaVersion(connection: ServerConnection, anotherList = false):
   return schema ?? { version: 0, oldestProgram: 0 };
 }
 
-/** @throws {ListElsewhere} when there is none, but in another schema, unless there may be another list. */
+/** @throws {ListElsewhere} when only another schema has a list, unless there may be another one. */
 async function findsList(connection: ServerConnection, anotherList: boolean): Promise<boolean> {
   const [list] = await connection.run<{ found: boolean; elsewhere: string | null }>(FIND_LIST);
   if (list?.found) return true;
@@ -226,7 +227,7 @@ async function findsList(connection: ServerConnection, anotherList: boolean): Pr
   return false;
 }
 
-/** What to grant to a role that migrates, and how it goes with less. */
+/** The grants for a role that migrates, and the way with fewer rights. */
 async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
   const [who] = await connection.run<{ role: string; schema: string }>(WHO);
   if (who === undefined) throw new Error('The server did not say who asks');
@@ -243,7 +244,7 @@ async function find(connection: ServerConnection, text: string): Promise<boolean
   return row?.found === true;
 }
 
-/** Says what is wrong by an Error for people; does nothing when nothing is. */
+/** Throws a fault as an Error for people; does nothing without one. */
 function throwFault(fault: string | undefined): void {
   if (fault !== undefined) throw new Error(fault);
 }

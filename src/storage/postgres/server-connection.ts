@@ -5,22 +5,28 @@ import type { Address, Host } from './address.ts';
 import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
 import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
-/** Milliseconds for a server to let go of a connection before it is asked to cancel what it does, again and again. */
+/** Milliseconds for a server to release a connection before it is asked to cancel its statement, again and again. */
 const FAREWELL_MS = 1_000;
 
-/** Milliseconds that it has from the first request to cancel which it has read: a connection may stand still (contract D9). */
+/**
+ * Milliseconds that the server has from the first request to cancel which it has read: a connection may stand still
+ * (contract D9).
+ */
 const LAST_MS = 5_000;
 
-/** pgpool-II sends a statement that begins with it to the primary (contract D14). */
+/** pgpool-II sends a statement that begins with this comment to the primary (contract D14). */
 const NO_LOAD_BALANCE = '/*NO LOAD BALANCE*/';
 
-/** The function of the server that warns of a wait that was cancelled. Its name is in no language. */
+/** The function of the server that warns of a wait that was cancelled. The server does not translate its name. */
 const REPLICATION_WAIT = 'SyncRepWaitForLSN';
 
-/** The change is made, and a failover may lose it. */
+/** The change is made, but a failover may lose it. */
 const NOT_REPLICATED = 'the wait for a synchronous standby was cancelled';
 
-/** Milliseconds that a statement of an operator, or of the start, may take: a migration, with the wait for another instance's. */
+/**
+ * Milliseconds that a statement of an operator, or of the start, may take: a migration, and the wait for another
+ * instance's.
+ */
 export const PATIENT_MS = 60_000;
 
 /** SQL; with a name, a statement that is prepared once on each connection. */
@@ -29,7 +35,7 @@ export type Statement = string | QueryConfig;
 /** The rows of a statement. */
 export type Ask = <Row extends QueryResultRow>(statement: Statement) => Promise<readonly Row[]>;
 
-/** How long an answer is waited for. */
+/** The limit of the wait for an answer. */
 export interface AnswerLimit {
   /** Milliseconds until the answer is there; with `parts`, until the next part of it is. */
   readonly withinMs: number;
@@ -41,32 +47,34 @@ type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
 /** A connection to one server. It works on one statement at a time. */
 export class ServerConnection {
   readonly host: Host;
-  /** Something between answers for several servers' processes: what is made for a session may be lost. */
+  /**
+   * Whether a pooler or balancer stands between, for several servers' processes: the settings of a session may be lost.
+   */
   pooled = false;
-  /** The server knows `transaction_timeout`, as PostgreSQL does since 17. */
+  /** Whether the server knows `transaction_timeout`, as PostgreSQL does since 17. */
   endsTransactions = false;
-  /** The server keeps a statement with a name, and its plan. */
+  /** Whether the server keeps a statement with a name, and its plan. */
   prepares = false;
   readonly openedAt = performance.now();
-  /** When the server said last that it is ready for a statement. */
+  /** The time of the server's last message that it is ready for a statement. */
   readyAt = this.openedAt;
   readonly #client: Client;
-  /** The process that serves it, once the server has named it. */
+  /** The process that serves the connection, once the server has named it. */
   #process: ServerProcess | undefined;
-  /** A statement was sent, and the server has not said that it is ready for another. */
+  /** Whether a statement was sent, and the server has not said that it is ready for another. */
   #working = false;
-  /** Of its transaction, as the server said it last; "I" is none. */
+  /** State of the transaction, by the server's last message; "I" is none. */
   #status = 'I';
-  /** Hears what follows an error of the server: that it is ready for another statement, or the end. */
+  /** Called behind an error of the server: when it is ready for another statement, or at the end. */
   #afterError: ((ready: boolean) => void) | undefined;
   #replicated = true;
   #lost: Error | undefined;
   #ended = false;
   #changed = (): void => {};
   readonly #left = Promise.withResolvers<void>();
-  /** Resolves when there is no connection any more. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Resolves after `leave`, when the server has let go of the connection, cannot be reached, or has had its time. */
+  /** Resolves after `leave`, when the server has released the connection, cannot be reached, or its time is over. */
   readonly left = this.#left.promise;
 
   constructor(client: Client, host: Host, config: Address['config']) {
@@ -76,7 +84,7 @@ export class ServerConnection {
     connection.once('backendKeyData', (key: ProcessKey) => {
       this.#process = processOf(key, connection.stream, host, config);
     });
-    // Before the driver's own listener, which may send the next statement at once.
+    // Comes before the driver's own listener, which may send the next statement at once.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       this.readyAt = performance.now();
       this.#status = status;
@@ -104,7 +112,7 @@ export class ServerConnection {
     return this.#process?.processID;
   }
 
-  /** Why it can be used no more, or undefined. */
+  /** The reason why the connection can be used no more, or undefined. */
   get lost(): Error | undefined {
     return this.#lost;
   }
@@ -115,8 +123,8 @@ export class ServerConnection {
   }
 
   /**
-   * Sends a statement. After an error that is not of the server nobody knows what the server does, and nothing is left
-   * but to `leave`.
+   * Sends a statement. After an error that is not the server's, the state of the server is unknown, and the connection
+   * has to `leave`.
    */
   ask<Row extends QueryResultRow>(
     statement: Statement,
@@ -144,7 +152,8 @@ export class ServerConnection {
     const text = NO_LOAD_BALANCE + query.text;
     const name = this.prepares ? query.name : undefined;
     this.#client.query<Row>({ ...query, text, name }, (error, result) => {
-      // An ERROR leaves a connection that is ready again, and a FATAL none: its name is in the server's language.
+      // An ERROR leaves a connection that is ready again, a FATAL none; the words themselves are in the server's
+      // language.
       if (error instanceof DatabaseError) {
         this.#afterError = (ready) =>
           ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
@@ -155,8 +164,8 @@ export class ServerConnection {
   }
 
   /**
-   * The statements that begin a transaction with limits of its own, whatever those of the role are; behind a pooler too.
-   * None of them takes the transaction's snapshot.
+   * The statements that begin a transaction with limits of its own, whatever the limits of the role are; behind a pooler
+   * too. None of them takes the transaction's snapshot.
    *
    * @param statementMs For each statement, its wait for a lock included, and between two.
    */
@@ -166,14 +175,14 @@ export class ServerConnection {
       `SET LOCAL statement_timeout = ${statementMs}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${statementMs}`,
       'SET LOCAL lock_timeout = 0',
-      // What row security would filter is an error.
+      // Rows that row security would filter are an error.
       'SET LOCAL row_security = off',
-      // To an older server it is an error. Only 0 changes a limit that runs already.
+      // An older server has no such setting. Only 0 changes a limit that runs already.
       ...(this.endsTransactions ? ['SET LOCAL transaction_timeout = 0'] : []),
     ].join('; ');
   }
 
-  /** As `ask`, for what is not asked often. */
+  /** As `ask`, for statements that are rare. */
   run<Row extends QueryResultRow>(
     statement: Statement,
     limit: AnswerLimit = { withinMs: PATIENT_MS },
@@ -184,8 +193,8 @@ export class ServerConnection {
   }
 
   /**
-   * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees
-   * what others have committed before it.
+   * Runs `work` in one transaction, whatever the role's own settings are: it may take long, and each statement sees the
+   * changes that others have committed before it.
    */
   async transaction<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
     const ask: Ask = (statement) => this.run(statement);
@@ -201,8 +210,8 @@ export class ServerConnection {
   }
 
   /**
-   * Ends the connection: politely, or with a request to cancel what the server works on. A server that is slow to let
-   * go is asked again and again. Called once; resolves as `left` does.
+   * Ends the connection: politely, or with a request to cancel the running statement. A server that is slow to release it
+   * is asked again and again. Called once; resolves as `left` does.
    */
   async leave(): Promise<void> {
     const isOver = () => this.#ended && !this.#working;
@@ -232,7 +241,7 @@ export class ServerConnection {
     this.#changed();
   }
 
-  /** Resolves when something has happened, and after a while. */
+  /** Resolves at a change of the connection, or after a while. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#changed = resolve;
@@ -240,7 +249,7 @@ export class ServerConnection {
     });
   }
 
-  /** The server works on nothing any more. */
+  /** Called when the server works on nothing any more. */
   #rest(ready: boolean): void {
     this.#working = false;
     const hear = this.#afterError;

@@ -5,7 +5,7 @@ import { NOT_SYNCED, UNLOGGED } from './durability.ts';
 import { hasCode, OF_ALL_CONNECTIONS, OF_CONNECTION, RETRIABLE, toStoreError } from './error.ts';
 import type { Ask, ServerConnection, Statement } from './server-connection.ts';
 
-/** How often a statement is sent that the server undoes for the sake of others. */
+/** Times that a statement is sent, at most, when the server undoes it for the sake of others. */
 const TRIES = 3;
 
 const STATE = `SELECT current_setting('in_hot_standby') = 'on' AS standby,
@@ -17,12 +17,12 @@ interface State {
   readonly notDurable: string | null;
 }
 
-/** An error where row security would hide a row of a table. In one text, it is one transaction. */
+/** SQL that is an error where row security would hide a row of a table. In one text, it is one transaction. */
 const seeAllOf = (table: string): string => `SET LOCAL row_security = off; SELECT FROM ${table} LIMIT 0`;
 
 /**
- * A pool that sends statements, with a bounded wait for the answer. What it is safe to repeat is repeated; errors are
- * those of the store.
+ * A pool that sends statements, with a bounded wait for the answer. Statements that are safe to repeat are repeated;
+ * errors are those of the store.
  */
 export class StatementPool extends ConnectionPool {
   /** The rows of a statement that changes nothing. */
@@ -39,7 +39,7 @@ export class StatementPool extends ConnectionPool {
   }
 
   /**
-   * What `work` makes of statements that change nothing. They see the database as it is at one moment. A transaction
+   * The result of `work` with statements that change nothing. They see the database as it is at one moment. A transaction
    * that the server undoes for the sake of others is begun again. An answer may take longer than `answerMs`, as long as
    * parts of it come.
    *
@@ -74,16 +74,16 @@ export class StatementPool extends ConnectionPool {
   }
 
   /**
-   * For who did not find a row: rejects, as the server does elsewhere, when row security may have hidden it. It asks only
-   * where a pooler has dropped the setting that makes the server say so itself.
+   * Rejects when row security may have hidden a row that was not found, as the server does elsewhere. Asks only where a
+   * pooler has dropped the setting that makes the server report it itself.
    */
   async checkNoneHidden(table: 'todos' | 'categories' | 'idempotency_keys'): Promise<void> {
     if (this.cluster.mayHideRows) await this.read(seeAllOf(table));
   }
 
   /**
-   * Rejects when the database does not answer, takes no writes, or would lose them in a crash; then every connection that
-   * is open now is retired.
+   * Rejects when the database does not answer, takes no writes, or would lose them in a crash. In the last two cases
+   * every open connection is taken out of use.
    */
   async check(): Promise<void> {
     const [state] = await this.read<State>({ name: 'check', text: STATE });

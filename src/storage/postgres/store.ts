@@ -30,18 +30,18 @@ import { StatementPool } from './statement-pool.ts';
 const FIND = `SELECT ${SELECTED} FROM todos WHERE id = ANY($1)`;
 const ADD = `INSERT INTO todos (${COLUMNS}) VALUES (${parametersFrom(1)}) RETURNING id`;
 
-// Each takes the id, and what `xmin` was or null. A row that is not there violates no foreign key: the todo is missing before
-// its category is (contract Endpoints A, rule 2).
+// Each takes the id, and the `xmin` that was read or null. A missing row violates no foreign key: the todo is missing
+// before its category is (contract Endpoints A, rule 2).
 const REPLACE = `UPDATE todos SET (${COLUMNS}) = ROW (${parametersFrom(3)})
   WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id`;
 const REMOVE = 'DELETE FROM todos WHERE id = $1 AND ($2::xid IS NULL OR xmin = $2) RETURNING id';
 
-// What preconditions are decided by. `xmin` tells the row from what a later write makes of it.
+// The columns that decide preconditions. `xmin` differs after every later write of the row.
 const READ_ROW = `SELECT ${SELECTED}, xmin::text AS version,
     $2::integer IS NULL OR EXISTS (SELECT FROM categories WHERE id = $2) AS category_found
   FROM todos WHERE id = $1`;
 
-/** Within 2.5 s it is certain that a statement has met a database that is lost or stalled. */
+/** Limits by which it is certain within 2.5 s that a statement has met a database that is lost or stalled. */
 const FOR_ONE_TODO = {
   connectionMs: 1_000,
   statementMs: 1_200,
@@ -53,16 +53,16 @@ const FOR_ONE_TODO = {
 
 const FOR_THE_LIST = { connections: 1, statementMs: 60_000, writes: false };
 
-/** Milliseconds to wait at start for a server: with the last try, it is given up within 10 s. */
+/** Milliseconds to wait at start for a server: with the last try, the start gives up within 10 s. */
 const START_PATIENCE_MS = 7_000;
 
 /** By default the schema is migrated, there are 10 connections, and statements are prepared. */
 interface PostgresOptions extends Partial<Pick<ServedDatabase, 'migrate' | 'connections' | 'prepare'>> {
   /** Milliseconds to wait at start for a server that cannot be reached yet, 7 000 by default. */
   readonly patienceMs?: number;
-  /** In place of those that are right for one todo. */
+  /** Limits in place of those for one todo. */
   readonly limits?: Partial<Omit<Limits, 'connections'>>;
-  /** Nobody is told by default. */
+  /** The log; none by default. */
   readonly tell?: Tell;
 }
 
@@ -85,7 +85,7 @@ export async function openPostgresStore(
     (first) => prepareToServe(first, options.migrate !== false, tell),
     { statementMs, strict: true, patienceMs },
   );
-  // One that fails is tried again in an hour.
+  // A failed purge is repeated in an hour.
   await connection.run(PURGE, { withinMs: answerMs }).catch(() => {});
   await connection.leave();
   await using parts = new AsyncDisposableStack();
@@ -116,7 +116,7 @@ export async function openPostgresStore(
       change({ name: 'replace', text: REPLACE, values: [id, version, ...valuesOf(replacement)] });
     try {
       if (asksNothing(preconditions)) return (await write(null)) ? 'replaced' : 'todo-missing';
-      // When another writer was faster, read again: its todo is the one to compare with.
+      // When another writer was faster, read again: its todo is then the one to compare.
       for (;;) {
         const row = await readRow(id, replacement.categoryId);
         if (row === undefined) return 'todo-missing';
@@ -183,7 +183,7 @@ interface Row extends Todo {
   readonly category_found: boolean;
 }
 
-/** `If-Match: *` asks nothing of a todo that is there. */
+/** Whether there are no preconditions on an existing todo: `If-Match: *` is none. */
 function asksNothing({ ifMatch, ifNoneMatch }: Preconditions): boolean {
   return (ifMatch === undefined || ifMatch === '*') && ifNoneMatch === undefined;
 }
@@ -193,9 +193,8 @@ function holdFor(preconditions: Preconditions, row: Todo): boolean {
 }
 
 /**
- * Finds todos by id. Those that are asked for in one turn of the event loop come with one statement: it costs the
- * server and this process more than a row. Who asks later waits for a connection of their own, and no longer
- * than others do.
+ * Finds todos by id. All ids of one turn of the event loop share one statement, which costs the server and this process
+ * more than a row. A later call waits for a connection of its own, no longer than others do.
  */
 function findTogether(database: StatementPool): (id: number) => Promise<TodoRepresentation | undefined> {
   let gathered: number[] = [];

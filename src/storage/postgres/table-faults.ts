@@ -2,7 +2,7 @@ import { UNLOGGED } from './durability.ts';
 import { TRIGGERS } from './list.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-// Each of these says what is wrong, for people, with what mends it.
+// Each of these gives a fault, for people, with its remedy.
 
 const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
 const INVALID = `SELECT conname || ' is not valid' AS fault
@@ -10,7 +10,10 @@ const INVALID = `SELECT conname || ' is not valid' AS fault
   UNION ALL SELECT indexrelid::regclass || ' is not valid'
     FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
-/** Those of foreign keys have names that the server gives them. "O" is how they are made. */
+/**
+ * Triggers that are off. Those of foreign keys have names that the server gives them. "O" is the state in which they are
+ * made.
+ */
 const TRIGGERS_OFF = `SELECT CASE WHEN tgisinternal
     THEN 'the triggers of its foreign keys must be on, else a todo may name a category that is not there: '
     ELSE 'its triggers must be "ENABLE ALWAYS", else creates may fail, and every list reads all todos: '
@@ -24,13 +27,13 @@ const TRIGGERS_MISSING = `SELECT format('its trigger "%s" is missing, so every l
   FROM unnest(ARRAY[${TRIGGERS}]) AS own (name)
   WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'todos'::regclass AND tgname = name)`;
 
-/** A restore of the data alone adds a row to what it finds. */
+/** A restore of the data alone adds a row to existing ones. */
 const twins = (table: string, column: string): string =>
   `SELECT format('"${table}" must have one row, received %s: DELETE FROM ${table} AS twin USING ${table} AS kept '
     'WHERE (twin.${column}, twin.ctid) < (kept.${column}, kept.ctid)', count(*)) AS fault
   FROM ${table} HAVING count(*) > 1`;
 
-/** There are ids that no transaction of this server can have had: those of a restored dump. */
+/** Whether there are ids that no transaction of this server can have had: those of a restored dump. */
 export const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS id)
   SELECT 'its transactions were those of another server, so every list reads all todos: run "todo-service migrate"'
     AS fault
@@ -48,7 +51,7 @@ const FAULTS = [
   FOREIGN_IDS,
 ];
 
-/** What is wrong with triggers, constraints, indexes and tables of a schema of this version, one line each. */
+/** The faults of triggers, constraints, indexes and tables of a schema of this version, one line each. */
 export async function tableFaults(connection: ServerConnection): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const text of FAULTS) faults.push(...(await faultsBy(connection, text)));

@@ -33,9 +33,9 @@ const READ_KEYS = `SELECT key, body, todo_id AS "todoId", floor(extract(epoch FR
 /** A sequence that was called has given out an id. */
 const CONTENT = contentBy(`EXISTS (SELECT 1 FROM todo_tombstones)
   OR pg_sequence_last_value(pg_get_serial_sequence('todos', 'id')) IS NOT NULL`);
-/** "impo" in ASCII: whoever holds this advisory lock imports. */
+/** "impo" in ASCII: the transaction with this advisory lock imports. */
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${0x696d706f}) AS taken`;
-/** Reads go on, and who writes waits. */
+/** Reads go on, and writes wait. */
 const LOCK_TABLES = 'LOCK TABLE categories, todos, idempotency_keys IN SHARE ROW EXCLUSIVE MODE';
 const ADD_CATEGORIES = `INSERT INTO categories (id, name) OVERRIDING SYSTEM VALUE
   SELECT * FROM unnest($1::integer[], $2::text[])`;
@@ -78,7 +78,7 @@ export function openExport(connectionString: string): Promise<ExportSource> {
 }
 
 /**
- * Connects to a database to import into it, and migrates it. Instances may be up: what they create waits, and is refused.
+ * Connects to a database to import into it, and migrates it. Instances may be up: their creates wait, and are refused.
  *
  * @throws {Cannot} when it cannot be reached or migrated.
  * @throws {StoreUnavailable} when it is not empty, or another import is under way (contract E2; E5).
@@ -89,12 +89,12 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
     await checkLogged(opened);
   };
   return begin(connectionString, prepare, 'ISOLATION LEVEL READ COMMITTED', async (ask, commit) => {
-    // Before anything of the database is looked at: two that had looked would wait for each other.
+    // The lock comes before any look at the database: two imports that had both looked would wait for each other.
     const [lock] = await ask<{ taken: boolean }>(TRY_LOCK);
     if (!lock?.taken) throw new StoreUnavailable('another import into the database is under way');
     await assertEmpty(ask);
     await ask(LOCK_TABLES);
-    // An instance that is up may have created one since.
+    // A running instance may have created one since.
     await assertEmpty(ask);
     await ask('DELETE FROM categories');
     return {
@@ -109,7 +109,7 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
           ['todos', highestId],
         ] as const) {
           const sequence = await sequenceOf(table, ask);
-          // `RESTART` gives it a new file, so that a transaction that is taken back takes this back too.
+          // `RESTART` gives it a new file, so that a rolled back transaction also undoes this.
           await ask(`ALTER SEQUENCE ${sequence} RESTART`);
           if (highest > 0) await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
         }
@@ -123,11 +123,11 @@ export function openImport(connectionString: string): Promise<ImportTarget> {
 }
 
 /**
- * Begins a transaction that no limit of the server or the role ends, on a connection of its own: the lines may come or
- * go slowly.
+ * Begins a transaction that no limit of the server or the role ends, on a connection of its own: the lines may come or go
+ * slowly.
  *
- * @param work Makes what works in it. Disposing of that ends the transaction. `ask` rejects with `StoreUnavailable`:
- * without a commit, nothing is changed. `commit` rejects with `OutcomeUnknown` when no answer came.
+ * @param work Makes the object that works in it. Disposing of that ends the transaction. `ask` rejects with
+ * `StoreUnavailable`: without a commit, nothing is changed. `commit` rejects with `OutcomeUnknown` when no answer came.
  */
 async function begin<T extends object>(
   connectionString: string,
@@ -158,7 +158,7 @@ async function assertEmpty(ask: Ask): Promise<void> {
   if (row?.content) throw notEmpty(row.content);
 }
 
-/** What gives out the ids of a table, as SQL writes it. */
+/** The sequence that gives out the ids of a table, as SQL writes it. */
 async function sequenceOf(table: string, ask: Ask): Promise<string> {
   const text = "SELECT pg_get_serial_sequence($1, 'id')::regclass::text AS name";
   const [row] = await ask<{ name: string }>({ text, values: [table] });

@@ -2,22 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { TodoRepresentation } from '../../todos/todo.ts';
 import type { Changed, UnderWay } from './writer.ts';
 
-/** Bytes that an entry costs beside its text: its objects, its tag, its place in the cache. Rounded up. */
+/** Bytes that an entry costs beside its text, rounded up: its objects, its tag, its place in the cache. */
 const OVERHEAD = 256;
 
 /** A JavaScript string takes at most two bytes for a UTF-16 unit. */
 const weigh = ({ json }: TodoRepresentation): number => OVERHEAD + 2 * json.length;
 
-/** @param limit Bytes. 0 means no limit to `lru-cache`; nothing weighs only 1. */
+/** @param limit Bytes. 0 means no limit to `lru-cache`; no entry weighs only 1. */
 const cacheOf = (limit: number) =>
   new LRUCache<number, TodoRepresentation>({ maxSize: Math.max(limit, 1), sizeCalculation: weigh });
 
 /**
- * Todos that were read and that this process may trust without asking SQLite, because the writer tells of every change, of
- * another program's within 100 ms: a read of SQLite costs half of a request. What is written is not kept: most of it
- * nobody reads soon, and keeping it costs as much. Of ids without a todo nothing is kept: whoever asks for many would push
- * out the todos. From the moment a batch is sent until it is done, its changes may be visible to some and not to others:
- * what it may change is asked of SQLite meanwhile: `src/storage/sqlite/cache.test.ts`.
+ * Todos that were read and that this process may trust without asking SQLite: a read of SQLite costs half of a request.
+ * The writer reports every change, another program's within 100 ms. Written todos are not kept: most are not read soon,
+ * and keeping them costs as much. Missing ids are not kept: a client that asks for many would push out the todos. From
+ * the sending of a batch to its end, some readers may see its changes and others not: SQLite is asked meanwhile for the
+ * todos that it may change: `src/storage/sqlite/cache.test.ts`.
  */
 export class TodoCache {
   readonly #limit: number;
@@ -31,7 +31,7 @@ export class TodoCache {
     this.#todos = cacheOf(limit);
   }
 
-  /** What its todos take, as `limit` counts it. */
+  /** Bytes of its todos, as `limit` counts them. */
   get bytes(): number {
     return this.#todos.calculatedSize;
   }
@@ -41,13 +41,13 @@ export class TodoCache {
     return this.#underWay.has(id) ? undefined : this.#todos.get(id);
   }
 
-  /** What SQLite said. What a batch changes meanwhile is forgotten at its end. */
+  /** Keeps the todo that SQLite gave. A todo that a batch changes meanwhile is dropped at its end. */
   set(todo: TodoRepresentation): void {
     this.#todos.set(todo.id, todo);
   }
 
   forget(changed: Changed): void {
-    // A new one: to clear 170,000 todos one by one takes 15 ms or more.
+    // A new cache: clearing 170,000 todos one by one takes 15 ms or more.
     if (changed === 'all') this.#todos = cacheOf(this.#limit);
     else for (const id of changed) this.#todos.delete(id);
   }

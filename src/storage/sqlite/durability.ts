@@ -5,17 +5,17 @@ import { pragma } from './schema.ts';
 const FULL = 2;
 
 /**
- * Bytes. SQLite begins the log anew when it has some 1,000 pages, 4 MB. One that grew under a long reader is cut
- * back to this when it begins anew, else it would keep its size for good.
+ * Bytes. SQLite restarts the log at some 1,000 pages, 4 MB. A log that grew under a long reader is cut back to this at
+ * its restart, else it would keep its size for good.
  */
 const LOG_LIMIT = 4 * 2 ** 20;
 
 /**
- * A write-ahead log, and a sync in every commit. Both are read back: SQLite answers a pragma that it cannot
- * follow (no shared memory on this file system) with what it does instead.
- * Called after `migrate`: processes that switch an empty file to WAL together refuse each other.
+ * Sets a write-ahead log, and a sync in every commit. Both are read back: where SQLite cannot follow a pragma (no shared
+ * memory on this file system), its answer is the mode that it uses instead. Called after `migrate`: processes that switch
+ * an empty file to WAL together refuse each other.
  *
- * @throws Error for people, when something stands in the way.
+ * @throws Error for people, when this is not possible.
  */
 export function makeDurable(database: DatabaseSync): void {
   const journal = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;

@@ -43,7 +43,9 @@ export function isBusy(error: unknown): boolean {
   return isOfKind(error, SQLITE_BUSY);
 }
 
-/** Locked too long, full, read-only, a broken disk, a damaged file (contract D9; D11). No bug of the program. */
+/**
+ * Whether the machine is at fault: locked too long, full, read-only, a broken disk, a damaged file (contract D9; D11).
+ */
 export function isMachineFault(error: unknown): boolean {
   return isOfKind(error, ...Object.values(MACHINE_FAULTS));
 }
@@ -51,8 +53,8 @@ export function isMachineFault(error: unknown): boolean {
 const UNREADABLE = [SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_CORRUPTFS];
 
 /**
- * The file cannot be read as what it was (contract D11). For an EIO of the disk, a statement that runs raises
- * SQLITE_CORRUPT, as for a page that makes no sense.
+ * Whether the file can no longer be read (contract D11). For an EIO of the disk, a running statement raises
+ * SQLITE_CORRUPT, as for a damaged page.
  */
 export function isDamage(error: unknown): boolean {
   const code = resultCode(error);
@@ -61,32 +63,32 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * A commit failed after its last byte was written: what the drive made of it, only a restart would show. When
- * the writing itself fails, the mark that makes the commit valid is missing.
+ * Whether a commit failed after its last byte was written: only a restart would show what the drive has kept. When the
+ * writing itself fails, the mark that makes the commit valid is missing.
  */
 export function isSyncFailure(error: unknown): boolean {
   return isOfKind(error, SQLITE_IOERR) && resultCode(error) !== SQLITE_IOERR_WRITE;
 }
 
-/** A statement could not be prepared: it names what the schema did not have then. */
+/** Whether a statement could not be prepared: it names a part that the schema did not have then. */
 export function isUnprepared(error: unknown): boolean {
   return isOfKind(error, SQLITE_ERROR);
 }
 
-/** The statement names a category that does not exist. */
+/** Whether the statement names a category that does not exist. */
 export function isForeignKeyRefusal(error: unknown): boolean {
   return resultCode(error) === SQLITE_CONSTRAINT_FOREIGNKEY;
 }
 
-/** The id would leave the 32-bit range: SQLite's message names the constraint of the schema. */
+/** Whether the id would leave the 32-bit range: SQLite's message names the constraint of the schema. */
 function isIdsExhausted(error: unknown): boolean {
   const refused = resultCode(error) === SQLITE_CONSTRAINT_CHECK;
   return refused && error instanceof Error && error.message.endsWith('ids_exhausted');
 }
 
 /**
- * Why the machine refused something: an error of the system by its code and without the path, `EMFILE: too many open
- * files, open`; one of Node.js with its code.
+ * The reason of a machine's refusal: an error of the system by its code and without the path,
+ * `EMFILE: too many open files, open`; one of Node.js with its code.
  */
 export function machineReason(error: unknown): string {
   const [message = ''] = messageOf(error).split(" '/");
@@ -97,34 +99,34 @@ export function machineReason(error: unknown): string {
 /** A file is empty, or of another program. The message is for people. */
 export class NotOurs extends Error {}
 
-/** A file is no database of this service, or one that is damaged: no restart mends it (contract D15). */
+/** Whether a file is no database of this service, or a damaged one: no restart mends it (contract D15). */
 function isNoDatabase(error: unknown): boolean {
   return error instanceof NotOurs || isOfKind(error, SQLITE_CORRUPT, SQLITE_NOTADB);
 }
 
-/** What went wrong while a file was opened, for who wants to open it. */
+/** The failure of opening a file, for the caller of the opening. */
 export function asNotOpened(path: string, error: unknown): Cannot {
   if (error instanceof Cannot) return error;
   return notOpened(path, messageOf(error), isNoDatabase(error) ? 'bad-data' : 'unavailable', error);
 }
 
 /**
- * Why a thread did not do its order, in a form that crosses threads. `unavailable`: the machine is at fault, and
- * nothing was changed. `unknown`: the commit was on its way to the disk, so a crash may still bring the changes
- * back, or take them away. `broken`: the file is gone or damaged, or its schema lacks something, and nothing was changed.
- * `ids-exhausted`: there is no id for a new todo. `error`: a bug, and nothing was changed.
+ * The failure of a thread's order, in a form that crosses threads. `unavailable`: the machine is at fault, and nothing
+ * was changed. `unknown`: the commit was on its way to the disk; a crash may bring the changes back, or take them away.
+ * `broken`: the file is gone or damaged, or its schema lacks something, and nothing was changed. `ids-exhausted`: there
+ * is no id for a new todo. `error`: a bug, and nothing was changed.
  */
 export interface Failure {
   readonly failure: 'unavailable' | 'unknown' | 'broken' | 'ids-exhausted' | 'error';
   readonly message: string;
   /**
-   * What it says about the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`:
-   * nobody can look whether it is there. `schema`: it may lack something.
+   * The state of the file. `gone`: deleted or replaced. `damaged`: corrupt, or the disk does not read it. `unseen`: the
+   * system does not say whether it is there. `schema`: it may lack something.
    */
   readonly trouble?: 'gone' | 'damaged' | 'unseen' | 'schema';
 }
 
-/** What SQLite raised, before anything was on its way to the disk. */
+/** The failure of an error of SQLite, before anything was on its way to the disk. */
 export function failureBy(error: unknown): Failure {
   const message = messageOf(error);
   if (isDamage(error)) return { failure: 'broken', trouble: 'damaged', message };
@@ -133,7 +135,7 @@ export function failureBy(error: unknown): Failure {
   return { failure: isMachineFault(error) ? 'unavailable' : 'error', message };
 }
 
-/** What the store rejects with. */
+/** The rejection of the store for a failure. */
 export function errorOf({ failure, message }: Failure, cause?: unknown): Error {
   switch (failure) {
     case 'unavailable':

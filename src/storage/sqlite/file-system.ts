@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../lib/errors.ts';
 
 /**
- * File systems on which the lock of one process may not bind another, by what Linux calls them in `f_type`
+ * File systems on which the lock of one process may not bind another, by Linux's numbers in `f_type`
  * (https://man7.org/linux/man-pages/man2/statfs.2.html). Virtiofs is FUSE to the kernel.
  */
 const UNCERTAIN: ReadonlyMap<number, string> = new Map([
@@ -21,8 +21,8 @@ export function nameOfUncertain(type: number): string | undefined {
 }
 
 /**
- * The same of a file and of its folder, where SQLite keeps its log: either may be mounted alone (contract D21). Undefined
- * too where nobody can tell: elsewhere than on Linux, the numbers mean something else.
+ * The name of such a file system of a file or of its folder, where SQLite keeps its log: either may be mounted alone
+ * (contract D21). Undefined too on systems other than Linux, where the numbers mean something else.
  */
 export function uncertainLocksOf(path: string, platform = process.platform): string | undefined {
   if (platform !== 'linux') return undefined;

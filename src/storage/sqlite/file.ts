@@ -17,13 +17,13 @@ import { type Failure, NotOurs } from './error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** How long to wait for the service's write. */
+/** Milliseconds to wait for the service's write. */
 const SERVED_TIMEOUT_MS = 5_000;
 
-/** Where SQLite keeps what is not in the database itself yet, or no longer. */
+/** Suffixes of the files in which SQLite keeps changes that are not in the database itself yet, or no longer. */
 export const LOGS = ['-journal', '-wal'];
 
-/** The database itself, and what SQLite keeps beside it. */
+/** Suffixes of the database itself, and of the files that SQLite keeps beside it. */
 const BESIDE = ['', ...LOGS, '-shm'];
 
 /** Makes the folder (0700) where it is missing, and gives the path with every link resolved. */
@@ -44,7 +44,7 @@ export function checkFile(path: string): void {
   );
 }
 
-/** Throws an Error for people when what is there is no file, or one with several names. */
+/** Throws an Error for people when the path is no file, or a file with several names. */
 export function checkKind(path: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -56,9 +56,9 @@ export function checkKind(path: string): Stats | undefined {
 }
 
 /**
- * Throws an Error for people when this user may not write a database, or a file that SQLite keeps beside it. SQLite
- * opens even what it may only read, and makes `-shm` with the mode of the database: one that is read-only
- * keeps everybody from writing, for good.
+ * Throws an Error for people when this user may not write a database, or a file that SQLite keeps beside it. SQLite also
+ * opens a file that it may only read, and makes `-shm` with the mode of the database: a read-only one keeps every process
+ * from writing, for good.
  */
 export function checkWritable(path: string): void {
   checkLength(path);
@@ -73,8 +73,8 @@ export function checkReadable(path: string): void {
 }
 
 /**
- * Opens a database beside the process that serves it, or when nobody does. Who may only read it, reads it beside that
- * process, which has made what SQLite keeps beside it.
+ * Opens a database beside the process that serves it, or when no process does. A user who may only read it can do so
+ * beside that process, which has made the files that SQLite keeps beside it.
  *
  * @throws Error for people when this user lacks rights.
  */
@@ -82,11 +82,11 @@ export function openExisting(path: string): DatabaseSync {
   const readOnly = existsSync(`${path}-shm`) && accessFault(path, W_OK) !== undefined;
   if (readOnly) checkReadable(path);
   else checkWritable(path);
-  // `file:t.db` is a name, not the URI that SQLite would take it for.
+  // A URI, because SQLite would take the name `file:t.db` for one.
   return new DatabaseSync(existing(path, readOnly), { timeout: SERVED_TIMEOUT_MS });
 }
 
-/** Bytes. SQLite opens no longer path, since it keeps 512 for that of a journal, and says "unable to open". */
+/** Bytes. SQLite opens no longer path: it keeps 512 for that of a journal, and its error is "unable to open". */
 const MAX_PATH_LENGTH = 504;
 
 /** Throws an Error for people when SQLite cannot open a path for its length. */
@@ -98,23 +98,26 @@ export function checkLength(path: string): void {
   );
 }
 
-/** To whom a file belongs that root makes beside a database: as that, or as its folder. */
+/** The owner for a file that root makes beside a database: that of the database, or of its folder. */
 export function ownerFor(path: string): Stats {
   return statSync(path, { throwIfNoEntry: false }) ?? statSync(dirname(path));
 }
 
-/** Removes a database that nobody has open, with all that SQLite puts beside it. Never throws: an error of before says why. */
+/**
+ * Removes a database that no process has open, with all the files that SQLite puts beside it. Never throws: an earlier
+ * error says why.
+ */
 export function removeDatabase(path: string): void {
   for (const suffix of BESIDE) {
     try {
       rmSync(path + suffix, { force: true });
     } catch {
-      // What cannot be looked at, its name being too long for one, was not made.
+      // A name that is too long for a look was not made.
     }
   }
 }
 
-/** Throws an Error for people when this user lacks rights on what is there. */
+/** Throws an Error for people when this user lacks rights on an existing path. */
 function checkRights(path: string, wanted: number, action: string): void {
   const fault = accessFault(path, wanted);
   if (fault === undefined || fault === 'ENOENT') return;
@@ -123,7 +126,10 @@ function checkRights(path: string, wanted: number, action: string): void {
   );
 }
 
-/** Owner and mode decide nothing where the whole file system is read-only, or an attribute of the file forbids it. */
+/**
+ * The reason of a refusal. Owner and mode decide nothing where the whole file system is read-only, or an attribute of the
+ * file forbids it.
+ */
 function reasonOf(fault: string, path: string): string {
   if (fault === 'EROFS') return 'its file system is mounted read-only';
   if (fault === 'EPERM') return 'it is immutable, as "lsattr" shows';
@@ -142,7 +148,7 @@ function accessFault(path: string, wanted: number): string | undefined {
   }
 }
 
-/** A database that was opened, and what its names stood for then. It crosses threads. */
+/** A database that was opened, and the files of its names at that time. It crosses threads. */
 export interface KnownFile {
   /** The path that the operator gave: a link in it may lead elsewhere one day. */
   readonly name: string;
@@ -153,8 +159,8 @@ export interface KnownFile {
 }
 
 /**
- * What the names of an open database stand for. They are looked at, never opened: closing any descriptor of a
- * database drops the locks of this process (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ * The files behind the names of an open database. They are looked at, never opened: closing any descriptor of a database
+ * drops the locks of this process (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
  */
 export function knownFile(name: string, path: string): KnownFile {
   const paths = new Set([resolve(name), path, ...['-wal', '-shm', '-owner'].map((suffix) => path + suffix)]);
@@ -162,8 +168,8 @@ export function knownFile(name: string, path: string): KnownFile {
 }
 
 /**
- * Whether each name still stands for what it did; undefined when all do. One that is gone counts, whatever keeps the others
- * from being looked at (contract D11; D16). The message names no folder.
+ * Undefined when each name still has its file, else the failure. A name that is gone counts even where the others cannot
+ * be looked at (contract D11; D16). The message names no folder.
  */
 export function lookAt({ marks }: KnownFile): Failure | undefined {
   let unseen: Failure | undefined;
@@ -186,7 +192,7 @@ export function lookAt({ marks }: KnownFile): Failure | undefined {
  * Another connection to a known file; it makes none.
  *
  * @param timeout Milliseconds to wait for another program's lock.
- * @throws Error when the file is not there, another one is, or nobody can look.
+ * @throws Error when the file is not there, is another one, or cannot be looked at.
  */
 export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   const database = new DatabaseSync(existing(file.path), { timeout });
@@ -196,11 +202,14 @@ export function openKnown(file: KnownFile, timeout: number): DatabaseSync {
   throw new Error(found.message);
 }
 
-/** Names a file that SQLite is not to make when it is missing, nor write when it is `readOnly`. The path may be relative. */
+/**
+ * The URL of a file that SQLite must not make when it is missing, nor write when it is `readOnly`. The path may be
+ * relative.
+ */
 export function existing(path: string, readOnly = false): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('mode', readOnly ? 'ro' : 'rw');
-  // Else SQLite would make it, with the rights of this user.
+  // Without it SQLite would make the file, with the rights of this user.
   if (readOnly) url.searchParams.set('readonly_shm', '1');
   return url;
 }

@@ -7,9 +7,9 @@ import { type Lack, lackOf } from './needs.ts';
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Whether a database that is served can be used. A file that is gone or damaged cannot until a restart, and what needs
- * something that the schema lacks cannot until it is there again (contract D11). While nobody can look for the file, it
- * is read (contract D16).
+ * Whether a database that is served can be used. A file that is gone or damaged cannot be used until a restart.
+ * Statements that need a missing part of the schema cannot run until it is there again (contract D11). While the system
+ * does not say whether the file is there, it is read (contract D16).
  */
 export class DatabaseHealth implements Disposable {
   readonly file: KnownFile;
@@ -20,7 +20,7 @@ export class DatabaseHealth implements Disposable {
   #fault: Failure | undefined;
   #isUnseen = false;
   #lack: Lack | undefined;
-  /** The schema of which `#lack` tells. */
+  /** The version of the schema that `#lack` belongs to. */
   #knownVersion: unknown;
 
   /** @param reader A connection to the file. */
@@ -32,7 +32,7 @@ export class DatabaseHealth implements Disposable {
     this.#polling = setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
   }
 
-  /** Why nothing can be read or written, or undefined. */
+  /** The reason why nothing can be read or written, or undefined. */
   get fault(): Failure | undefined {
     return this.#lack?.kind === 'type' ? this.#lack : this.#fault;
   }
@@ -43,16 +43,18 @@ export class DatabaseHealth implements Disposable {
     if (fault !== undefined) throw errorOf(fault);
   }
 
-  /** Looks for the file and at its schema. Throws when something cannot be used, and when nobody can look. */
+  /**
+   * Looks for the file and at its schema. Throws when something cannot be used, and when the file cannot be looked at.
+   */
   check(): void {
     const found = this.#fault ?? this.#look() ?? this.lookAtSchema();
     if (found !== undefined) throw errorOf(found);
   }
 
-  /** Draws the conclusions from a failure that somebody met, and says what it is. */
+  /** Notes a failure and its consequences. The result is the failure to report. */
   note(failure: Failure): Failure {
     const { trouble, message } = failure;
-    // With a schema that lacks nothing, what was missing is there again.
+    // With a schema that lacks nothing, the missing part is there again.
     if (trouble === 'schema') return this.lookAtSchema() ?? { failure: 'unavailable', message };
     if (trouble === undefined || this.#fault !== undefined) return failure;
     if (trouble !== 'unseen') this.#fault = { failure: 'broken', message };
@@ -62,7 +64,7 @@ export class DatabaseHealth implements Disposable {
     return failure;
   }
 
-  /** What the schema lacks. It is looked at again when it was changed. */
+  /** The lack of the schema. It is looked at again when the schema was changed. */
   lookAtSchema(): Failure | undefined {
     try {
       const version = this.#schemaVersion.get()?.schema_version;

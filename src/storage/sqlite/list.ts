@@ -10,20 +10,19 @@ import type { Changed, UnderWay } from './writer.ts';
 const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
 /**
- * The list, of which a thread reads what changed. The thread starts when the list is first asked for. From the
- * moment a batch is sent until it is done, its changes may be visible to some: whoever asks meanwhile gets what is
- * read then: `test/storage/sqlite-reads.test.ts`.
+ * The list, of which a thread reads the changes. The thread starts at the first call. From the sending of a batch to its
+ * end, some readers may see its changes: a call in that time gets what is read then: `test/storage/sqlite-reads.test.ts`.
  */
 export class SqliteList implements AsyncDisposable {
   readonly #thread: Thread<ListPart, readonly ReadChunk[]>;
   readonly #chunks = new ListChunks();
   readonly #health: DatabaseHealth;
   readonly #underWay: UnderWay;
-  /** Nothing has changed since the chunks were read, except by the batch that is under way. */
+  /** Whether nothing has changed since the chunks were read, except by the batch that is under way. */
   #fresh = false;
   /** Chunks to read before the next version. */
   #dirty: Set<number> | 'all' = 'all';
-  /** The last reading failed. */
+  /** Whether the last reading failed. */
   #hasFailed = false;
 
   constructor(health: DatabaseHealth, underWay: UnderWay) {
@@ -36,17 +35,17 @@ export class SqliteList implements AsyncDisposable {
     return this.#chunks.bytes;
   }
 
-  /** Never older than the call. */
+  /** The list, never older than the call. */
   current(): ListVersion | Promise<ListVersion> {
     return this.#known() ?? this.#refreshed();
   }
 
-  /** Reads again what could not be read. Rejects when it still cannot. */
+  /** Reads the list again after a failure. Rejects when it fails again. */
   async check(): Promise<void> {
     if (this.#hasFailed) await this.current();
   }
 
-  /** The chunks of these todos are read before the next version. */
+  /** Notes todos whose chunks are read before the next version. */
   forget(changed: Changed): void {
     this.#fresh = false;
     if (changed === 'all') this.#dirty = 'all';

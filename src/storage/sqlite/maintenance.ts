@@ -32,7 +32,7 @@ const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'];
 const COUNT = 'SELECT (SELECT count(*) FROM categories) AS categories, (SELECT count(*) FROM todos) AS todos';
 
 /**
- * Opens a SQLite file beside the process that serves it, or when nobody does.
+ * Opens a SQLite file beside the process that serves it, or when no process does.
  *
  * @throws {Cannot} when it is no database of this program and this version.
  */
@@ -78,7 +78,7 @@ export function listCategories(database: DatabaseSync): readonly Category[] {
 }
 
 /**
- * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. Nobody
+ * Brings the schema of a SQLite file up to this program's version, and makes the file when it is missing. No process
  * serves the file meanwhile.
  *
  * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be done.
@@ -88,16 +88,16 @@ export async function migrateSqlite(path: string, tell: Tell = () => {}): Promis
   return owned.versions;
 }
 
-/** Between two reports of how far the copy is. */
+/** Milliseconds between two reports of the copy's progress. */
 const PROGRESS_INTERVAL_MS = 500;
 
 /**
- * Copies a SQLite file as it is at one moment, while it is served or not, and checks the copy: a database of
- * its own, mode 0600, on disk when the promise resolves. Until then it has the name `partial`, so that a copy which was cut
- * off is never taken for one.
+ * Copies a SQLite file as it is at one moment, served or not, and checks the copy: a database of its own, mode 0600, on
+ * disk when the promise resolves. Until then it has the name `partial`: an interrupted copy is never taken for a whole
+ * one.
  *
  * @param onProgress Called at the beginning, then twice a second, and once before the check, which nothing interrupts.
- * @returns the absolute path of the copy, and what it has.
+ * @returns the absolute path of the copy, and its contents.
  * @throws {Cannot} when the database cannot be opened.
  * @throws {BackupFailed} when the copy exists already, cannot be written, or has faults.
  */
@@ -126,8 +126,8 @@ export async function backupSqlite(
 }
 
 /**
- * All pages in one step: in parts, it would begin again with every write in between. SQLite tells nothing during a
- * step, but the file grows.
+ * Copies all pages in one step: in parts, the copy would begin again with every write in between. SQLite reports nothing
+ * during a step, but the file grows.
  */
 export async function copyPages(
   source: DatabaseSync,
@@ -136,7 +136,7 @@ export async function copyPages(
 ): Promise<void> {
   const total = pragma(source, 'page_count') * pragma(source, 'page_size');
   const reportSize = () => {
-    // Somebody may have removed it: the end of the backup says so.
+    // Another program may have removed it: the end of the backup reports that.
     const size = statSync(target, { throwIfNoEntry: false })?.size ?? 0;
     onProgress({ copied: Math.min(size, total), total });
   };
@@ -166,7 +166,7 @@ function inspect(database: DatabaseSync): Inspection {
       journal_mode: String(journal.journal_mode),
       synchronous: SYNCHRONOUS[pragma(database, 'synchronous')] ?? 'unknown',
       foreign_keys: pragma(database, 'foreign_keys') === 1 ? 'on' : 'off',
-      // What is damaged may not be there to be counted.
+      // Tables of a damaged copy may not be there to be counted.
       ...(faults.length === 0 ? countsOf(database) : {}),
     },
     faults,
@@ -178,7 +178,7 @@ function countsOf(database: DatabaseSync) {
   return { categories: Number(counts.categories), todos: Number(counts.todos) };
 }
 
-/** What SQLite refuses (locked, full, read-only, damaged) is a line for the operator. */
+/** Turns a refusal of SQLite (locked, full, read-only, damaged) into a line for the operator. */
 export function asStoreError<T>(work: () => T): T {
   try {
     return work();
@@ -188,7 +188,7 @@ export function asStoreError<T>(work: () => T): T {
   }
 }
 
-/** What is wrong with a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
+/** The faults of a file, one line each: https://www.sqlite.org/pragma.html#pragma_integrity_check */
 export function integrityFaults(database: DatabaseSync): readonly string[] {
   try {
     const found = database.prepare('PRAGMA integrity_check').all();
@@ -198,7 +198,7 @@ export function integrityFaults(database: DatabaseSync): readonly string[] {
       ...orphans.map(({ table, rowid }) => `row ${rowid} of ${table} names a category that does not exist`),
     ];
     if (faults.length > 0) return faults;
-    // SQLite itself misses none.
+    // SQLite's own check does not find a missing part.
     const lack = lackOf(database);
     return lack === undefined ? [] : [lack.message];
   } catch (error) {

@@ -5,19 +5,19 @@ import { prepareList } from './reader-thread.ts';
 import { migrate } from './schema.ts';
 import { prepareBatches } from './writer-thread.ts';
 
-/** What a service needs, and the schema does not have (contract D11). */
+/** A part that a service needs, and the schema does not have (contract D11). */
 export interface Lack extends Failure {
-  /** `statement`: some cannot be prepared. `type`: all can, and what they read or write is wrong. */
+  /** `statement`: some statements cannot be prepared. `type`: all can, and their reads or writes are wrong. */
   readonly kind: 'statement' | 'type';
 }
 
 const COLUMNS = `SELECT format('the column "%s" of "%s"', c.name, t.name) AS name, upper(c.type) AS type
   FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%'`;
 
-/** Undefined when all is there. A statement that cannot be prepared is said as SQLite says it. */
+/** Undefined when all parts are there. A statement that cannot be prepared is reported in SQLite's words. */
 export function lackOf(database: DatabaseSync): Lack | undefined {
   try {
-    // First: SQLite prepares by what it knows of a schema, and learns of changes when a statement runs.
+    // First: SQLite prepares by the schema that it knows, and learns of changes when a statement runs.
     const types = typesOf(database);
     prepareList(database);
     prepareBatches(
@@ -27,7 +27,7 @@ export function lackOf(database: DatabaseSync): Lack | undefined {
     );
     for (const [name, type] of ownTypes()) {
       const received = types.get(name);
-      // What is not there at all, a statement misses that needs it.
+      // A missing column is found by the statement that needs it.
       if (received !== undefined && received !== type)
         return { failure: 'broken', kind: 'type', message: `${name} must be ${type}, received ${received}` };
     }
@@ -38,7 +38,7 @@ export function lackOf(database: DatabaseSync): Lack | undefined {
   }
 }
 
-/** By the name of the column. */
+/** Types by the name of the column. */
 type Types = ReadonlyMap<string, string>;
 
 function typesOf(database: DatabaseSync): Types {
@@ -48,7 +48,7 @@ function typesOf(database: DatabaseSync): Types {
 
 let own: Types | undefined;
 
-/** What the migrations make. */
+/** The types that the migrations make. */
 function ownTypes(): Types {
   if (own === undefined) {
     using database = new DatabaseSync(':memory:');

@@ -14,23 +14,23 @@ import { asNotOpened, isBusy } from './error.ts';
 import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
 import { checkLibrary, libraryVersion, migrate } from './schema.ts';
 
-/** How long to wait, at start, for another program's write (the `sqlite3` shell). */
+/** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;
 
 export interface OwnedOptions {
-  /** How long to wait for another process that serves the same file, 10 000 by default (contract D6). */
+  /** Milliseconds to wait for another process that serves the same file, 10 000 by default (contract D6). */
   readonly patienceMs?: number;
-  /** Nobody is told by default. */
+  /** The log; none by default. */
   readonly tell?: Tell;
 }
 
 /**
- * Opens a file as its only server until it is disposed of, makes it when it is missing (`isNew`), and brings its schema up
- * to date.
+ * Opens a file as its only server until it is disposed of, makes it when it is missing (`isNew`), and brings its schema
+ * up to date.
  *
  * @returns the path with every link resolved, the database, which is durable, and the versions of its schema, from 0 when
  * it is new.
- * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file will not do.
+ * @throws {Cannot} `in-use` when another process serves it, `unavailable` when the file is unusable.
  */
 export async function openOwned(name: string, { patienceMs = 10_000, tell = () => {} }: OwnedOptions) {
   using parts = new DisposableStack();
@@ -53,8 +53,8 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
 }
 
 /**
- * Makes a database (0600) where there is none. It gets its name when it is complete and on disk: who is killed
- * before leaves nothing that looks like a database. Nobody else makes one meanwhile. Logs that a database of this name has
+ * Makes a database (0600) where there is none. It gets its name when it is complete and on disk: a kill before that
+ * leaves nothing that looks like a database. No other process makes one meanwhile. Logs that a database of this name has
  * left behind get other names: SQLite would write their pages into the new one.
  */
 function makeDatabase(path: string, tell: Tell): Migrated {
@@ -102,18 +102,18 @@ const TABLE = `CREATE TABLE IF NOT EXISTS owner (
   only INTEGER PRIMARY KEY CHECK (only = 1), pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL
 ) STRICT`;
 
-/** Between two tries for a database that another process still owns. */
+/** Milliseconds between two tries for a database that another process still owns. */
 const RETRY_INTERVAL_MS = 50;
 
 /**
  * Makes this process the only one that serves `database`, until disposed or dead (contract D6).
  *
- * The lock is an open write transaction on the sidecar `<database>-owner`, so the kernel frees it when the
- * owner dies, and the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback
- * journal, in which others may read the owner's name while the transaction is open.
+ * The lock is an open write transaction on the sidecar `<database>-owner`: the kernel frees it when the owner dies, and
+ * the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback journal, in which others may
+ * read the owner's name while the transaction is open.
  *
- * @param patienceMs How long to wait for another owner to leave.
- * @param waiting Called once, with who it is, when there is another owner.
+ * @param patienceMs Milliseconds to wait for another owner to leave.
+ * @param waiting Called once, with the name of the other owner, when there is one.
  * @throws {Cannot} `in-use`, naming the other process, when that time is over.
  */
 export async function lockFile(
@@ -135,13 +135,13 @@ export async function lockFile(
     sidecar.close();
     throw error;
   }
-  // Never unlinked: a file that is removed while somebody waits for it would have two owners.
+  // The sidecar is never unlinked: a file that is removed while another process waits for it would have two owners.
   return sidecar;
 }
 
 /**
- * The name must be committed to be seen, and a commit lets the lock go for a moment: whoever comes in
- * between wins, so the name is read again under the lock that stays.
+ * Writes the owner's name. The name must be committed to be seen, and a commit releases the lock for a moment. A process
+ * that comes in between wins, so the name is read again under the lock that stays.
  */
 function claim(sidecar: DatabaseSync): boolean {
   const since = new Date().toISOString();
@@ -172,17 +172,17 @@ function ownerOf(sidecar: DatabaseSync): string {
     const owner = sidecar.prepare(READ_OWNER).get();
     if (owner !== undefined) return `process ${owner.pid} on ${owner.host} since ${owner.since}`;
   } catch {
-    // The other process is just writing its name: there is no table, or it cannot be read.
+    // The other process is writing its name now: there is no table, or it cannot be read.
   }
   return 'another process';
 }
 
 /**
- * Makes an empty file (0600) where there is none.  It belongs to the owner of the database, as SQLite's log does, or of the folder: else
- * the service could not open what root's `migrate` has made.
+ * Makes an empty file (0600) where there is none. It belongs to the owner of the database, as SQLite's log does, or of
+ * the folder: else the service could not open a file that root's `migrate` has made.
  *
- * `wx` opens only what did not exist: closing any descriptor of a database that is open in this process
- * would drop its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
+ * `wx` opens only a file that did not exist: closing any descriptor of a database that is open in this process would drop
+ * its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
  */
 function sidecarFile(path: string, database: string): string {
   try {

@@ -6,15 +6,15 @@ import { serveThread } from './thread.ts';
 
 const NEXT_ID = 'SELECT min(id) AS id FROM todos WHERE id >= ?';
 
-/** What to read of the list. */
+/** The part of the list to read. */
 export interface ListPart {
   /** Numbers of chunks. */
   readonly chunks: Iterable<number>;
-  /** And every chunk from this number on. */
+  /** The number from which on every chunk is read too. */
   readonly from: number;
 }
 
-/** A chunk as it is now, by its number; without one, it has no todos left. */
+/** A chunk as it is now, by its number; undefined when it has no todos left. */
 export type ReadChunk = readonly [number: number, chunk: Chunk | undefined];
 
 /** Reads parts of the list, each as it is at one moment. */
@@ -38,7 +38,7 @@ export function prepareList(database: DatabaseSync): (part: ListPart) => readonl
     database.exec('BEGIN');
     try {
       for (const number of chunks) if (number < from) found.push(readChunk(number));
-      // It may have lost its todos.
+      // The chunk may have lost its todos.
       found.push(readChunk(from));
       for (let next = nextChunk(from + 1); next !== undefined; next = nextChunk(next + 1)) {
         found.push(readChunk(next));
@@ -61,7 +61,7 @@ serveThread<ListPart, readonly ReadChunk[] | Failure>(0, (database) => {
     try {
       read ??= prepareList(database);
       const chunks = read(part);
-      // Each once: several chunks may be parts of one.
+      // Each buffer once: several chunks may be parts of one.
       const buffers = new Set(chunks.flatMap(([, chunk]) => chunk?.json.buffer ?? []));
       return { answer: chunks, transfer: [...buffers] };
     } catch (error) {

@@ -27,13 +27,13 @@ import { importInto, openToRead, setHighest, sourceOf } from './transfer.ts';
 /** The first bytes of every SQLite file, https://www.sqlite.org/fileformat.html#magic_header_string */
 const MAGIC = Buffer.from('SQLite format 3\0');
 
-/** Between two looks for a signal: 16 MB. */
+/** Pages between two checks for a signal: 16 MB. */
 const PAGES_OF_STEP = 4_096;
 
-/** What a file is, by its first bytes. @throws {BackupRefused} when it cannot be read. */
+/** The kind of a file, by its first bytes. @throws {BackupRefused} when it cannot be read. */
 export async function kindOf(file: string): Promise<'database' | 'export'> {
   try {
-    // A named pipe would wait for who writes it, and a signal for that.
+    // Opening a named pipe would wait for its writer, and a signal for that.
     await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const { buffer } = await opened.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     return buffer.equals(MAGIC) ? 'database' : 'export';
@@ -46,15 +46,15 @@ export interface Restored {
   readonly counts: Counts;
   /** The highest id that counts as given out now. */
   readonly highestId: number;
-  /** What was there before: where it lies now, and the highest id that it had given out, as far as it can be told. */
+  /** The database before: its present place, and the highest id that it had given out, as far as that can be told. */
   readonly old?: { readonly path: string; readonly highestId?: number | undefined } | undefined;
 }
 
 interface RestoreOptions {
-  /** The highest id that shall count as given out, by that of the backup. What it throws ends the restore. */
+  /** The highest id that shall count as given out, by that of the backup. Its exception ends the restore. */
   readonly highestOf: (highestId: number) => number;
   readonly onProgress: (progress: BackupProgress) => void;
-  /** Called when it is about to be done: then it comes to its end. */
+  /** Called when the restore is about to be done: it cannot be interrupted from then on. */
   readonly onDeciding: () => void;
   readonly tell: Tell;
 }
@@ -65,21 +65,21 @@ interface RestoreOptions {
  * `test/long/moving-faults.test.ts`.
  */
 export class Restore {
-  /** Databases that this run has made, and that go with it. */
+  /** Files that this run has made, and removes at its end. */
   readonly #own = new Set<string>();
 
-  /** Removes what this run has made beside the database. */
+  /** Removes the files that this run has made beside the database. */
   takeBack(): void {
     for (const path of this.#own) removeDatabase(path);
     this.#own.clear();
   }
 
   /**
-   * Makes a database what a backup or an export is. First that is copied beside it and checked, then what was there is kept
-   * under a dated name, complete. Nobody serves the database meanwhile.
+   * Replaces a database by a backup or an export. First the backup is copied beside it and checked, then the old database
+   * is kept under a dated name, complete. No process serves the database meanwhile.
    *
-   * @throws {BackupRefused} for the backup, {Cannot} for the database (`in-use`: a process serves it),
-   * {StoreUnavailable} for the disk: the database is as it was. {OutcomeUnknown} when the disk failed at the commit.
+   * @throws {BackupRefused} for the backup, {Cannot} for the database (`in-use`: a process serves it), {StoreUnavailable}
+   * for the disk: the database is as it was. {OutcomeUnknown} when the disk failed at the commit.
    */
   async run(name: string, file: string, options: RestoreOptions): Promise<Restored> {
     const kind = await kindOf(file);
@@ -91,14 +91,14 @@ export class Restore {
       const restored = await stage(kind, file, staged, options);
       return { ...restored, old: await this.#replace(path, staged, options) };
     } catch (error) {
-      // SQLite and the system have codes.
+      // Errors of SQLite and the system have codes.
       throw errorCode(error) === undefined ? error : new StoreUnavailable(messageOf(error), { cause: error });
     } finally {
       this.takeBack();
     }
   }
 
-  /** An empty file of this run, which belongs to whom the database belongs. */
+  /** An empty file of this run, with the owner of the database. */
   #makeBeside(database: string): string {
     const partial = partialOf(database);
     this.#own.add(partial);
@@ -120,7 +120,7 @@ export class Restore {
       await writeFile(partial, createReadStream(path), { flush: true });
       options.onDeciding();
       nameComplete(partial, aside);
-      // It keeps its log.
+      // The old file keeps its log.
       nameDatabase(
         staged,
         path,
@@ -138,7 +138,10 @@ export class Restore {
     return { path: aside, highestId };
   }
 
-  /** One transaction of SQLite: the file stays, with its owner and mode, and a kill leaves the old pages or the new ones. */
+  /**
+   * Copies in one transaction of SQLite: the file stays, with its owner and mode, and a kill leaves the old pages or the
+   * new ones.
+   */
   async #into(path: string, pageSize: number, staged: string, { onDeciding }: RestoreOptions): Promise<void> {
     using source = new DatabaseSync(staged);
     // SQLite refuses to copy pages of another size into a file that has a write-ahead log.
@@ -158,13 +161,13 @@ export class Restore {
   }
 }
 
-/** @throws {Cannot} for what cannot be a database, or not this user's. */
+/** @throws {Cannot} for a path that cannot be a database, or not this user's. */
 function pathOf(name: string): string {
   try {
     const path = resolvePath(name);
     checkKind(path);
     checkWritable(path);
-    // What is made beside it has a longer name.
+    // Files beside it have longer names.
     checkLength(partialOf(path));
     return path;
   } catch (error) {
@@ -181,7 +184,7 @@ async function stage(
 ): Promise<Pick<Restored, 'counts' | 'highestId'>> {
   if (kind === 'database') await copyBackup(file, staged, onProgress);
   using database = new DatabaseSync(staged);
-  // What a log has would not come along with the file when that gets its name.
+  // Changes in a log would stay behind when the file gets its name.
   database.exec('PRAGMA journal_mode = DELETE');
   migrate(database);
   if (kind === 'export') {
@@ -199,7 +202,7 @@ async function stage(
   return { counts: source.counts, highestId };
 }
 
-/** @throws {BackupRefused} for one that is not ours, newer, damaged or not to be read. */
+/** @throws {BackupRefused} for a backup that is not of this service, newer, damaged or unreadable. */
 async function copyBackup(
   file: string,
   staged: string,
@@ -223,13 +226,17 @@ async function copyBackup(
 /** Milliseconds to wait for the `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** The database that is to be replaced; undefined when SQLite cannot read it. @throws {Cannot} when it is not ours. */
+/**
+ * The database that is to be replaced; undefined when SQLite cannot read it.
+ *
+ * @throws {Cannot} when it is not of this service.
+ */
 function openOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {
     const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
     checkOwner(database);
-    // Whoever else writes now would be waited for without an end.
+    // The copy would wait without an end for another program that writes now.
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
     parts.move();
     return database;
@@ -239,7 +246,7 @@ function openOld(path: string): DatabaseSync | undefined {
   }
 }
 
-/** Copies what is there. The result is the highest id that it had given out. */
+/** Copies the old database. The result is the highest id that it had given out. */
 async function copyAside(
   database: DatabaseSync,
   aside: string,
@@ -250,7 +257,7 @@ async function copyAside(
   try {
     return sourceOf(old, async () => true).highestId;
   } catch {
-    // Of a newer schema, or damaged: it is kept as it is.
+    // A database of a newer schema, or a damaged one, is kept as it is.
     return undefined;
   }
 }

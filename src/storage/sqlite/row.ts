@@ -33,7 +33,7 @@ export function prepareFind(database: DatabaseSync): (id: number) => Todo | unde
   };
 }
 
-/** Finds the todos that SQL from its FROM on chooses by its parameters. */
+/** Finds todos by the rest of a SELECT from its FROM on, and its parameters. */
 export function prepareTodos(database: DatabaseSync, from: string): (...by: number[]) => readonly Todo[] {
   const chosen = prepareRows(database, `${SELECT} ${from}`);
   return (...by) => chosen.all(...by).map(todoOf);
@@ -57,15 +57,15 @@ function todoOf(row: Readonly<Record<number, SQLOutputValue>>): Todo {
   return todo as Todo;
 }
 
-// A key is good for 24 hours by this clock, which is that of the machine (contract I2).
+// The end of a key: 24 hours by this clock, which is the machine's (contract I2).
 const OVER = 'at <= unixepoch() - 86400';
 
 const FIND_KEY = `SELECT body, todo_id FROM idempotency_keys WHERE key = ? AND NOT (${OVER})`;
 
-/** One whose time is over may still be there. */
+/** Replaces an expired key that is still there. */
 const KEEP_KEY = 'INSERT OR REPLACE INTO idempotency_keys (key, body, todo_id) VALUES (?, ?, ?)';
 
-/** More than one: what has gathered gets less. */
+/** Deletes up to four at a time, more than are added, so that a backlog shrinks. */
 const SWEEP_KEYS = `DELETE FROM idempotency_keys
   WHERE key IN (SELECT key FROM idempotency_keys WHERE ${OVER} ORDER BY at LIMIT 4)`;
 
@@ -75,12 +75,12 @@ export function prepareKeys(database: DatabaseSync) {
   const keep = database.prepare(KEEP_KEY);
   const sweep = database.prepare(SWEEP_KEYS);
   return {
-    /** What the key was used for. */
+    /** The body and the todo that the key was used for. */
     find(key: string) {
       const row = find.get(key);
       return row === undefined ? undefined : { id: Number(row.todo_id), body: String(row.body) };
     },
-    /** A few whose time is over go with each that comes. */
+    /** Keeps a key, and deletes a few expired ones. */
     keep({ key, body }: CreateKey, id: number): void {
       keep.run(key, body, id);
       sweep.run();

@@ -3,20 +3,20 @@ import type { Migrated } from '../maintenance.ts';
 import { Migrations } from '../migrations.ts';
 import { NotOurs } from './error.ts';
 
-/** `PRAGMA application_id` of our files, "todo" in ASCII: a file of another program is left alone. */
+/** `PRAGMA application_id` of this service's files, "todo" in ASCII: a file of another program is left alone. */
 const APPLICATION_ID = 0x746f646f;
 
 export const MIGRATIONS = new Migrations(new URL('./migrations/', import.meta.url));
 
-/** A schema of before does not say it, and is not asked. */
+/** An earlier schema does not have it, and is not asked. */
 const OLDEST_PROGRAM = 'SELECT max(oldest_program) AS oldest_program FROM todo_schema';
 
 const FIRST_CATEGORIES = `INSERT INTO categories (name)
   SELECT column1 FROM (VALUES ('Work'), ('Life')) WHERE NOT EXISTS (SELECT 1 FROM categories)`;
 
 /**
- * SQLite itself gives out no id that a row has, or that it gave out before; where somebody has set that back by hand, the
- * last key may still know of a todo that is gone (contract D12).
+ * SQLite itself gives out no id that a row has, or that it gave out before. Where a person has set that back by hand, the
+ * last key may still name a todo that is gone (contract D12).
  */
 const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
     SELECT 'todos', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'todos');
@@ -27,7 +27,7 @@ const RAISE_IDS = `INSERT INTO sqlite_sequence (name, seq)
 /** Oldest SQLite library without the WAL-reset corruption bug, https://www.sqlite.org/wal.html#walresetbug. */
 const OLDEST_LIBRARY = '3.51.3';
 
-/** Throws an Error for people when a SQLite library is of a version that is too old. */
+/** Throws an Error for people when the version of a SQLite library is too old. */
 export function checkLibrary(version: string): void {
   if (version.localeCompare(OLDEST_LIBRARY, 'en', { numeric: true }) >= 0) return;
   throw new Error(
@@ -64,7 +64,7 @@ export function migrate(database: DatabaseSync): Migrated {
   }
 }
 
-/** Throws as `migrate`, for who may change nothing: an older schema is a fault as well. */
+/** Throws as `migrate`, for a caller that may change nothing: an older schema is a fault as well. */
 export function checkSchema(database: DatabaseSync): void {
   const version = versionOf(database);
   if (version >= MIGRATIONS.version) return;
@@ -73,7 +73,7 @@ export function checkSchema(database: DatabaseSync): void {
   );
 }
 
-/** Throws as `migrate`, for who reads everything: an older schema will do, and no newer one. */
+/** Throws as `migrate`, for a reader of everything: an older schema is accepted, a newer one is not. */
 export function checkReadableSchema(database: DatabaseSync): void {
   const version = versionOf(database);
   const fault = version === 0 ? 'it has no schema, and no todos' : MIGRATIONS.exportFaultOf(version);
@@ -91,11 +91,11 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-/** Objects of a database, and tables that ours has from its first schema on. */
+/** Counts of objects in a database, and of the tables that this service has since its first schema. */
 const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (WHERE name IN ('categories', 'todos')) AS ours
   FROM sqlite_schema`;
 
-/** Throws an Error for people when a database is of another program, or does not say that it is ours. */
+/** Throws an Error for people when a database is of another program, or is not marked as this service's. */
 export function checkOwner(database: DatabaseSync): void {
   const id = pragma(database, 'application_id');
   if (id === APPLICATION_ID) return;

@@ -20,9 +20,9 @@ import { Writer } from './writer.ts';
 type SqliteOptions = OwnedOptions & Partial<Pick<ServedDatabase, 'cacheBytes'>>;
 
 /**
- * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600,
- * 0700; what exists keeps its mode). This process is its only server until the store is disposed. It reads
- * single todos on this thread, and the list on a second; a third one writes.
+ * Opens the todo list in the SQLite file at `path`, and makes file and folder when they are missing (0600, 0700; existing
+ * ones keep their mode). This process is its only server until the store is disposed. Single todos are read on this
+ * thread, and the list on a second; a third one writes.
  *
  * @throws {Cannot} with one line for people.
  */
@@ -88,7 +88,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   };
 }
 
-/** What a store is made of, which ends with `opened`. */
+/** The parts of a store, which end with `opened`. */
 async function openParts(path: string, options: SqliteOptions) {
   const { tell = () => {}, cacheBytes = SETTINGS.TODO_CACHE_MB.default * 2 ** 20 } = options;
   await using parts = new AsyncDisposableStack();
@@ -100,8 +100,8 @@ async function openParts(path: string, options: SqliteOptions) {
     if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
     const own = MIGRATIONS.version;
     if (versions.to > own) tell({ event: 'schema-newer', version: versions.to, own });
-    // It reads on the main thread, so it must wait for no lock: in a write-ahead log a read has none to wait for. The first
-    // read makes the files beside the database, which `knownFile` looks at.
+    // The main thread reads with it, so it must wait for no lock: in a write-ahead log a read has none to wait for. The
+    // first read makes the files beside the database, which `knownFile` looks at.
     reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema LIMIT 1');
     const lack = lackOf(reader);
     if (lack !== undefined) throw new Error(lack.message);
@@ -122,7 +122,7 @@ async function openParts(path: string, options: SqliteOptions) {
   }
 }
 
-/** What is not known, for whatever reason, is missing: `check` says why. */
+/** Sizes of a file. An unknown size is left out; `check` has the reason. */
 function sizeOf(path: string, file: 'main' | 'wal'): StoreSizes['database'] {
   try {
     return [{ file, bytes: statSync(path).size }];

@@ -4,28 +4,26 @@ import { startThread } from '../../lib/assets.ts';
 import { type Failure, failureBy, machineReason } from './error.ts';
 import { type KnownFile, openKnown } from './file.ts';
 
-/** What a thread says: that another program may have changed the file, or its answer. */
+/** A message of a thread: another program may have changed the file, or an answer. */
 type Message<Answer> = 'changed' | { readonly answer: Answer };
 
 /**
- * A worker thread with a database connection of its own, one order at a time. It is started by `start` or by
- * its first order. One that ended by itself is started anew by the next order, one that writes at once, and one that was
- * closed never.
+ * A worker thread with a database connection of its own, one order at a time. `start` or the first order starts it. A
+ * thread that ended by itself is started again by the next order, a writing one at once, a closed one never.
  */
 export class Thread<Order, Answer> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #file: KnownFile;
   readonly #onChanged: (() => void) | undefined;
   #worker: Worker | undefined;
-  /** It has opened the file: one that writes says so. */
+  /** Whether the thread has opened the file; a thread that writes reports it. */
   #ready = false;
   #closed: Promise<void> | undefined;
   #asked: PromiseWithResolvers<Answer | Failure> | undefined;
 
   /**
-   * @param onChanged Given for a thread that writes. Called when another program changed the file, or may have done so while
-   * nobody looked, as when it begins. Such a thread is started anew at once, and nobody knows what became of the order
-   * that it had in hand.
+   * @param onChanged Given for a thread that writes. Called when another program changed the file, or may have done so
+   * unnoticed, as at the start. Such a thread is started again at once; the outcome of its order is unknown then.
    */
   constructor(entry: URL, file: KnownFile, onChanged?: () => void) {
     this.#entry = entry;
@@ -33,7 +31,10 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     this.#onChanged = onChanged;
   }
 
-  /** Does nothing when it runs already. Never throws: where the machine has no thread to give, the result says so. */
+  /**
+   * Starts the thread; does nothing when it runs already. Never throws: where the machine has no thread to give, the
+   * result has the reason.
+   */
   start(): Failure | undefined {
     if (this.#worker !== undefined) return undefined;
     let worker: Worker;
@@ -57,7 +58,9 @@ export class Thread<Order, Answer> implements AsyncDisposable {
     return undefined;
   }
 
-  /** Never rejects: a thread that ended, cannot be started, or was closed before, is a failure. */
+  /**
+   * Gives the thread an order. Never rejects: a thread that ended, cannot be started, or was closed before, is a failure.
+   */
   ask(order: Order): Promise<Answer | Failure> {
     if (this.#closed !== undefined) {
       return Promise.resolve({ failure: 'unavailable', message: `The thread ${this.#name} was closed` });
@@ -70,8 +73,8 @@ export class Thread<Order, Answer> implements AsyncDisposable {
   }
 
   /**
-   * The file is closed when it resolves; an order that is under way is answered before. Never rejects: a thread
-   * that fails while it closes has closed.
+   * Closes the thread. The file is closed when it resolves; an order that is under way is answered before. Never rejects:
+   * a thread that fails while it closes has closed.
    */
   [Symbol.asyncDispose](): Promise<void> {
     const worker = this.#worker;
@@ -105,10 +108,10 @@ export class Thread<Order, Answer> implements AsyncDisposable {
 
 /**
  * The other end of `Thread`: opens the file, which may be locked by another program for `busyTimeoutMs`, and answers
- * orders until it is told to close. Messages arrive in the order in which they are sent here. Nothing happens where
- * there is no other end: what a thread does can be imported for itself.
+ * orders until it is told to close. Messages arrive in the order in which they are sent here. Does nothing outside of a
+ * thread, so that its module can be imported.
  *
- * @param prepare What is named in `transfer` is moved to the main thread instead of copied.
+ * @param prepare Objects in its `transfer` are moved to the main thread instead of copied.
  */
 export function serveThread<Order, Answer>(
   busyTimeoutMs: number,

@@ -31,7 +31,7 @@ const FORGET_HIGHEST = 'DELETE FROM sqlite_sequence WHERE name = ?';
 const SET_HIGHEST = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS integer))';
 
 /**
- * Opens a SQLite file to export it, while it is served or not. What nobody has open, a backup for example, may have an
+ * Opens a SQLite file to export it, served or not. A file that no process has open, a backup for example, may have an
  * older schema and be on a read-only disk; it is only read, and nothing is made beside it.
  *
  * @throws {Cannot} when it is no database of this program, or a newer one.
@@ -53,8 +53,9 @@ export async function openExport(path: string): Promise<ExportSource> {
 }
 
 /**
- * Where there is no log, nobody has the file open. Then it is read as one that cannot change: SQLite makes neither log
- * nor locks. A service that starts meanwhile would show, at the latest when it moves its log into the file.
+ * Opens a file to read it. Without a log, no process has the file open. It is then read as one that cannot change: SQLite
+ * makes neither log nor locks. A service that starts meanwhile is noticed, at the latest when it moves its log into the
+ * file.
  */
 export async function openToRead(path: string) {
   if (LOGS.some((suffix) => existsSync(path + suffix)))
@@ -106,7 +107,7 @@ export function sourceOf(database: DatabaseSync, isUnchanged: () => Promise<bool
   };
 }
 
-/** A table for FROM: in an older schema it lacks columns, which are null then, or is missing, and has no rows. */
+/** A table for FROM. In an older schema it may lack columns, which are null then, or be missing, and then has no rows. */
 function tableOf(database: DatabaseSync, table: string, columns: readonly string[]): string {
   const found = database.prepare('SELECT name FROM pragma_table_info(?)').all(table);
   const there = new Set(found.map(({ name }) => name));
@@ -115,7 +116,8 @@ function tableOf(database: DatabaseSync, table: string, columns: readonly string
 }
 
 /**
- * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. Nobody serves the file meanwhile.
+ * Opens a SQLite file to import into it, makes it when it is missing, and migrates it. No process serves the file
+ * meanwhile.
  *
  * @throws {Cannot} `in-use` when a process serves the file, `unavailable` when it cannot be opened.
  * @throws {StoreUnavailable} when it is not empty (contract E2).
@@ -125,7 +127,7 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
   const owned = parts.use(await openOwned(path, { tell, patienceMs: 0 }));
   const { database } = owned;
   let stays = !owned.isNew;
-  // Before another process may have the file.
+  // Runs before another process may have the file.
   parts.defer(() => {
     database.close();
     if (!stays) removeDatabase(owned.path);
@@ -152,8 +154,8 @@ export async function openImport(path: string, tell: Tell): Promise<ImportTarget
 }
 
 /**
- * Begins the transaction in which a database takes an import. `finish` is the last before `COMMIT`, and tells how many keys
- * were taken; without `COMMIT`, the database is as it was.
+ * Begins the transaction in which a database takes an import. `finish` is the last call before `COMMIT`, and gives the
+ * number of keys that were taken; without `COMMIT`, the database is as it was.
  *
  * @throws {StoreUnavailable} when it is not empty (contract E2).
  */

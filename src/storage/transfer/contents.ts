@@ -2,25 +2,25 @@ import { StoreUnavailable } from '../../todos/store.ts';
 import type { CreateKey, Replacement, Todo } from '../../todos/todo.ts';
 import type { Category } from '../maintenance.ts';
 
-/** The most rows that are read or handed on together. */
+/** Rows that are read or handed on together, at most. */
 export const PART_SIZE = 2_048;
 
-/** What an export says of itself in its first line. */
+/** The counts in the first line of an export. */
 export interface Counts {
   readonly categories: number;
   readonly todos: number;
   readonly keys: number;
 }
 
-/** A create that may be repeated: its key is good for 24 hours. */
+/** A create that may be repeated: its key is valid for 24 hours. */
 export interface KeptKey extends CreateKey {
-  /** Of the todo that was made; it may be gone. */
+  /** The todo that was made; it may be gone. */
   readonly todoId: number;
   /** Whole seconds since 1970. */
   readonly at: number;
 }
 
-/** A todo that obeys every rule. Only the database knows whether its category exists. */
+/** A todo that obeys every rule, except that its category may not exist: only the database knows that. */
 export type ParsedTodo = Replacement & { readonly id: number };
 
 /** Some of the rows of an export, in its order: categories and todos by id, keys by key. */
@@ -30,11 +30,11 @@ export interface Rows {
   readonly keys: readonly KeptKey[];
 }
 
-/** An export that was read to its end, and is what was written. */
+/** An export that was read to its end, and is complete and unchanged. */
 export interface Contents extends Counts {
-  /** No higher id of a todo was ever given out; 0 when none was. */
+  /** The highest id of a todo that was ever given out; 0 when there was none. */
   readonly highestId: number;
-  /** The same of categories. */
+  /** The highest id of a category that was ever given out. */
   readonly highestCategoryId: number;
 }
 
@@ -50,29 +50,33 @@ export interface ExportSource extends AsyncDisposable {
   /** The keys of the last 24 hours after a key, as many as make one part. */
   keysAfter(key: string): Promise<readonly KeptKey[]>;
   /**
-   * Called now and then while nobody asks for the next part, so that nothing between gives the connection up, and after
-   * the last one. Rejects when it is not one moment.
+   * Called now and then while no part is asked for, so that no proxy gives the connection up, and after the last part.
+   * Rejects when the parts are not of one moment.
    */
   check(): Promise<void>;
 }
 
 /**
- * Takes what is imported in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also
- * when the process ends right after that call.
+ * Takes an import in one transaction. Disposed of before `commit` has resolved, it leaves every row as it was, also when
+ * the process ends right after that call.
  */
 export interface ImportTarget extends AsyncDisposable {
   /** Rejects with `StoreUnavailable`. */
   add(rows: Rows): Promise<void>;
   /**
-   * Makes all rows or none; ids that are to come are above them, and every instance shows them when it resolves. Rejects
-   * with `OutcomeUnknown` when nobody knows whether they are there.
+   * Makes all rows or none; later ids are above them, and every instance shows them when it resolves. Rejects with
+   * `OutcomeUnknown` when the outcome of the commit is unknown.
    *
-   * @returns how many keys were kept: those that are older than 24 hours are not.
+   * @returns the number of keys that were kept: those that are older than 24 hours are not.
    */
   commit(contents: Contents): Promise<number>;
 }
 
-/** SQL that says why a database is not empty, or null (contract E2). @param wereGiven Whether ids of todos were given out. */
+/**
+ * SQL that gives the reason why a database is not empty, or null (contract E2).
+ *
+ * @param wereGiven Whether ids of todos were given out.
+ */
 export const contentBy = (wereGiven: string): string => `SELECT CASE
     WHEN EXISTS (SELECT 1 FROM todos) THEN 'it has todos'
     WHEN EXISTS (SELECT 1 FROM idempotency_keys) THEN 'it has keys of creates'
@@ -81,11 +85,11 @@ export const contentBy = (wereGiven: string): string => `SELECT CASE
       THEN 'it has other categories than those of a first start'
   END AS content`;
 
-/** @param content What `contentBy` says. */
+/** @param content The result of `contentBy`. */
 export function notEmpty(content: unknown): StoreUnavailable {
   const wanted = 'make a new one, and set TODO_DATABASE to it';
   return new StoreUnavailable(`the database must be empty, and ${content}: ${wanted}`);
 }
 
-/** How many keys of creates an import has kept: there were none before. */
+/** The number of keys of creates that an import has kept: there were none before. */
 export const COUNT_KEYS = 'SELECT count(*) AS count FROM idempotency_keys';

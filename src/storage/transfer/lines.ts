@@ -3,20 +3,20 @@ import { isId, MAX_ID, MEMBERS, type Replacement, todoJson } from '../../todos/t
 import { categoryNameFault } from '../maintenance.ts';
 import type { ExportSource, KeptKey } from './contents.ts';
 
-/** The first members of the first line: any program can tell what the file is, and whether it can read it. */
+/** The first member of the first line: any program can see the kind of the file, and whether it can read it. */
 const FORMAT = 'todo-service-export';
 
-/** Rises only when a program that reads the one before would read this one wrong. */
+/** Raised only when a program that reads the version before would read this one wrong. */
 const VERSION = 1;
 
-/** What a member of a line must be. */
+/** The rule of a member of a line. */
 interface Rule<T> {
   readonly holds: (value: unknown) => value is T;
-  /** What is wrong with another value, for people, behind the name of the member. */
+  /** The fault of another value, for people, behind the name of the member. */
   readonly fault: (value: unknown) => string;
 }
 
-/** What the members of a kind of line must be; it has no others. */
+/** The rules of the members of a kind of line; it has no others. */
 export type Rules = Readonly<Record<string, Rule<unknown>>>;
 
 export type Line<Of extends Rules> = {
@@ -91,7 +91,7 @@ export const END = {
   ),
 };
 
-/** A part of an export that ends with a line, and how many todos stand in all parts up to its end. */
+/** A part of an export that ends with a line, and the number of todos in all parts up to its end. */
 export interface Part {
   readonly text: string;
   readonly todos: number;
@@ -129,7 +129,7 @@ function keyJson({ key, body, todoId, at }: KeptKey): string {
   return JSON.stringify(line);
 }
 
-/** Whole seconds since 1970; not a number for what is no time. */
+/** Whole seconds since 1970; NaN for a text that is no time. */
 export function secondsOf(time: string): number {
   return Date.parse(time) / 1_000;
 }

@@ -11,7 +11,7 @@ const LONGEST_LINE = 8_192;
 
 const LF = 0x0a;
 
-/** What was given cannot be read, or is no sound backup. The message is one line for people. */
+/** The given file cannot be read, or is no sound backup. The message is one line for people. */
 export class BackupRefused extends Cannot {
   override readonly name = 'BackupRefused';
 }
@@ -19,10 +19,10 @@ export class BackupRefused extends Cannot {
 const unsound = (message: string): BackupRefused => new BackupRefused('bad-data', message);
 
 /**
- * Reads an export and hands its rows on as they come, in parts. Each row is sound by itself. That all are there, and as
- * they were written, is known when the promise resolves.
+ * Reads an export and hands its rows on as they come, in parts. Each row is sound by itself. The promise resolves when
+ * all rows are there and unchanged.
  *
- * @throws {BackupRefused} with the line. What reading or `onRows` throws is thrown again.
+ * @throws {BackupRefused} with the line. Errors of reading or of `onRows` are thrown again.
  */
 export async function readExport(
   chunks: AsyncIterable<Uint8Array>,
@@ -112,7 +112,7 @@ function noRows(): { categories: Category[]; todos: ParsedTodo[]; keys: KeptKey[
   return { categories: [], todos: [], keys: [] };
 }
 
-/** Lines with their line breaks; what follows the last one, and the beginning of a line that is too long. */
+/** Lines with their line breaks; also a rest without one, and the beginning of a line that is too long. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   let rest: Uint8Array = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -128,12 +128,12 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (rest.length > 0) yield rest;
 }
 
-/** A line is not what it must be. The message is a part of a sentence for people. */
+/** A line does not have the wanted form. The message is a part of a sentence for people. */
 class LineRefused extends Error {}
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws {LineRefused} for what is no line of this kind, one with further members among them. */
+/** @throws {LineRefused} when it is no line of this kind, or has further members. */
 function parseLine<Of extends Rules>(bytes: Uint8Array, rules: Of): Line<Of> {
   if (bytes.length > LONGEST_LINE) throw new LineRefused(`it must have at most ${LONGEST_LINE} bytes`);
   let text: string;
