@@ -4,7 +4,7 @@ import type { Level } from 'pino';
 interface Kind<Fields> {
   readonly level: Level;
   readonly message: string;
-  /** For its type: the members of its line, which are an interface (docs/logging.md). */
+  /** The type of an event's members in its line, which are an interface (docs/logging.md). */
   readonly fields?: Fields;
 }
 
@@ -126,7 +126,7 @@ export type Step = { readonly from: number; readonly until: number; readonly err
       readonly name: 'authenticate' | 'list' | 'find' | 'add' | 'replace' | 'remove';
       readonly code?: string | undefined;
     }
-  /** One for all writes that shared a commit: `writes` of them changed something. */
+  /** A commit, shared by all writes of its batch: `writes` of them changed something. */
   | { readonly name: 'commit'; readonly writes: number }
 );
 

@@ -118,7 +118,7 @@ for (const text of ['/a~', '/a~2', '/~', '/ok/~x']) {
   test(`${text} is no JSON Pointer`, () => assert.equal(parseClaimPath(text), undefined));
 }
 
-/** What is wrong at a time, with a tolerance, in seconds: RFC 7519 §4.1.4 to §4.1.6 (contract A8). */
+/** The fault of a token's times at a moment, with a tolerance, in seconds: RFC 7519 §4.1.4 to §4.1.6 (contract A8). */
 const TIMES: readonly (readonly [claims: Claims, now: number, tolerance: number, code?: string])[] = [
   [{ exp: 100 }, 99.999, 0],
   [{ exp: 100 }, 100, 0, 'expired'],

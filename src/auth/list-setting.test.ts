@@ -22,7 +22,7 @@ test('a list of any texts, each escaped once, is read as these texts [A13]', () 
   );
 });
 
-/** A list, its entries, and what is malformed in it. */
+/** A list, its entries, and the malformed ones. */
 const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['a', ['a'], []],
   ['a,b', ['a', 'b'], []],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slowProgress } from './progress.ts';
 
-/** What is said of a backup that is told of at these milliseconds. */
+/** The lines of a backup whose progress is reported at these milliseconds. */
 function said(...times: readonly (readonly [milliseconds: number, copied: number | 'checking'])[]): string {
   let now = 0;
   let lines = '';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_FIELD_LINES } from './transport/framing.ts';
 
-/** Largest request body, in bytes: 64 KiB. Every valid body is smaller (contract B5). */
+/** Largest request body, in bytes: 64 KiB. A larger body is refused (contract B5). */
 const BODY_MAX_BYTES = 64 * 1024;
 
 /** The end of a body: `complete`, or the status of its refusal: too large, or too many trailers. */

@@ -82,7 +82,7 @@ const admitted: readonly (string | undefined)[] = [
   'text/html,,application/json',
   '*',
   '*/json',
-  // What JDKs before 9 send by default.
+  // The `Accept` that JDKs before 9 send by default.
   'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
   'text/html, */*;q=1.0000',
 ];
@@ -160,7 +160,7 @@ const ranges = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Contract N1 on ranges that are known: the most specific one decides, and a weight of 0 excludes. */
+/** Contract N1 on known ranges: the most specific one decides, and a weight of 0 excludes. */
 function oracle(several: readonly { readonly range: string; readonly weight: readonly [string, boolean] }[]) {
   const known = several.map(({ range, weight: [, isZero] }) => ({ range: range.toLowerCase(), isZero }));
   const admitsType = (type: string) => {

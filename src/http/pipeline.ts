@@ -98,8 +98,8 @@ export function openPipeline(parts: PipelineParts): Receive {
   }
 
   /**
-   * Sends an answer when the body has come to its end; `IncomingBody` names the two exceptions. The body is wanted as
-   * soon as the answer is known: a body that had to stand still until then gets a new time limit.
+   * Sends an answer when the body has come to its end; `IncomingBody` names the two exceptions. With an answer at hand,
+   * the body is wanted at once, without an `await`: a body that stands still meanwhile would get a new time limit.
    */
   async function sendLater(call: Call, pending: Answer | Promise<Answer>): Promise<void> {
     const answer = pending instanceof Promise ? await pending : pending;

@@ -133,7 +133,7 @@ const NAMES = ['', 'a', 'role', 'ro', 'ro\\u006', 'ro\\', 'r\\u006f', 'title', '
   ['0', '1', 'é', '😀', '\ud800', 'a/b', 'a\\/', 'a\\'],
 );
 
-/** How a character may be spelled in a string, RFC 8259 §7. */
+/** The spellings of a character in a string, RFC 8259 §7. */
 function spellings(character: string): string[] {
   const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
   const short = JSON.stringify(character).slice(1, -1);
@@ -183,7 +183,7 @@ const { object: anyObject } = fc.letrec<{ object: Written; value: Written }>((ti
     })),
 }));
 
-/** Whatever came before: these texts are parsed by one process, which has given all of them to V8 too. */
+/** Earlier texts must not matter: these texts are parsed by one process, which has given all of them to V8 too. */
 const POISON = fc.sample(anyObject, { numRuns: 200, seed: 21 });
 
 test('a body has the value that was written, whatever was read before [B4; B7]', () => {

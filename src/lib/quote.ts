@@ -1,4 +1,4 @@
-/** Scheme, user and password, host and port, path, and what follows a question mark or a hash. */
+/** Scheme, user and password, host and port, path, and the rest behind a question mark or a hash. */
 const ADDRESS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#@]*@)?([^/?#@]+)(\/[^?#@]*)?(?:([?#])[^@]*)?$/is;
 
 const SCHEME = /^\s*[a-z][a-z0-9+.-]*:(?:\/\/)?/i;

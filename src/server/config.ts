@@ -32,7 +32,7 @@ export async function readConfig(flags: GivenFlags, env: NodeJS.ProcessEnv) {
     logLevel: settings.read('TODO_LOG_LEVEL', environment),
     /** Whether the log has a line for each change of a todo, with its caller. */
     audit: settings.read('TODO_AUDIT') === 'on',
-    /** Exact origins whose browser applications are let in. */
+    /** Exact origins; browser applications of these may use the service. */
     corsOrigins: readOrigins(settings),
     /** Sockets at a time. */
     maxConnections: settings.read('TODO_MAX_CONNECTIONS'),

@@ -25,7 +25,7 @@ interface Told {
 }
 
 /**
- * Opens store, keys and servers from a configuration: the admin listener first, the public one last. The end has the
+ * Opens store, keys and servers from a configuration: the admin listener first, the public one last. They close in the
  * reverse order. Disposing the service answers every request that was received, then closes store and keys. The time for
  * it is the delay and the deadline of the configuration, and the time that the store needs to close.
  *

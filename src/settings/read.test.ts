@@ -17,7 +17,7 @@ test('an empty variable counts as not set, an empty flag is a fault', () => {
   assert.deepEqual(settings.faults, ['--host must have a value, received ""']);
 });
 
-/** What a variable is read as, and the faults that are found. */
+/** The value of a variable, and the faults that are found. */
 function readOf(variable: 'TODO_PORT' | 'TODO_HOST', text: string) {
   const settings = readSettings({ [variable]: text }, {});
   return { value: settings.read(variable), faults: settings.faults };
@@ -93,10 +93,10 @@ for (const [host, quoted] of [
   });
 }
 
-/** Texts and hosts: settings that are looked into by their room. */
+/** Texts and hosts: settings that their modules parse. */
 const TEXTS = VARIABLES.filter((variable) => 'text' in settingOf(variable) || 'host' in settingOf(variable));
 
-/** What a secret, an env-file or a page that was copied from leaves around a value, by what is said of it. */
+/** Stray parts that a secret, an env-file or a copied page leaves around a value, by their messages. */
 const WHITE_SPACE = fc.constantFrom(
   ...'\t\n\v\f\r \u0085\u00a0\u1680\u2003\u200b\u2028\u202f\u205f\u3000\ufeff',
   '\r\n',
@@ -127,7 +127,7 @@ for (const variable of TEXTS) {
       fc.property(given, STRAY, (name, [text = '', wanted]) => {
         const isFlag = name !== variable;
         const settings = isFlag ? readSettings({}, { [name]: text }) : readSettings({ [name]: text }, {});
-        // Each of its readers has a say.
+        // Each reader of the setting may add a fault.
         for (let times = 1; times <= 2; times += 1) assert.equal(settings.read(variable), text);
         settings.refuse(variable, 'must be another');
         settings.fault(`${text} must be another`, variable);
@@ -140,7 +140,7 @@ for (const variable of TEXTS) {
   });
 }
 
-/** Where no text with `#` behind white space is meant. */
+/** Settings in which no text with `#` behind white space is meant. */
 const WITHOUT_COMMENT = ['ISSUER', 'AUDIENCE', 'AUDIENCE_CLAIM', 'JWKS_URL', 'ROLE_CLAIM', 'NAME_CLAIM'].map(
   (name) => `TODO_AUTH_${name}`,
 );

@@ -13,7 +13,7 @@ async function faultsOf(text: string): Promise<readonly string[]> {
   return settings.faults;
 }
 
-/** What a connection would be made with, or why there is none. */
+/** The address of a connection, or the error. */
 function connected(text: string): ReturnType<typeof addressOf> | Error {
   try {
     return addressOf(text, {});
@@ -23,7 +23,7 @@ function connected(text: string): ReturnType<typeof addressOf> | Error {
   }
 }
 
-/** Parts of connection strings, whole and broken, in an order in which nobody writes them too. */
+/** Parts of connection strings, whole and broken, also in an unusual order. */
 const PIECES = fc.constantFrom(
   ...[':', '@', '/', '?', '#', '&', '=', ',', '%', '[', ']', '%00', '%zz', '%40', '%2F', ' ', '\n', 'é', '+'],
   ...[
@@ -66,7 +66,7 @@ test('what the configuration takes can be connected with, and what it refuses ca
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(STRING, async (text) => {
-      // What stands around a text is looked at before (contract D18).
+      // Stray parts around a text are found before (contract D18).
       fc.pre(text === text.trim());
       const [fault, ...more] = await faultsOf(text);
       const address = connected(text);
@@ -79,14 +79,14 @@ test('what the configuration takes can be connected with, and what it refuses ca
   assert.ok(taken > 100, `${taken}`);
 });
 
-/** With all that has a meaning in an address. */
+/** A password with all the characters that have a meaning in an address. */
 const PASSWORD = fc
   .array(fc.constantFrom('@', ':', '/', '?', '#', '%', '&', '=', ',', '[', ' ', 'é', '"', 'a', '1', '4'), {
     maxLength: 6,
   })
   .map((parts) => `p4ss${parts.join('')}w0rd`);
 
-/** Where a password stands in a connection string. */
+/** The places of a password in a connection string. */
 const PLACES = [
   (password: string) => `postgres://todo:${password}@db:5433/todos`,
   (password: string) => `postgres://todo:${password}@a,b/todos?sslmode=require`,

@@ -4,12 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { Migrations } from './migrations.ts';
 
-/** Of files with these texts. */
+/** The migrations of files with these texts. */
 async function migrationsOf(...files: readonly string[]): Promise<Migrations> {
   await using folder = await temporaryFolder();
   for (const [index, text] of files.entries()) await folder.write(`000${index + 1}-x.sql`, text);
   const migrations = new Migrations(pathToFileURL(`${folder.path}/`));
-  // They are read once.
+  // The files are read once.
   assert.deepEqual(migrations.from(0), files);
   return migrations;
 }

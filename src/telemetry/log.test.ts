@@ -33,7 +33,7 @@ test('control characters within a list cannot forge a line', () => {
   assert.doesNotMatch(line({ msg: 'keys loaded', kids: ['a\u0085b\u009b'] }).trimEnd(), /\p{C}/u);
 });
 
-/** Controls, bidirectional controls, zero-width characters, line separators, tags, and what else shows nothing. */
+/** Controls, bidirectional controls, zero-width characters, line separators, tags, and other invisible characters. */
 const HIDDEN = [
   ...['\u0000', '\u001b', '\u007f', '\u009b', '\u00ad', '\u061c', '\u180e', '\u200b', '\u200c', '\u200d'],
   ...['\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2060'],

@@ -11,7 +11,7 @@ let now = 0;
 mock.method(performance, 'now', () => now);
 mock.timers.enable({ apis: ['setTimeout'] });
 
-/** Lets so many milliseconds pass: no other time does. */
+/** Lets so many milliseconds pass, on the only clock of these tests. */
 function pass(milliseconds: number): void {
   now += milliseconds;
   mock.timers.tick(milliseconds);
@@ -33,7 +33,7 @@ function made(id: number): TodoRepresentation {
   return represent({ id, done: false, ...MILK });
 }
 
-/** Lets whoever waits for something that has happened go on. */
+/** Lets every caller go on that waits for an event that has happened. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

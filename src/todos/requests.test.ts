@@ -29,7 +29,7 @@ test('a replacement without done is not done [B11]', () => {
 
 const blank = 'title must not be empty or only white space.';
 
-/** Which values are refused is shown by the conformance suite; the sentences stand here. */
+/** The conformance suite shows the refused values; the sentences stand here. */
 const REFUSED: readonly (readonly [member: string, value: unknown, ...sentences: string[]])[] = [
   ['title', '\u00a0\u2003\u3000\u0085', blank],
   ['title', '😀'.repeat(101), 'title must have at most 100 characters.'],

@@ -63,7 +63,7 @@ test('a proxy that nobody is asked through may be any [D23]', async () => {
   await readConfig({ profile: 'error-demo' }, env);
 });
 
-/** How Node.js itself decides, in the agents that ask through a proxy. It has no name for others. */
+/** The decision of Node.js itself, in its agents for a proxy. No function of it is exported. */
 function nodeAsks(noProxy: string, host: string, port: number): boolean {
   const agent = new Agent({ proxyEnv: { HTTPS_PROXY: 'http://proxy.example', NO_PROXY: noProxy } });
   for (const symbol of Object.getOwnPropertySymbols(agent)) {

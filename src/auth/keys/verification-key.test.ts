@@ -16,7 +16,7 @@ function ofCurve(namedCurve: string) {
   return generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' });
 }
 
-/** What of contract A6 a key admits. */
+/** The algorithms that a key admits (contract A6). */
 const ADMITTED: readonly (readonly [string, object, readonly string[]])[] = [
   ['RSA', RSA, ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']],
   ['RSA with "alg"', { ...RSA, alg: 'PS384' }, ['PS384']],

@@ -8,7 +8,7 @@ type Bytes = Buffer<ArrayBuffer>;
 /** Bytes of one connection that are parsed in one turn of the event loop, which all connections share. */
 const TURN_BYTES = 4 * 1024;
 
-/** Bytes behind a last answer that are read and thrown away; the connection closes at more (contract B5). */
+/** Bytes behind a last answer that are read and thrown away, at most (contract B5). */
 const LINGER_BYTES = 64 * 2 ** 20;
 
 /** One connection throws bytes away in a turn of the event loop: 2 MB of each would make every other wait. */
@@ -158,7 +158,7 @@ export class HttpConnection {
     }
   };
 
-  /** Parses the bytes that may be parsed now. Every change of what `#mayParse` reads has to call it. */
+  /** Parses the bytes that may be parsed now. To be called after every change that `#mayParse` depends on. */
   readonly #pump = (): void => {
     if (this.#unparsed === undefined && !this.#ended) return;
     while (this.#unparsed !== undefined && this.#mayParse()) this.#parseSlice(this.#unparsed);

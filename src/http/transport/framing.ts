@@ -21,9 +21,9 @@ const TAIL_BYTES = 3;
 const PROTOCOL_BYTES = 9;
 
 /**
- * Where the messages of one connection begin and end (RFC 9112 §2.1 and §6.3). Slices end behind each empty line and at
- * the end of a body of known length, so that every message begins a slice, and one call of the parser makes at most one
- * request. Where a slice ends never changes what the parser says, only when.
+ * The boundaries of the messages of one connection (RFC 9112 §2.1 and §6.3). Slices end behind each empty line and at the
+ * end of a body of known length, so that every message begins a slice, and one call of the parser makes at most one
+ * request. The end of a slice never changes the result of the parser, only its time.
  */
 export class Framing {
   /** The message whose body is still to come. */

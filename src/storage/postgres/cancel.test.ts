@@ -11,7 +11,7 @@ import { listen, temporaryFolder } from '../../../test/support/folder.ts';
 import { addressOf } from './address.ts';
 import { cancel } from './cancel.ts';
 
-// No request here is given up because a machine is slow.
+// A slow machine must not end a request here.
 mock.timers.enable({ apis: ['setTimeout'] });
 
 const pathOf = (name: string): string =>
@@ -19,14 +19,14 @@ const pathOf = (name: string): string =>
 const certificate = pathOf('test-only-server.pem');
 const key = pathOf('test-only-server.key');
 
-/** What comes of a request to cancel with one root certificate, and what a server received of it. */
+/** The result of a request to cancel with one root certificate, and the bytes that a server received of it. */
 async function cancelWith(root: string): Promise<readonly unknown[]> {
   const received: unknown[] = [];
   const server = createServer({
     cert: readFileSync(certificate),
     key: readFileSync(key),
     requestCert: true,
-    // Who shows the test's only certificate, which is for servers, is let in, too.
+    // The test's only certificate, which is for servers, is accepted from a client too.
     rejectUnauthorized: false,
     ALPNProtocols: ['postgresql'],
     SNICallback(name, done) {

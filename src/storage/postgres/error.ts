@@ -8,7 +8,7 @@ import { type Host, nameOf } from './address.ts';
 /** The statement names a category that does not exist. */
 export const FOREIGN_KEY_VIOLATION = ['23503'];
 
-/** The role has no right to do what the statement says. */
+/** The role lacks a right for the statement. */
 export const INSUFFICIENT_PRIVILEGE = ['42501'];
 
 /** A value does not fit its column: a column has another type than the statement expects. */

@@ -95,7 +95,8 @@ export class PostgresList implements Disposable {
   readonly #purging: NodeJS.Timeout;
   readonly #chunks = new ListChunks();
   /**
-   * The moment whose list the chunks are, and its time in milliseconds since 1970; undefined when they cannot be kept.
+   * The moment at which the chunks were the list, and its time in milliseconds since 1970; undefined when they cannot be
+   * kept.
    */
   #kept: (Moment & { readonly at: number }) | undefined;
 

@@ -1,8 +1,8 @@
 import { COLUMN_NAMES, MEMBERS } from '../../todos/todo.ts';
 
 /**
- * The columns of a query whose rows are todos. The casts hold also where a column got another type unnoticed, which the
- * driver would read as a text. The kinds of members are types of PostgreSQL.
+ * The columns of a query whose rows are todos. The casts keep the types even before a changed column is noticed: the
+ * driver would read such a column as a text. The kinds of members are types of PostgreSQL.
  */
 export const SELECTED = [
   'todos.id',

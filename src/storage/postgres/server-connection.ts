@@ -8,10 +8,7 @@ import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 /** Milliseconds for a server to release a connection before it is asked to cancel its statement, again and again. */
 const FAREWELL_MS = 1_000;
 
-/**
- * Milliseconds that the server has from the first request to cancel which it has read: a connection may stand still
- * (contract D9).
- */
+/** Milliseconds from the first request to cancel that the server has read: a connection may stand still (contract D9). */
 const LAST_MS = 5_000;
 
 /** pgpool-II sends a statement that begins with this comment to the primary (contract D14). */
@@ -23,10 +20,7 @@ const REPLICATION_WAIT = 'SyncRepWaitForLSN';
 /** The change is made, but a failover may lose it. */
 const NOT_REPLICATED = 'the wait for a synchronous standby was cancelled';
 
-/**
- * Milliseconds that a statement of an operator, or of the start, may take: a migration, and the wait for another
- * instance's.
- */
+/** Milliseconds for a statement of an operator, or of the start: a migration, and the wait for another instance's. */
 export const PATIENT_MS = 60_000;
 
 /** SQL; with a name, a statement that is prepared once on each connection. */
@@ -47,9 +41,7 @@ type OnRows<Row> = (error: unknown, rows: readonly Row[]) => void;
 /** A connection to one server. It works on one statement at a time. */
 export class ServerConnection {
   readonly host: Host;
-  /**
-   * Whether a pooler or balancer stands between, for several servers' processes: the settings of a session may be lost.
-   */
+  /** Whether a pooler or balancer stands between: the settings of a session may be lost. */
   pooled = false;
   /** Whether the server knows `transaction_timeout`, as PostgreSQL does since 17. */
   endsTransactions = false;
@@ -152,8 +144,7 @@ export class ServerConnection {
     const text = NO_LOAD_BALANCE + query.text;
     const name = this.prepares ? query.name : undefined;
     this.#client.query<Row>({ ...query, text, name }, (error, result) => {
-      // An ERROR leaves a connection that is ready again, a FATAL none; the words themselves are in the server's
-      // language.
+      // An ERROR leaves a connection that is ready again, a FATAL none; both words are in the server's language.
       if (error instanceof DatabaseError) {
         this.#afterError = (ready) =>
           ready || hasCode(error, IDLE_SESSION_TIMEOUT) ? settle(error) : lose(error.message, error);
@@ -182,7 +173,7 @@ export class ServerConnection {
     ].join('; ');
   }
 
-  /** As `ask`, for statements that are rare. */
+  /** As `ask`, for rare statements. */
   run<Row extends QueryResultRow>(
     statement: Statement,
     limit: AnswerLimit = { withinMs: PATIENT_MS },

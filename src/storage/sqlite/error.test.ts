@@ -10,7 +10,7 @@ import {
   isSyncFailure,
 } from './error.ts';
 
-/** What `node:sqlite` throws. */
+/** An error as `node:sqlite` throws it. */
 const raised = (errcode: number, message = 'what SQLite said') =>
   Object.assign(new Error(message), { errcode });
 

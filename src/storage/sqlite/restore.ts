@@ -138,10 +138,7 @@ export class Restore {
     return { path: aside, highestId };
   }
 
-  /**
-   * Copies in one transaction of SQLite: the file stays, with its owner and mode, and a kill leaves the old pages or the
-   * new ones.
-   */
+  /** One transaction of SQLite: the file keeps its owner and mode, and a kill leaves the old pages or the new ones. */
   async #into(path: string, pageSize: number, staged: string, { onDeciding }: RestoreOptions): Promise<void> {
     using source = new DatabaseSync(staged);
     // SQLite refuses to copy pages of another size into a file that has a write-ahead log.
@@ -226,11 +223,7 @@ async function copyBackup(
 /** Milliseconds to wait for the `sqlite3` shell. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/**
- * The database that is to be replaced; undefined when SQLite cannot read it.
- *
- * @throws {Cannot} when it is not of this service.
- */
+/** The database to replace; undefined when SQLite cannot read it. @throws {Cannot} when it is not of this service. */
 function openOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {

@@ -17,7 +17,7 @@ const ECHO = `import { parentPort } from 'node:worker_threads';
     else parentPort.postMessage({ answer: order });
   });`;
 
-/** As one that writes begins. */
+/** The beginning of a thread that writes. */
 const WRITER = `${ECHO} parentPort.postMessage('changed');`;
 
 test('a thread answers one order after the other, and is started by the first', async () => {
@@ -26,7 +26,7 @@ test('a thread answers one order after the other, and is started by the first', 
   assert.equal(await thread.ask('b'), 'b');
 });
 
-/** As SQLite's threads are named in messages: by the end of their address. */
+/** The messages name SQLite's threads by the end of their address. */
 const MESSAGE = /^The thread .* (?:ended by itself|was closed)/s;
 
 async function isFailure(answer: Promise<unknown>, failure: string): Promise<void> {
@@ -119,7 +119,7 @@ test('a thread that writes and ends by itself is told of and started anew at onc
   {
     await using thread = threadOf(WRITER, () => {
       changes += 1;
-      // When it began, when it ended, and when it began again.
+      // At its start, its end, and its second start.
       if (changes === 3) anew.resolve();
     });
     await isFailure(thread.ask('end'), 'unknown');
@@ -135,7 +135,7 @@ test('a thread that writes and could not even begin waits for the next order', a
   });
   for (const ended of [1, 2]) {
     await isFailure(thread.ask('a'), 'unavailable');
-    // One that was started anew would have ended before these have begun and answered.
+    // A thread that was started again would have ended before these have begun and answered.
     for (const order of ['b', 'c']) {
       await using other = threadOf(ECHO, ignored);
       assert.equal(await other.ask(order), order);
