@@ -39,14 +39,14 @@ export const EVENTS = {
   'start-stopped': info<{ reason: string }>('stopped during the start'),
   'stopped-at-once': warn<{ reason: string }>('stopped at once by a second signal'),
   'stop-failed': error<{ milliseconds: number }>('stopped without closing everything'),
-  uncaught: fatal<{ reason: string; err: unknown }>('an exception that nobody caught'),
+  uncaught: fatal<{ reason: string; err: unknown }>('uncaught exception'),
   crash: error<{ traceId: string; method: string; route: Text; err: unknown }>('unhandled exception'),
   'answer-not-written': error<{ traceId: Text; err: unknown }>('an answer could not be written'),
   'todo-created': info<OfTodo>('a todo was created'),
   'todo-replaced': info<OfTodo>('a todo was replaced'),
   'todo-deleted': info<OfTodo>('a todo was deleted'),
   'todo-completed': info<{ id: number; traceId: string }>('a todo was completed'),
-  'todo-outcome-unknown': info<OfWrite>('it is unknown whether a change was made'),
+  'todo-outcome-unknown': info<OfWrite>('a change may have been made: its outcome is unknown'),
   'todo-write-refused': info<OfWrite>('a write was refused, because the caller lacks the role'),
   'store-unavailable': warn<{ traceId: string; reason: string }>(
     'the database failed, and nothing was changed',
@@ -61,11 +61,11 @@ export const EVENTS = {
       'check"',
   ),
   'database-unseen': warn<{ reason: string; path: string }>(
-    'nobody can look whether the database file is still there: it is read, and not written',
+    'the system does not say whether the database file is still there: reads go on, and writes are refused',
   ),
-  'database-seen': info<{ path: string }>('the database file was found again: it is written'),
+  'database-seen': info<{ path: string }>('the database file was found again: writes go on'),
   'schema-broken': error<{ reason: string }>('the database lacks something that is needed'),
-  'schema-mended': info('what the database lacked is there again'),
+  'schema-mended': info('the missing part of the database is there again'),
   'locks-uncertain': warn<{ fileSystem: string; path: string }>(
     'the database file is on {fileSystem}, where locks may not hold: nothing keeps a second process, in another container ' +
       'or on another machine, from writing it too. Use a local disk',

@@ -19,17 +19,17 @@ const COMMANDS: readonly Entry[] = [
   ['config', 'prints the settings that the service would have, or all their faults', async () => (await import('./commands/config.ts')).config],
   ['healthcheck', 'asks the admin listener whether requests can be answered', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['migrate', 'brings the schema of the database up to date', async () => (await import('./commands/migrate.ts')).migrate],
-  ['check', 'looks for what is wrong with the database', async () => (await import('./commands/check.ts')).check],
+  ['check', 'looks for faults of the database', async () => (await import('./commands/check.ts')).check],
   ['backup', 'copies the database while it is served', async () => (await import('./commands/backup.ts')).backup],
-  ['restore', 'makes the database what a backup or an export is', async () => (await import('./commands/restore.ts')).restore],
+  ['restore', 'replaces the database by a backup or an export', async () => (await import('./commands/restore.ts')).restore],
   ['export', 'writes categories, todos and keys as JSON Lines, while they are served', async () => (await import('./commands/export.ts')).exportAll],
-  ['import', 'reads what export wrote, into an empty database', async () => (await import('./commands/import.ts')).importAll],
+  ['import', 'imports an export into an empty database', async () => (await import('./commands/import.ts')).importAll],
   ['categories list', 'prints the categories with their ids', async () => (await import('./commands/categories.ts')).categoriesList],
   ['categories add', 'adds a category and prints its id', async () => (await import('./commands/categories.ts')).categoriesAdd],
   ['categories rename', 'gives a category another name', async () => (await import('./commands/categories.ts')).categoriesRename],
   ['openapi', 'prints the OpenAPI document, which only development serves', async () => (await import('./commands/openapi.ts')).openapi],
   ['token create', 'prints a development token', async () => (await import('./commands/token-create.ts')).tokenCreate],
-  ['token verify', 'says check by check what the service makes of a token', async () => (await import('./commands/token-verify.ts')).tokenVerify],
+  ['token verify', 'explains, check by check, whether the service accepts a token', async () => (await import('./commands/token-verify.ts')).tokenVerify],
 ];
 
 const HELP = `Usage: todo-service [command] [flags]
@@ -38,7 +38,7 @@ ${listOf(COMMANDS)}
 "todo-service <command> --help" lists the flags of a command, with examples; "todo-service --version" prints
 the version, and the commit of which it was built.
 
-Every command ends with 74 when it cannot print to standard output; what was to be done is done then.
+Every command ends with 74 when it cannot print to standard output; its work is done then.
 `;
 
 /** Process entry: finds the command that the words name and leaves its exit code. */

@@ -10,7 +10,7 @@ integrity_check and foreign_key_check read the whole file. The service may be ru
 
 ${DATABASE_HELP}
 
-Exit codes: 0 all is well, 1 something is wrong, a line "FAULT" each, 2 wrong usage, 65 the SQLite file is
+Exit codes: 0 no faults, 1 faults, a line "FAULT" each, 2 wrong usage, 65 the SQLite file is
 empty, damaged or not of this service, 69 the database cannot be used, 78 faults in the configuration.
 
 Examples:

@@ -20,15 +20,15 @@ const HELP = `Usage: todo-service export [FILE] [flags]
 
 Writes the categories, all todos, the keys of creates of the last 24 hours and the highest id ever given out to FILE,
 or to standard output: JSON Lines with a SHA-256 at the end (docs/moving-data.md), which "todo-service import" reads.
-They are of one moment; the service may be running, and goes on writing. FILE must not exist. It has mode 0600, and is
-called FILE.<random>.partial until it is complete and on disk. A SQLite file that nobody has open, such as a backup,
-may have an older schema.
+All are of one moment; the service may be running, and goes on writing. FILE must not exist. It has mode 0600, and is
+called FILE.<random>.partial until it is complete and on disk. A SQLite file that no process has open, such as a
+backup, may have an older schema.
 
 ${DATABASE_HELP}
 
 Exit codes: 0 all was written, 2 wrong usage, 65 the SQLite file is empty, damaged or not of this service, 69 the
 database cannot be used, 74 FILE or standard output did not take all of it, 78 faults in the configuration, 129, 130
-or 143 ended by a signal. Unless it is 0, there is no FILE, and what standard output got has no last line, so that
+or 143 ended by a signal. With any code but 0, there is no FILE, and standard output has no last line, so that
 import refuses it.
 
 Examples:

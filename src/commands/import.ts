@@ -21,10 +21,10 @@ file open. Instances on PostgreSQL may run: their writes wait, and get 503 after
 
 ${DATABASE_HELP}
 
-Exit codes: 0 done, 2 wrong usage, 65 FILE is not what export wrote, or the SQLite file is none of this service,
+Exit codes: 0 done, 2 wrong usage, 65 FILE is no sound export, or the SQLite file is not of this service,
 66 FILE cannot be read, 69 the database cannot be used or is not empty, 75 a process serves the SQLite file, 78 faults
-in the configuration, 129, 130 or 143 ended by a signal. Unless it is 0, or a line says that nobody knows, no row was
-changed.
+in the configuration, 129, 130 or 143 ended by a signal. With any code but 0, no row was changed, unless a line says
+that nobody knows.
 
 Examples:
   todo-service import /backup/todos-2026-11-21.jsonl --database postgres://todo@db.example/todos

@@ -13,18 +13,18 @@ import { tellUnfinished } from './unfinished.ts';
 
 const HELP = `Usage: todo-service restore BACKUP [flags]
 
-Makes the database what BACKUP is: what "todo-service backup" or "todo-service export" wrote, told by its content.
-BACKUP is copied and checked first. No service may have the SQLite file open. What was there is kept beside it, as
+Replaces the database by BACKUP, a file of "todo-service backup" or "todo-service export", recognized by its content.
+BACKUP is copied and checked first. No service may have the SQLite file open. The old database is kept beside it, as
 todos.db.<time>; a line says where. PostgreSQL takes an export, into an empty database.
 
   --next-id N                             the next todo gets this id. Else ids that were given out after the backup
                                           are given out again
 ${DATABASE_HELP}
 
-Exit codes: 0 done, 2 wrong usage, 65 BACKUP is damaged, newer or none of this service, or the SQLite file is another
+Exit codes: 0 done, 2 wrong usage, 65 BACKUP is damaged, newer or not of this service, or the SQLite file is another
 program's, 66 BACKUP cannot be read, 69 the database cannot be used, or is PostgreSQL and not empty, 75 a process
-serves the SQLite file, 78 faults in the configuration, 129, 130 or 143 ended by a signal. Unless it is 0, or a line
-says that nobody knows, the database is as it was.
+serves the SQLite file, 78 faults in the configuration, 129, 130 or 143 ended by a signal. With any code but 0, the
+database is as it was, unless a line says that nobody knows.
 
 Examples:
   todo-service restore /backup/todos-2026-11-21.db

@@ -32,9 +32,9 @@ and the other variables of OpenTelemetry (docs/configuration.md#traces).
 Production needs an issuer and an audience; the keys come from the issuer unless one other source is named.
 Development makes its own key.
 
-Exit codes: 0 stopped, 1 stopped after an exception that nobody caught, 2 wrong usage, 65 the SQLite file is empty,
-damaged or not of this service, 69 database, port or the packages for traces cannot be used, 75 another process serves
-the same file, 78 faults in the configuration, no right to the port, or a list in another schema, 129, 130 or 143
+Exit codes: 0 stopped, 1 stopped after an uncaught exception, 2 wrong usage, 65 the SQLite file is empty, damaged or
+not of this service, 69 database, port or the packages for traces cannot be used, 75 another process serves the same
+file, 78 faults in the configuration, no right to the port, or a list in another schema, 129, 130 or 143
 ended at once by a second signal.
 
 Examples:

@@ -20,7 +20,7 @@ const HELP = `Usage: todo-service token create --name NAME [flags]
 
 Prints a token, and nothing else. It is for a service that runs in development with the same data directory;
 production refuses it: there, tokens come from your identity provider.
-Where TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE and TODO_AUTH_SECRET_FILE are set, it is a token of that issuer, signed
+Where TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE and TODO_AUTH_SECRET_FILE are set, the token is one of that issuer, signed
 with the first secret of the file (HS256), which production accepts.
 
   --name NAME              claims "sub" and "name"

@@ -14,8 +14,8 @@ const VARIABLES = ['TODO_ENVIRONMENT', 'TODO_DATA_DIR'] as const;
 
 const HELP = `Usage: todo-service token verify TOKEN|- [flags]
 
-Says check by check what a service with this configuration makes of a token; "-" reads it from standard input, so
-that it stays out of the shell's history. The variables TODO_AUTH_* are those of "serve".
+Explains, check by check, whether a service with this configuration accepts a token; "-" reads it from standard
+input, so that it stays out of the shell's history. The variables TODO_AUTH_* are those of "serve".
 
 ${settingsHelp(VARIABLES)}
   -h, --help
