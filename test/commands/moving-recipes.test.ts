@@ -26,9 +26,20 @@ test('the recipe for a file that another program writes is right word for word',
   assert.equal(stdout, '1\tGarden\n');
 });
 
+/** What the page has for SQLite and for PostgreSQL. */
+const STATEMENTS = [
+  Array.from(
+    recipe(BACKUPS, 'One todo back', /sqlite3/).matchAll(/"((?:PRAGMA|ATTACH|INSERT) [^"]+)"/g),
+    ([, statement]) => statement,
+  ).join(';'),
+  /<<'END'\n([\s\S]+?)\nEND\n/.exec(recipe(BACKUPS, 'One todo back', /psql/))?.[1],
+];
+
 for (const [at, [name, { make, execute }]] of Object.entries(engines).entries())
   test(`one todo is put back into ${name} beside the service by the INSERT of the page: its tag is as before, the next id too`, async () => {
-    const sql = [...recipe(BACKUPS, 'One todo back', /INSERT/).matchAll(/"(INSERT [^"]+)"/g)][at]?.[1];
+    await using folder = await temporaryFolder();
+    const backup = join(folder.path, 'backup');
+    const sql = STATEMENTS[at]?.replace('/backup/todos-2026-11-21.db', backup);
     const database = await make();
     await using service = await serve(database);
     await execute(database, Array.from({ length: 18 }, () => ADD).join(';'));
@@ -38,6 +49,7 @@ for (const [at, [name, { make, execute }]] of Object.entries(engines).entries())
       return replies.map(({ status, headers }) => [status, headers.get('etag')]);
     };
     const before = await tags();
+    await runProgram(['backup', backup, '--database', database]);
     await service.ask('DELETE', '/todos/17');
     assert.notDeepEqual(await tags(), before);
     await execute(database, sql ?? assert.fail('no SQL'));
