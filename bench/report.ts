@@ -1,74 +1,200 @@
 import { quantile } from '../test/support/steadily.ts';
-import type { Measured } from './compare.ts';
-import type { Cost } from './load.ts';
-import type { Server } from './servers.ts';
-import type { Size } from './sizes.ts';
+import type { Cost, Figures, Latency, Rounds, Size } from './figures.ts';
+import { ALONE, SERVERS } from './servers.ts';
 
 /** Microseconds of a core in a second that a service should be planned with. */
 const PLANNED = 0.7e6;
 
-/** The processor time of the first server, how many times that of others it is, and requests a second of all. */
-export function compared(measured: readonly Measured[], servers: readonly Server[]): string {
-  const figures = (costs: Measured[1], figure: keyof Cost) =>
-    servers.map(({ name }) => (costs.get(name) ?? []).map((cost) => cost[figure]));
-  const times = measured.map(([title, costs]) => {
-    const [own = [], ...others] = figures(costs, 'service');
-    const ratios = others.map((theirs) => theirs.map((time, round) => (own[round] ?? Number.NaN) / time));
-    const widest = Math.round(Math.max(0, ...ratios.map(spread)) * 100);
-    return [title, ...[own, ...ratios].map(middle), `± ${widest} %`];
-  });
-  const rates = measured.map(([title, costs]) => [title, ...figures(costs, 'perSecond').map(middle)]);
-  const titles = servers.map(({ title }) => title);
-  const head = ['Processor time', 'µs', ...titles.slice(1).map((title) => `÷ ${title}`), 'spread'];
-  return `${table(head, times)}\n\n${table(['Requests a second', ...titles], rates)}`;
+/** Half of the rounds further apart than this share of the median is a figure that says so. */
+const STEADY = 0.2;
+
+/** Who has reached less of a rate has not reached it. */
+export const REACHED = 0.95;
+
+const TITLES = Object.fromEntries(ALONE.map(({ name, title }) => [name, title]));
+
+type Figure = Rounds<Cost> | undefined;
+
+/** All tables that these figures give, of Markdown. The first cell of each is another one. */
+export function tablesOf(figures: Figures): readonly string[] {
+  return [
+    sized(figures),
+    beside(figures),
+    byRate(figures),
+    byInstances(figures),
+    ...Object.keys(figures.latency).map((perSecond) => waited(Number(perSecond), figures)),
+  ].filter((lines) => lines !== '');
 }
 
-const middle = (values: readonly number[]) => round(quantile(values, 0.5));
+/** A server that is asked for one todo again and again has all of its core, unless another program has a part. */
+const QUIET = 0.85;
 
-/** Half of the values are within this share of their median. */
-function spread(values: readonly number[]): number {
-  const median = quantile(values, 0.5);
-  const distances = values.map((value) => Math.abs(value - median) / median);
-  return values.length === 0 ? 0 : quantile(distances, 0.5);
+/**
+ * What says that other programs ran: servers that did not have their core while all asked for one todo. Where the load is
+ * starved, requests come alone, and cost several times as much.
+ */
+export function disturbed({ costs }: Figures): readonly string[] {
+  return Object.entries(costs).flatMap(([todos, { one = {} }]) =>
+    Object.entries(one).flatMap(([server, { service, postgres, perSecond }]) => {
+      const shares = service.map(
+        (cost, round) => ((cost + (postgres[round] ?? 0)) * (perSecond[round] ?? 0)) / 1e6,
+      );
+      const least = Math.min(...shares);
+      return least < QUIET
+        ? [`${server} had ${Math.round(100 * least)} % of its core, one of ${todos} todos`]
+        : [];
+    }),
+  );
+}
+
+/** What each server takes for a request. */
+function beside({ costs }: Figures): string {
+  const columns = [
+    ['one todo', 'one', 10_000],
+    ['list of 20', 'list', 20],
+    ['of 1,000', 'list', 1_000],
+    ['of 10,000', 'list', 10_000],
+    ['create', 'create', 10_000],
+    ['replace', 'replace', 10_000],
+  ] as const;
+  const rows = Object.entries(TITLES).map(([server, title]) => {
+    return [title, ...columns.map(([, work, todos]) => costCell(costs[todos]?.[work] ?? {}, server))];
+  });
+  return table(['µs of a request', ...columns.map(([title]) => title)], rows);
+}
+
+/** What one todo takes, by the requests of a second. */
+function byRate({ costs }: Figures): string {
+  const works = ['one-500', 'one-2000', 'one'].map((work) => costs[10_000]?.[work] ?? {});
+  const rows = ['service', 'service-postgresql', 'constant'].map((server) => {
+    return [TITLES[server] ?? '', ...works.map((work) => costCell(work, server))];
+  });
+  return table(['µs of one todo', 'at 500/s', 'at 2,000/s', 'as many as are answered'], rows);
+}
+
+/** What one instance takes while others run, and what they take for each change of it. */
+function byInstances({ costs }: Figures): string {
+  const { one = {}, replace = {} } = costs[10_000] ?? {};
+  const rows = SERVERS.filter(({ name }) => /^service-postgresql/.test(name)).map(({ name, instances }) => {
+    const others = instances === undefined ? Number.NaN : median(replace[name]?.others ?? []);
+    return [String(instances ?? 1), costCell(one, name), costCell(replace, name), round(others)];
+  });
+  return table(['Instances', 'one todo, µs', 'replace, µs', 'each other one follows it, µs'], rows);
+}
+
+/** Milliseconds of answers at a rate. */
+function waited(perSecond: number, { latency }: Figures): string {
+  const kinds = [
+    ['one todo', 'one'],
+    ['replace', 'replace'],
+    ['create', 'create'],
+    ['list of 1,000', 'list'],
+  ] as const;
+  const cell = (rounds: Rounds<Latency> | undefined) => {
+    if (rounds === undefined) return '–';
+    const reached = median(rounds.perSecond);
+    if (reached < REACHED * perSecond) return `only ${round(reached)}/s`;
+    return [rounds.p50, rounds.p99, rounds.p999].map((share) => short(median(share))).join('/');
+  };
+  const servers = Object.entries(TITLES).filter(
+    ([server]) => latency[perSecond]?.one?.[server] !== undefined,
+  );
+  const rows = servers.map(([server, title]) => {
+    return [title, ...kinds.map(([, kind]) => cell(latency[perSecond]?.[kind]?.[server]))];
+  });
+  return table([`ms at ${perSecond.toLocaleString('en')}/s`, ...kinds.map(([title]) => title)], rows);
 }
 
 /** What services take and, from that, how many people or instances that makes. */
-export function sized(engine: string, sizes: ReadonlyMap<string, Size>): string {
-  const row = (title: string, cell: (costs: Size['costs'], size: Size) => string | number) => {
-    const cells = [...sizes.values()].map((size) => cell(size.costs, size));
-    return [title, ...cells.map((value) => (typeof value === 'number' ? round(value) : value))];
-  };
-  const both = ({ service, postgres }: Cost, text = round) =>
-    text(service) + (postgres > 0 ? ` + ${text(postgres)}` : '');
-  const cores = (cost: Cost) => both(cost, (each) => String(Math.ceil((1e5 * each) / PLANNED)));
+function sized({ costs, sizes }: Figures): string {
+  type Column = readonly [title: string, server: string, todos: string];
+  const columns = ['service', 'service-postgresql'].flatMap((server) =>
+    Object.keys(sizes)
+      .filter((todos) => sizes[todos]?.[server] !== undefined)
+      .map((todos): Column => {
+        const engine = SERVERS.find(({ name }) => name === server)?.engine;
+        return [`${engine}, ${Number(todos).toLocaleString('en')}`, server, todos];
+      }),
+  );
+  const row = (title: string, cell: (column: Column) => string) => [title, ...columns.map(cell)];
+  const size =
+    (figure: keyof Size, of = median) =>
+    ([, server, todos]: Column) =>
+      round(of(sizes[todos]?.[server]?.[figure] ?? []));
+  const cost =
+    (work: string) =>
+    ([, server, todos]: Column) =>
+      costCell(costs[todos]?.[work] ?? {}, server);
+  const figure = ([, server, todos]: Column, work: string, name: keyof Cost = 'service') =>
+    median(costs[todos]?.[work]?.[server]?.[name] ?? []);
   const people = (count: number) => Number(Math.max(0, count).toPrecision(2)).toLocaleString('en');
+  const coresFor = (work: string) => (column: Column) =>
+    (['service', 'postgres'] as const)
+      .map((part) => Math.ceil((1e5 * figure(column, work, part)) / PLANNED))
+      .filter((cores) => cores > 0)
+      .join(' + ');
   return table(
-    [engine, ...sizes.keys()],
+    ['Todos', ...columns.map(([title]) => title)],
     [
-      row('memory at most, MB', (_, { memory }) => memory),
-      row('file or tables, MB', (_, { database }) => database),
-      row('list, MB', ({ list }) => list.bytes / 1e6),
-      row('list in gzip, MB', ({ gzip }) => gzip.bytes / 1e6),
-      row('first list after a start, ms', (_, { firstList }) => firstList),
-      row('one todo, µs', ({ one }) => both(one)),
-      row('unchanged list (304), µs', ({ unchanged }) => both(unchanged)),
-      row('list in gzip, µs', ({ gzip }) => both(gzip)),
-      row('list, µs', ({ list }) => both(list)),
-      row('replace, µs', ({ replace }) => both(replace)),
-      row('replace or the list after it, µs', ({ changed }) => both(changed)),
-      row('75 % one, 20 % replace, 5 % list, µs', ({ mixed }) => both(mixed)),
-      row('people who poll each second, nothing changes', (of) => people(PLANNED / of.unchanged.service)),
-      row('people who poll each second, in gzip, one change a second', ({ changed, gzip }) =>
-        people((PLANNED - 2 * changed.service) / gzip.service),
+      row(
+        'memory at most, MB',
+        size('memory', (values) => Math.max(...values)),
       ),
-      row('of them a network of 1 Gbit/s carries', ({ gzip }) => people(125e6 / gzip.bytes)),
-      row('people who change a todo each minute', ({ replace }) => people((60 * PLANNED) / replace.service)),
-      row('cores for 100,000 reads of one todo a second', ({ one }) => cores(one)),
-      row('cores for 100,000 unchanged lists a second', ({ unchanged }) => cores(unchanged)),
-      row('cores for 100,000 replaces a second', ({ replace }) => cores(replace)),
+      row('file or tables, MB', size('database')),
+      row('list, MB', (column) => round(figure(column, 'list', 'bytes') / 1e6)),
+      row('list in gzip, MB', (column) => round(figure(column, 'gzip', 'bytes') / 1e6)),
+      row('first list after a start, ms', size('firstList')),
+      row('one todo, µs', cost('one')),
+      row('unchanged list (304), µs', cost('unchanged')),
+      row('list in gzip, µs', cost('gzip')),
+      row('list, µs', cost('list')),
+      row('replace, µs', cost('replace')),
+      row('replace or the list after it, µs', cost('changed')),
+      row('75 % one, 20 % replace, 5 % list, µs', cost('mixed')),
+      row('people who poll each second, nothing changes', (column) =>
+        people(PLANNED / figure(column, 'unchanged')),
+      ),
+      row('in gzip, one change a second', (column) =>
+        people((PLANNED - 2 * figure(column, 'changed')) / figure(column, 'gzip')),
+      ),
+      row('of them a network of 1 Gbit/s carries', (column) =>
+        people(125e6 / figure(column, 'gzip', 'bytes')),
+      ),
+      row('cores for 100,000 reads of one todo a second', coresFor('one')),
+      row('cores for 100,000 replaces a second', coresFor('replace')),
     ],
   );
 }
+
+const costCell = (servers: Record<string, Rounds<Cost>>, server: string) =>
+  costOf(servers[server], servers.constant);
+
+/**
+ * Microseconds, those of PostgreSQL, and how many times the constant's of the same round: `15.0 + 4.5 (1.31×)`. A write has
+ * no constant, and always its spread.
+ */
+function costOf(own: Figure, constant?: Figure): string {
+  if (own === undefined) return '–';
+  const postgres = median(own.postgres) > 0 ? ` + ${round(median(own.postgres))}` : '';
+  const time = round(median(own.service));
+  if (constant === undefined) return `${time}${postgres} ${spread(own.service)}`;
+  if (constant === own) return withSpread(own.service, time);
+  const ratios = own.service.map((cost, index) => cost / (constant.service[index] ?? Number.NaN));
+  return `${withSpread(own.service, time)}${postgres} (${withSpread(ratios, `${round(median(ratios))}×`)})`;
+}
+
+/** How far the middle half of the rounds reaches from their median, at the wider side. */
+function reach(values: readonly number[]): number {
+  const middle = median(values);
+  return Math.max(quantile(values, 0.75) - middle, middle - quantile(values, 0.25)) / middle;
+}
+
+const spread = (values: readonly number[]) => `±${Math.round(100 * reach(values))}%`;
+
+const withSpread = (values: readonly number[], text: string) =>
+  reach(values) > STEADY ? `${text} ${spread(values)}` : text;
+
+export const median = (values: readonly number[]) => quantile(values, 0.5);
 
 /** Two or three significant digits; a dash where there is nothing. */
 function round(value: number): string {
@@ -77,8 +203,23 @@ function round(value: number): string {
   return Number.isFinite(value) ? text : '–';
 }
 
-/** A table of Markdown. */
+/** Two significant digits. */
+const short = (value: number) => Number(value.toPrecision(2)).toLocaleString('en');
+
+/** A table of Markdown; nothing without a row. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.every((cells) => cells.slice(1).every((cell) => cell === '–'))) return '';
   const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
   return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The page with these tables in the place of those whose first cell is the same. @throws Error where one is missing. */
+export function withTables(page: string, tables: readonly string[]): string {
+  return tables.reduce((text, lines) => {
+    const [first = ''] = lines.match(/^\| [^|]+ \|/) ?? [];
+    const start = text.indexOf(`\n${first}`) + 1;
+    if (start === 0) throw new Error(`The page has no table that begins with ${JSON.stringify(first)}`);
+    const end = text.indexOf('\n\n', start);
+    return text.slice(0, start) + lines + text.slice(end);
+  }, page);
 }

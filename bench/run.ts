@@ -1,71 +1,99 @@
+import { existsSync } from 'node:fs';
 import { cpus, release } from 'node:os';
-import { PostgresServer } from '../test/storage/postgres-server.ts';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { scriptFlags } from '../test/support/script-flags.ts';
 import { giveUp, outputOf, run } from '../tools/command.ts';
-import { compare, SCENARIOS } from './compare.ts';
+import { openDatabases } from './databases.ts';
+import { draw, holdCharts, PUBLISHED } from './draw.ts';
+import { merged, noFigures, readFigures, writeFigures } from './figures.ts';
+import { LATENCY_RATES, measureLatency } from './latency.ts';
 import { cores } from './load.ts';
-import { compared, sized } from './report.ts';
-import { lacking, SERVERS } from './servers.ts';
-import { measureSize, type Size } from './sizes.ts';
+import { measureCosts, SCENARIOS } from './measure.ts';
+import { disturbed, tablesOf } from './report.ts';
+import { lacking, SERVERS, VEGETA } from './servers.ts';
 
-const ALL = { scenario: [...Object.keys(SCENARIOS), 'sizes'], server: SERVERS.map(({ name }) => name) };
+const ALL = {
+  scenario: [...Object.keys(SCENARIOS), ...Object.keys(LATENCY_RATES)],
+  server: SERVERS.map(({ name }) => name),
+};
 
 const HELP = `Usage: npm run bench -- [flags]
 
-Measures todo-service beside the same list by others, and what it takes for lists of several sizes. Prints tables of Markdown;
-docs/sizing.md says how to read them. Needs Linux and wrk; Go and Rust are left out without their compilers. Takes an hour.
+Measures todo-service beside the same list by others, each server in turns with the others and with a constant. Prints tables
+of Markdown; docs/sizing.md says how to read them. Needs Linux, two cores and wrk; Go and Rust are left out without their
+compilers, and so is latency without Go. Takes an hour: a scenario takes two to seven minutes.
 
   --scenario NAME[,NAME…]  of ${ALL.scenario.join(', ')}
-  --server NAME[,NAME…]    of ${ALL.server.join(', ')}; ratios are those of the first
+      list-20, list-1000         what a list costs
+      one                        one todo and replace, also of an instance whose changes one or two others follow
+      create                     create, and the list; 10,000 todos, as for \`one\`
+      size-10000 and so on       what todo-service takes for so many todos
+      rate                       what one todo costs where requests come alone
+      latency-200, latency-1000  how long answers take at so many requests a second, by vegeta, over at most 500 connections
+  --server NAME[,NAME…]    of ${ALL.server.join(', ')};
+                           without the constant there are no ratios
   --rounds N               times that each server is started and measured, in turns; default 5
-  --seconds S              of load in each measurement; default 2
-  --smoke                  every server answers correctly; the figures say nothing
+  --seconds S              of load in each measurement, whole ones; default 2
+  --figures FILE           puts what is measured into this file of JSON, in the place of the same works; prints all that it has.
+                           ${PUBLISHED} has what is published
+  --draw                   measures nothing; makes the tables and charts of docs/sizing.md anew from ${PUBLISHED}
+  --smoke                  every server answers correctly, and the charts are those of ${PUBLISHED}; the figures say nothing
   --help
 `;
 
-const flags = scriptFlags(HELP, { rounds: 5, seconds: 2 }, ['smoke'], ['scenario', 'server']);
+const flags = scriptFlags(
+  HELP,
+  { rounds: 5, seconds: 2 },
+  ['draw', 'smoke'],
+  ['figures', 'scenario', 'server'],
+);
 const scenarios = chosen('scenario');
 const named = chosen('server');
+if (flags.draw) {
+  await draw();
+  process.exit();
+}
 if (cores === null || outputOf('which', 'wrk') === undefined)
   giveUp('The benchmark needs wrk, taskset and two cores.');
 run(process.execPath, 'tools/build.ts');
-if (flags.smoke) run('node_modules/.bin/tsc', '--project', 'bench');
-const compares = Object.entries(SCENARIOS).filter(([name]) => scenarios.includes(name));
-const servers = SERVERS.filter((server) => {
-  if (compares.length === 0 || !named.includes(server.name)) return false;
-  const lack = lacking(server);
-  if (lack !== undefined) console.error(`Left out: ${server.title}: ${lack}`);
-  return lack === undefined;
-});
+if (flags.smoke) {
+  run('node_modules/.bin/tsc', '--project', 'bench');
+  await holdCharts();
+}
+const servers = SERVERS.filter((server) => named.includes(server.name) && isHere(server.title, server));
+const hasVegeta = scenarios.some((name) => name in LATENCY_RATES) && isHere('latency', VEGETA);
 // What is started from here on inherits it.
 outputOf('taskset', '-acp', `${cores[1]}`, `${process.pid}`);
 process.setMaxListeners(0);
 
-const turns = flags.smoke ? { rounds: 1, seconds: 1, warmUpSeconds: 0 } : { ...flags, warmUpSeconds: 3 };
+const turns = flags.smoke ? { rounds: 1, seconds: 1, warmUpSeconds: 0 } : { ...flags, warmUpSeconds: 1 };
 await using folder = await temporaryFolder();
-console.log(`${cpus()[0]?.model}, Linux ${release()}, Node.js ${process.version}`);
-const measured = [];
-for (const [name, scenario] of compares) {
+await using databases = openDatabases(folder.path, !flags.smoke);
+const figures = noFigures(
+  `${cpus()[0]?.model}, Linux ${release().split('.', 2).join('.')}, Node.js ${process.version}`,
+);
+for (const name of scenarios) {
+  const [scenario, perSecond] = [SCENARIOS[name], LATENCY_RATES[name]];
   console.error(name);
-  measured.push(await compare(scenario, servers, folder.path, turns));
-}
-if (measured.length > 0) console.log(`\n${compared(measured, servers)}`);
-if (scenarios.includes('sizes')) {
-  // A disk that stands still for a second would fail requests, and here no figure says how fast it is.
-  await using postgres = await PostgresServer.start(`fsync=${flags.smoke ? 'off' : 'on'}`);
-  for (const engine of [undefined, postgres]) {
-    const sizes = new Map<string, Size>();
-    for (const todos of flags.smoke ? [1_000] : [10_000, 200_000, 1_000_000]) {
-      const many = flags.smoke ? [2] : [1, 2, 3];
-      for (const instances of engine !== undefined && todos <= 10_000 ? many : [1]) {
-        const title = `${todos.toLocaleString('en')}${instances > 1 ? `, ${instances} instances` : ''}`;
-        console.error(title);
-        sizes.set(title, await measureSize(engine, todos, instances, folder.path, turns));
-      }
-    }
-    console.log(`\n${sized(engine === undefined ? 'SQLite' : 'PostgreSQL', sizes)}`);
+  if (scenario !== undefined) {
+    const todos = flags.smoke ? Math.min(scenario.todos, 1_000) : scenario.todos;
+    await measureCosts({ ...scenario, todos }, servers, databases, figures, turns);
   }
+  if (perSecond !== undefined && hasVegeta)
+    await measureLatency(perSecond, servers, databases, figures, turns);
+}
+let all = figures;
+if (flags.figures !== undefined) {
+  if (existsSync(flags.figures)) all = merged(readFigures(flags.figures), figures);
+  writeFigures(flags.figures, all);
+}
+if (!flags.smoke) for (const line of disturbed(figures)) console.error(`Not quiet: ${line}`);
+console.log([all.machine, ...tablesOf(all)].join('\n\n'));
+
+function isHere(title: string, built: Parameters<typeof lacking>[0]): boolean {
+  const lack = lacking(built);
+  if (lack !== undefined) console.error(`Left out: ${title}: ${lack}`);
+  return lack === undefined;
 }
 
 /** The names of a flag; all without any. */

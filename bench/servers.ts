@@ -2,25 +2,28 @@ import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Trust } from '../packages/conformance/src/sign.ts';
 import { type Serving, startService, untilServing } from '../test/support/start.ts';
+import type { Engine } from './databases.ts';
 
 export interface Server {
   readonly name: string;
   readonly title: string;
+  readonly engine: Engine;
+  /** Processes that serve the same database; one without it. */
+  readonly instances?: number;
   /** A command that builds or tries it; where that fails, this machine cannot run it. */
   readonly build?: readonly string[] | undefined;
-  /** Starts it on a SQLite file of its own. */
-  start(file: string, trust: Trust): Promise<Serving>;
+  /** Starts it on a database of its own, `sqlite:/…` or `postgres://…`. */
+  start(url: string, trust: Trust): Promise<Serving>;
 }
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const service = (name: string, title: string, env = {}): Server => ({
+const service = (name: string, title: string, engine: Engine, env = {}): Server => ({
   name,
   title,
-  start(file, auth) {
-    const args = ['--database', `sqlite:${file}`];
-    return startService({ auth, environment: 'production', built: true, args, env });
-  },
+  engine,
+  start: (url, auth) =>
+    startService({ auth, environment: 'production', built: true, args: ['--database', url], env }),
 });
 
 function peer(name: string, title: string, words: readonly string[], build?: readonly string[]): Server {
@@ -28,9 +31,11 @@ function peer(name: string, title: string, words: readonly string[], build?: rea
   return {
     name,
     title,
+    engine: 'SQLite',
     build,
-    start(file, { issuer, audience, secret }) {
-      const told = { DATABASE: file, ISSUER: issuer, AUDIENCE: audience, SECRET: String(secret) };
+    start(url, { issuer, audience, secret }) {
+      const database = url.replace('sqlite:', '');
+      const told = { DATABASE: database, ISSUER: issuer, AUDIENCE: audience, SECRET: String(secret) };
       const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...told };
       const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env });
       const kill = () => child.kill('SIGKILL');
@@ -41,8 +46,8 @@ function peer(name: string, title: string, words: readonly string[], build?: rea
   };
 }
 
-/** Why this machine cannot run a server. */
-export function lacking({ build }: Server): string | undefined {
+/** Why this machine cannot run what a command builds or tries. */
+export function lacking({ build }: Pick<Server, 'build'>): string | undefined {
   if (build === undefined) return undefined;
   const { status, stderr } = spawnSync('env', ['-C', at('peers'), ...build], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
@@ -53,11 +58,23 @@ const go = at('build/go/');
 const rust = ['--manifest-path=rust/Cargo.toml', `--target-dir=${at('build/rust')}`];
 
 export const SERVERS: readonly Server[] = [
-  service('service', 'todo-service'),
-  service('service-admin', 'itself with the admin listener', { TODO_ADMIN_PORT: '0' }),
+  service('service', 'todo-service', 'SQLite'),
+  service('service-admin', 'with the admin listener', 'SQLite', { TODO_ADMIN_PORT: '0' }),
+  service('service-postgresql', 'on PostgreSQL', 'PostgreSQL'),
+  { ...service('service-postgresql-2', '2 instances', 'PostgreSQL'), instances: 2 },
+  { ...service('service-postgresql-3', '3 instances', 'PostgreSQL'), instances: 3 },
   peer('constant', 'a constant', [process.execPath, at('peers/constant.ts')]),
   peer('fastify', 'Fastify', [process.execPath, at('peers/fastify.ts')]),
   peer('elysia', 'Elysia on Bun', [bun, at('peers/elysia.ts')], [bun, '--version']),
   peer('go', 'Go', [`${go}todo-bench`], ['go', 'build', '-C', 'go', '-o', go]),
   peer('rust', 'Rust', [at('build/rust/release/todo-bench')], ['cargo', 'build', '-qr', ...rust]),
 ];
+
+/** Those that are one process. */
+export const ALONE = SERVERS.filter(({ instances }) => instances === undefined);
+
+/** Sends requests at a fixed rate: https://github.com/tsenart/vegeta */
+export const VEGETA = {
+  program: `${go}vegeta`,
+  build: [`GOBIN=${go}`, 'go', 'install', 'github.com/tsenart/vegeta/v12@v12.13.0'],
+} as const;

@@ -1,11 +1,19 @@
 -- Sends the requests of the file BENCH_REQUESTS in turn, `PUT /todos/1 {…}` for one, and prints the result as JSON.
+-- Each connection waits for BENCH_PAUSE_MS before each request: on average, or those of all would come at once.
 local requests = {}
 local sent = 0
+local pause = tonumber(os.getenv('BENCH_PAUSE_MS') or '')
 
 function init()
   for line in io.lines(os.getenv('BENCH_REQUESTS')) do
     local method, path, body = line:match('^(%S+) (%S+) ?(.*)$')
     requests[#requests + 1] = wrk.format(method, path, nil, body ~= '' and body or nil)
+  end
+end
+
+if pause then
+  function delay()
+    return math.floor(math.random() * 2 * pause + 0.5)
   end
 end
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -6,6 +6,14 @@ import { runInNewContext } from 'node:vm';
 export function mainThreadMs(pid: number): number {
   const [nanoseconds = ''] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1e6;
+}
+
+/** Seconds that the threads of a process that run now were on a processor (Linux: schedstat counts nanoseconds). */
+export function threadSeconds(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [nanoseconds] = textOf(`/proc/${pid}/task/${thread}/schedstat`).split(' ');
+    return sum + Number(nanoseconds) / 1e9;
+  }, 0);
 }
 
 /** Seconds that all threads of a process were on a processor (Linux: in hundredths). */
@@ -23,16 +31,16 @@ export function familySeconds(pid: number): number {
 /** User and system, of the process itself and of its ended children; nothing of one that has just ended. */
 function secondsOf(pid: number): readonly number[] {
   // The name of the program, in brackets, may have spaces.
-  const fields = statOf(pid)
+  const fields = textOf(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')
     .split(' ');
   return fields.slice(11, 15).map((ticks) => Number(ticks) / 100);
 }
 
-/** Empty of a process that has ended: also one that ends while it is read. */
-function statOf(pid: number): string {
+/** Empty of a process or thread that has ended: also one that ends while it is read. */
+function textOf(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return '';
   }
