@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CHALLENGE, describeRefusal, INSUFFICIENT_SCOPE, invalidToken, utcTime } from './refusal.ts';
 
@@ -33,15 +32,4 @@ test('the challenges are those of RFC 6750 [A1; A2; A3]', () => {
     invalidToken({ code: 'signature' }),
     'Bearer realm="todo-service", error="invalid_token", error_description="The signature of the token is invalid"',
   );
-});
-
-test('docs/metrics.md has the sentence of every code', () => {
-  const rows = readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm);
-  const source = readFileSync('src/auth/token/refusal.ts', 'utf8');
-  const codes = source.matchAll(/^ {2}'?([a-z-]+)'?: '(.+)',$/gm);
-  const sentences = (found: Iterable<RegExpMatchArray>) =>
-    Object.fromEntries(Array.from(found, ([, code = '', sentence]) => [code, sentence]));
-  const said = sentences(rows);
-  assert.equal(Object.keys(said).length, 17);
-  assert.deepEqual(said, sentences(codes));
 });
