@@ -1,7 +1,7 @@
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { Figures } from './figures.ts';
-import { median, REACHED } from './report.ts';
+import { AT_RATES, median, REACHED, TIMED } from './report.ts';
 import { SERVERS } from './servers.ts';
 
 type Row = Readonly<Record<string, string | number>>;
@@ -68,7 +68,30 @@ function colour(rows: readonly Row[]) {
   return { field: 'server', type: 'nominal', scale: { domain, range } } as const;
 }
 
-const common = { width: 460, height: 260, padding: 8 } as const;
+/** A line for each server, over a logarithmic scale. */
+function lines(
+  values: readonly Row[],
+  x: {
+    readonly field: string;
+    readonly domain: [number, number];
+    readonly axis: { title: string; values: number[] };
+  },
+  y: object,
+): TopLevelSpec {
+  const { field, domain, axis } = x;
+  return {
+    width: 460,
+    height: 260,
+    padding: 8,
+    data: { values: [...values] },
+    mark: { type: 'line', point: { filled: true, size: 45 }, strokeWidth: 2 },
+    encoding: {
+      x: { field, type: 'quantitative', scale: { type: 'log', domain }, axis: { ...axis, format: ',d' } },
+      y: { field: 'cost', type: 'quantitative', ...y },
+      color: colour(values),
+    },
+  };
+}
 
 function byLength({ costs }: Figures): TopLevelSpec {
   const values: Row[] = [20, 1_000, 10_000].flatMap((todos) =>
@@ -76,35 +99,20 @@ function byLength({ costs }: Figures): TopLevelSpec {
       .filter(([name]) => name !== 'service-admin')
       .map(([name, { service }]) => ({ name, server: titleOf(name), todos, cost: median(service) })),
   );
-  return {
-    ...common,
-    data: { values },
-    mark: { type: 'line', point: { filled: true, size: 45 }, strokeWidth: 2 },
-    encoding: {
-      x: {
-        field: 'todos',
-        type: 'quantitative',
-        scale: { type: 'log', domain: [15, 13_000] },
-        axis: { title: 'todos in the list', values: [20, 100, 1_000, 10_000], format: ',d' },
-      },
-      y: {
-        field: 'cost',
-        type: 'quantitative',
-        scale: { type: 'log' },
-        axis: {
-          title: 'µs of processor for one list',
-          format: ',d',
-          values: [10, 30, 100, 300, 1_000, 3_000, 10_000],
-        },
-      },
-      color: colour(values),
+  const axis = { title: 'todos in the list', values: [20, 100, 1_000, 10_000] };
+  const costsShown = [10, 30, 100, 300, 1_000, 3_000, 10_000];
+  return lines(
+    values,
+    { field: 'todos', domain: [15, 13_000], axis },
+    {
+      scale: { type: 'log' },
+      axis: { title: 'µs of processor for one list', format: ',d', values: costsShown },
     },
-  };
+  );
 }
 
 function byServer({ latency }: Figures): TopLevelSpec {
-  const kinds = { one: 'one todo', replace: 'replace', create: 'create', list: 'list of 1,000' };
-  const values: Row[] = Object.entries(kinds).flatMap(([kind, title]) =>
+  const values: Row[] = Object.entries(TIMED).flatMap(([kind, title]) =>
     Object.entries(latency[1_000]?.[kind] ?? {}).map(([name, { p50, p99, perSecond }]) => {
       const row = { name, server: titleOf(name), kind: title };
       if (median(perSecond) >= REACHED * 1_000) return { ...row, p50: median(p50), p99: median(p99) };
@@ -124,7 +132,7 @@ function byServer({ latency }: Figures): TopLevelSpec {
   return {
     data: { values },
     padding: 8,
-    facet: { field: 'kind', type: 'nominal', sort: Object.values(kinds) },
+    facet: { field: 'kind', type: 'nominal', sort: Object.values(TIMED) },
     columns: 2,
     spec: {
       width: 240,
@@ -151,27 +159,18 @@ function byServer({ latency }: Figures): TopLevelSpec {
 }
 
 function byRate({ costs }: Figures): TopLevelSpec {
-  const values: Row[] = ['one-500', 'one-2000', 'one'].flatMap((work) =>
-    ['service', 'service-postgresql', 'constant'].flatMap((name) => {
+  const values: Row[] = AT_RATES.works.flatMap((work) =>
+    AT_RATES.servers.flatMap((name) => {
       const rounds = costs[10_000]?.[work]?.[name];
       if (rounds === undefined) return [];
       const [rate, cost] = [median(rounds.perSecond), median(rounds.service)];
       return [{ name, server: titleOf(name), rate, cost }];
     }),
   );
-  return {
-    ...common,
-    data: { values },
-    mark: { type: 'line', point: { filled: true, size: 45 }, strokeWidth: 2 },
-    encoding: {
-      x: {
-        field: 'rate',
-        type: 'quantitative',
-        scale: { type: 'log', domain: [400, 100_000] },
-        axis: { title: 'requests a second', values: [500, 2_000, 10_000, 50_000], format: ',d' },
-      },
-      y: { field: 'cost', type: 'quantitative', axis: { title: 'µs of processor for one todo' } },
-      color: colour(values),
-    },
-  };
+  const axis = { title: 'requests a second', values: [500, 2_000, 10_000, 50_000] };
+  return lines(
+    values,
+    { field: 'rate', domain: [400, 100_000], axis },
+    { axis: { title: 'µs of processor for one todo' } },
+  );
 }

@@ -36,8 +36,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 export type Flags = Readonly<Record<'rounds' | 'seconds' | 'warmUpSeconds', number>>;
 
 /** Where the figures of a work stand that was sent at a rate. */
-export const workAt = (work: Work, perSecond?: number) =>
-  perSecond === undefined ? work : `${work}-${perSecond}`;
+const workAt = (work: Work, perSecond?: number) => (perSecond === undefined ? work : `${work}-${perSecond}`);
 
 /** Starts all servers in turns, each round in the other order, so that other work on the machine hits all alike. */
 export async function inTurns<T>(

@@ -63,10 +63,16 @@ function beside({ costs }: Figures): string {
   return table(['µs of a request', ...columns.map(([title]) => title)], rows);
 }
 
+/** One todo at each rate, by server: what the table and the chart of cost against rate have. */
+export const AT_RATES = {
+  works: ['one-500', 'one-2000', 'one'],
+  servers: ['service', 'service-postgresql', 'constant'],
+} as const;
+
 /** What one todo takes, by the requests of a second. */
 function byRate({ costs }: Figures): string {
-  const works = ['one-500', 'one-2000', 'one'].map((work) => costs[10_000]?.[work] ?? {});
-  const rows = ['service', 'service-postgresql', 'constant'].map((server) => {
+  const works = AT_RATES.works.map((work) => costs[10_000]?.[work] ?? {});
+  const rows = AT_RATES.servers.map((server) => {
     return [TITLES[server] ?? '', ...works.map((work) => costCell(work, server))];
   });
   return table(['µs of one todo', 'at 500/s', 'at 2,000/s', 'as many as are answered'], rows);
@@ -82,14 +88,16 @@ function byInstances({ costs }: Figures): string {
   return table(['Instances', 'one todo, µs', 'replace, µs', 'each other one follows it, µs'], rows);
 }
 
+/** Titles of the kinds of requests whose answers are timed. */
+export const TIMED = {
+  one: 'one todo',
+  replace: 'replace',
+  create: 'create',
+  list: 'list of 1,000',
+} as const;
+
 /** Milliseconds of answers at a rate. */
 function waited(perSecond: number, { latency }: Figures): string {
-  const kinds = [
-    ['one todo', 'one'],
-    ['replace', 'replace'],
-    ['create', 'create'],
-    ['list of 1,000', 'list'],
-  ] as const;
   const cell = (rounds: Rounds<Latency> | undefined) => {
     if (rounds === undefined) return '–';
     const reached = median(rounds.perSecond);
@@ -100,9 +108,9 @@ function waited(perSecond: number, { latency }: Figures): string {
     ([server]) => latency[perSecond]?.one?.[server] !== undefined,
   );
   const rows = servers.map(([server, title]) => {
-    return [title, ...kinds.map(([, kind]) => cell(latency[perSecond]?.[kind]?.[server]))];
+    return [title, ...Object.keys(TIMED).map((kind) => cell(latency[perSecond]?.[kind]?.[server]))];
   });
-  return table([`ms at ${perSecond.toLocaleString('en')}/s`, ...kinds.map(([title]) => title)], rows);
+  return table([`ms at ${perSecond.toLocaleString('en')}/s`, ...Object.values(TIMED)], rows);
 }
 
 /** What services take and, from that, how many people or instances that makes. */
