@@ -25,6 +25,8 @@ interface Unit extends Behind {
   pid(): number;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Resolves when it takes requests, which is later than `active`. */
+  ready(): Promise<void>;
 }
 
 /**
@@ -157,13 +159,24 @@ function unitOf(
       await ended;
       state = 'inactive';
     },
+    async ready() {
+      for (;;) {
+        const answer = await fetch(`http://127.0.0.1:${rest.adminPort}/ready`).catch(() => undefined);
+        await answer?.body?.cancel();
+        if (answer?.ok) return;
+        await pause(50);
+      }
+    },
   };
 }
 
-/** A number below 3,200 behind which every digit from 1 to `count` makes a port that nobody listens on. */
+/**
+ * A number below 2,000 behind which every digit from 1 to `count` makes a port that nobody listens on. `freePort` gives
+ * none of them to another test while an instance is down.
+ */
 async function freeDecade(count: number): Promise<number> {
   for (;;) {
-    const number = 1_100 + Math.floor(Math.random() * 2_100);
+    const number = 1_100 + Math.floor(Math.random() * 900);
     const free = await Promise.all(
       Array.from({ length: count }, (_, index) => isFree(number * 10 + index + 1)),
     );
