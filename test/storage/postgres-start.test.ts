@@ -217,8 +217,8 @@ test('check finds a constraint and an index that are not valid, and a trigger th
     UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'todos_changed'::regclass`,
   );
   assert.deepEqual(await server.faults(url), [
-    'low is not valid',
-    'todos_changed is not valid',
+    'low is not valid: ALTER TABLE todos VALIDATE CONSTRAINT low',
+    'todos_changed is not valid: REINDEX INDEX todos_changed',
     'its trigger "todo_removed" is missing, so every list reads all todos: create it as the migration 0002-changes.sql does',
   ]);
 });

@@ -5,9 +5,10 @@ import type { ServerConnection } from './server-connection.ts';
 // Each of these gives a fault, for people, with its remedy.
 
 const TABLES = "('todos'::regclass, 'categories'::regclass, 'idempotency_keys'::regclass)";
-const INVALID = `SELECT conname || ' is not valid' AS fault
+const INVALID = `SELECT format('%1$I is not valid: ALTER TABLE %2$s VALIDATE CONSTRAINT %1$I', conname, conrelid::regclass)
+    AS fault
     FROM pg_constraint WHERE conrelid IN ${TABLES} AND NOT convalidated
-  UNION ALL SELECT indexrelid::regclass || ' is not valid'
+  UNION ALL SELECT format('%1$s is not valid: REINDEX INDEX %1$s', indexrelid::regclass)
     FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
 /**
