@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { EVENTS } from '../../src/events.ts';
 import { newTraceId } from '../../src/http/trace-id.ts';
 
@@ -11,19 +12,30 @@ const sources = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => [path, read(path)] as const);
 
+/** Events with their level and fields. A group of the page may name fields that each of its events has. */
 const documented = new Map(
-  [...read('docs/logging.md').matchAll(/^- `([a-z-]+)`, ([^(:]+?)(?: \(([^)]*)\))?: /gm)].map(
-    ([, event, level, fields]) => [
-      String(event),
-      {
-        level: String(level),
-        fields: [...String(fields).matchAll(/`(\w+)`/g)].map(([, name]) => String(name)),
-      },
-    ],
-  ),
+  read('docs/logging.md')
+    .split(/^(?=\*\*)/m)
+    .flatMap((group) => {
+      const [heading = ''] = group.split('\n', 1);
+      const shared = namesIn(heading);
+      return [...group.matchAll(/^- (`[a-z-]+`[^:]*):\s/gm)].flatMap(([, head = '']) =>
+        head.split(/, until\s/).flatMap((part) => {
+          const [before = '', fields = ''] = part.split('(');
+          const level = /, (debug|warn|error|fatal)\b/.exec(before)?.[1] ?? 'info';
+          return [...before.matchAll(/`([a-z-]+)`/g)].map(
+            ([, event = '']) => [event, { level, fields: [...namesIn(fields), ...shared].sort() }] as const,
+          );
+        }),
+      );
+    }),
 );
 
-/** Event → fields, as the type of an event writes them, in their order. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/`(\w+)`/g)].map(([, name]) => String(name));
+}
+
+/** Event → fields, as the type of an event writes them. */
 function fieldsIn(source: string): Map<string, string[]> {
   const types = new Map(
     [...source.matchAll(/^type (\w+) = (\{[^}]*\});/gm)].map(([, name, type]) => [name, type]),
@@ -34,7 +46,7 @@ function fieldsIn(source: string): Map<string, string[]> {
   return new Map(
     [...kinds].map(([, event = '', written = '']) => {
       const type = types.get(written) ?? written;
-      return [event, [...type.matchAll(/(\w+): /g)].map(([, name]) => String(name))];
+      return [event, [...type.matchAll(/(\w+): /g)].map(([, name]) => String(name)).sort()];
     }),
   );
 }
@@ -42,7 +54,7 @@ function fieldsIn(source: string): Map<string, string[]> {
 test('every event is documented with its level, and no other', () => {
   assert.ok(documented.size >= 20);
   const kinds = Object.entries(EVENTS).map(([event, { level }]) => [event, level]);
-  const rows = [...documented].map(([event, { level }]) => [event, level.replace(/,.*$/, '')]);
+  const rows = [...documented].map(([event, { level }]) => [event, level]);
   assert.deepEqual(rows.sort(), kinds.sort());
 });
 
@@ -63,7 +75,8 @@ test('no line is written but what is told', () => {
 });
 
 test('the expression for collectors takes a traceId apart', () => {
-  const [, written = ''] = /^ +regex: (.*)$/m.exec(read('docs/logging.md')) ?? [];
+  const { receivers } = parse(read('deploy/collector.yaml'));
+  const written: string = receivers.filelog.operators.find(({ regex = '' }) => regex !== '').regex;
   const expression = new RegExp(written.replaceAll('(?P<', '(?<'));
   const traceId = newTraceId(undefined);
   const [version, ...parts] = traceId.split('-');
