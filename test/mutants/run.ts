@@ -10,11 +10,17 @@ import { run } from '../../tools/command.ts';
 interface Part {
   readonly source: readonly string[];
   readonly tests: readonly string[];
+  /** Tests that are left out, by a part of their names: each mistaken regular expression would read them for half a minute. */
+  readonly without?: string;
 }
 
 const PARTS: Readonly<Record<string, Part>> = {
   'parse-json': { source: ['src/lib/parse-json.ts'], tests: ['src/lib/parse-json.test.ts'] },
-  'media-type': { source: ['src/http/media-type.ts'], tests: ['src/http/media-type.test.ts'] },
+  'media-type': {
+    source: ['src/http/media-type.ts'],
+    tests: ['src/http/media-type.test.ts'],
+    without: 'hostile repeats',
+  },
   problem: {
     source: ['src/http/problem.ts', 'src/http/trace-id.ts'],
     tests: ['src/http/problem.test.ts', 'src/http/trace-id.test.ts', 'test/http/problems.test.ts'],
@@ -53,7 +59,8 @@ for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`A part must be one of ${Object.keys(PARTS)}, received ${name}`);
   const file = `build/mutants/${name}.json`;
-  const command = `${RUNS} ${part.tests.join(' ')}`;
+  const without = part.without === undefined ? '' : `--test-skip-pattern='${part.without}' `;
+  const command = `${RUNS} ${without}${part.tests.join(' ')}`;
   const options = {
     mutate: part.source,
     testRunner: 'command',
