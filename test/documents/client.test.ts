@@ -12,6 +12,9 @@ const client = new URL('../../packages/client/src/client.ts', import.meta.url).h
 /** Each example with what stands below it. */
 const examples = [...page.matchAll(/```ts\n(.*?)```\n\n```\n(.*?)```/gs)];
 
+/** The client of the first example, which the others use. */
+const [, makeClient = ''] = /```ts\n(.*?\n}\);\n)/s.exec(page) ?? [];
+
 test('packages/client/README.md has an example and its output for every part that shows code', () => {
   assert.equal(examples.length, page.match(/^```ts$/gm)?.length);
   assert.ok(examples.length >= 3);
@@ -21,7 +24,8 @@ for (const [index, [, code = '', output = '']] of examples.entries()) {
   test(`packages/client/README.md · example ${index + 1} prints what stands below it`, async () => {
     await using list = await startList();
     await using folder = await temporaryFolder();
-    const here = code.replaceAll("'todo-service-client'", `'${client}'`);
+    const whole = index === 0 ? code : makeClient + code;
+    const here = whole.replaceAll("'todo-service-client'", `'${client}'`);
     const file = await folder.write('example.ts', here.replaceAll('https://todos.example.org', list.url));
     const env = { ...plainEnvironment, TODO_TOKEN: list.editor };
     const finished = await run(process.execPath, [file], { cwd: folder.path, env });
