@@ -85,7 +85,7 @@ function sectionOf(variable: Variable): string {
   const flag = flagOf(variable);
   const facts = [
     `\`${variable}=${example}\``,
-    ...(flag === undefined ? [] : [`flag \`--${flag}\``]),
+    ...(flag === undefined ? [] : [`\`--${flag}\``]),
     valuesOf(variable),
     ...(defaultOf(variable) === 'none' ? [] : [`default ${defaultOf(variable)}`]),
   ];

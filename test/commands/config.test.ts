@@ -30,7 +30,7 @@ test('config prints what is in force, whether it is a flag, a variable or a defa
   assert.deepEqual(settings.get('TODO_CACHE_MB'), ['8', 'variable']);
   assert.deepEqual(settings.get('TODO_LOG_LEVEL'), ['info', 'default']);
   assert.deepEqual(settings.get('TODO_DATABASE'), ['sqlite:lists/todos.db', 'default']);
-  assert.deepEqual(settings.get('TODO_AUTH_ROLE_CLAIM'), ['the claims role and roles', 'default']);
+  assert.deepEqual(settings.get('TODO_AUTH_ROLE_CLAIM'), ['role and roles', 'default']);
   assert.deepEqual(settings.get('TODO_ADMIN_HOST'), ['not used', 'variable']);
   assert.equal(settings.get('OTEL_BSP_SCHEDULE_DELAY'), undefined);
 });

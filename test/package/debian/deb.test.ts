@@ -281,7 +281,7 @@ describe('The Debian package', { concurrency: false }, () => {
     const manual = await must('man', '--local-file', page);
     const [, environment = ''] = manual.split(/^ENVIRONMENT$/m);
     for (const variable of VARIABLES) assert.match(environment, new RegExp(`^ +${variable}$`, 'm'));
-    assert.match(environment, /TODO_PORT\n +0 to 65535; default 5080\. /);
+    assert.match(environment, /TODO_PORT\n +0[–-]65535; default 5080\. /);
   });
 
   test('has a manual page of every help text, without a warning', async () => {
