@@ -41,11 +41,10 @@ export function modulesIn(
   const names = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, name = '']) => name);
   return new Map(
     rows
-      .filter((cells) => cells.length === 6 && /^`[\w.-]+`$/.test(cells[1] ?? ''))
-      .map(([, module, , imports, types]) => [
-        names(module)[0] ?? '',
-        { imports: names(imports), types: names(types) },
-      ]),
+      .filter((cells) => cells.length === 6 && /^(?:`[\w.-]+`(?:, )?)+$/.test(cells[1] ?? ''))
+      .flatMap(([, modules, , imports, types]) =>
+        names(modules).map((module) => [module, { imports: names(imports), types: names(types) }] as const),
+      ),
   );
 }
 
