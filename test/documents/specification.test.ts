@@ -75,8 +75,8 @@ test('no test names a clause that there is not', async () => {
 
 test('docs/where-decided.md cites tests that exist, in the file that it links to', async () => {
   const page = new URL('../../docs/where-decided.md', import.meta.url);
-  const rows = (await readFile(page, 'utf8')).split('\n').filter((line) => line.startsWith('| '));
-  const cited = rows.flatMap((row) => (row.split(' | ').at(-1) ?? '').split(/(?=\[)/));
+  const items = (await readFile(page, 'utf8')).split('\n- ').map((item) => item.replaceAll('\n  ', ' '));
+  const cited = items.flatMap((item) => item.split(/(?=\[)/));
   let titles = 0;
   for (const part of cited) {
     const file = /^\[[^\]]+\]\(([^)]+\.ts)\)/.exec(part)?.[1];
