@@ -85,7 +85,7 @@ export const SETTINGS = {
     about: 'Least time between fetches for tokens that no key verifies, by [A7](contract.md#a7). Raise it when the issuer limits requests' },
   HTTPS_PROXY: { anyCase: true, text: '`http://…` or `https://…`', example: 'http://proxy.example.org:3128',
     about: 'Proxy to the issuer, with user and password if needed; also in lower case. Not for loopback and `NO_PROXY`' },
-  NO_PROXY: { anyCase: true, text: 'comma-separated: `login.example.org:8443`, `.example.org` (and all below), `10.0.0.1-10.0.0.9`, `*`', example: '.example.org',
+  NO_PROXY: { anyCase: true, text: 'comma-separated: `login.example.org`, `login.example.org:8443`, `.example.org` (and all below), `10.0.0.1-10.0.0.9`, `*`', example: '.example.org',
     about: 'Issuers asked without the proxy. No name is looked up; `10.0.0.0/8` is no range' },
   TODO_CORS_ORIGINS: { text: 'exact origins, comma-separated', example: 'https://app.example.org',
     about: 'Origins whose [pages](behind-a-proxy.md#pages-of-other-origins) may call the service from a browser' },
