@@ -62,8 +62,8 @@ test('docs/commands.md has the exit codes of all commands, and no other', () => 
   const codes = texts.flatMap((text) =>
     text.split(/[,.]\s+/).flatMap((part) => /^(\d+)(?: or (\d+))?(?: |$)/.exec(part)?.slice(1) ?? []),
   );
-  const [, table = ''] = read('docs/commands.md').split('## Exit codes');
-  const rows = [...table.matchAll(/^\| (\d[\d, ]*) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+  const [, list = ''] = read('docs/commands.md').split('## Exit codes');
+  const rows = [...list.matchAll(/^- \*\*(\d[\d, ]*)\*\*: /gm)].flatMap(([, cell = '']) => cell.split(', '));
   assert.deepEqual(new Set(rows), new Set(codes.filter((code) => code !== undefined)));
 });
 
