@@ -162,11 +162,13 @@ function sized({ costs, sizes }: Figures): string {
       row('people who poll each second, nothing changes', (column) =>
         people(PLANNED / figure(column, 'unchanged')),
       ),
-      row('in gzip, one change a second', (column) =>
-        people((PLANNED - 2 * figure(column, 'changed')) / figure(column, 'gzip')),
-      ),
-      row('of them a network of 1 Gbit/s carries', (column) =>
-        people(125e6 / figure(column, 'gzip', 'bytes')),
+      row('one change a second, in gzip over 1 Gbit/s', (column) =>
+        people(
+          Math.min(
+            (PLANNED - 2 * figure(column, 'changed')) / figure(column, 'gzip'),
+            125e6 / figure(column, 'gzip', 'bytes'),
+          ),
+        ),
       ),
       row('cores for 100,000 reads of one todo a second', coresFor('one')),
       row('cores for 100,000 replaces a second', coresFor('replace')),
@@ -218,16 +220,35 @@ const short = (value: number) => Number(value.toPrecision(2)).toLocaleString('en
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.every((cells) => cells.slice(1).every((cell) => cell === '–'))) return '';
   const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
-  return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, rule, ...rows].map(rowOf).join('\n');
 }
 
-/** The page with these tables in the place of those whose first cell is the same. @throws Error where one is missing. */
+/**
+ * The page with these tables in the place of those whose first cell is the same. The page chooses tables, rows and columns:
+ * what it does not show is left out.
+ * @throws Error where it shows a row or a column that these tables do not have.
+ */
 export function withTables(page: string, tables: readonly string[]): string {
   return tables.reduce((text, lines) => {
-    const [first = ''] = lines.match(/^\| [^|]+ \|/) ?? [];
-    const start = text.indexOf(`\n${first}`) + 1;
-    if (start === 0) throw new Error(`The page has no table that begins with ${JSON.stringify(first)}`);
+    const [head = [], rule = [], ...rows] = lines.split('\n').map(cellsOf);
+    const start = text.indexOf(`\n| ${head[0]} |`) + 1;
+    if (start === 0) return text;
     const end = text.indexOf('\n\n', start);
-    return text.slice(0, start) + lines + text.slice(end);
+    const [shown = [], , ...shownRows] = text.slice(start, end).split('\n').map(cellsOf);
+    const columns = shown.map((title) => placeOf(title, head));
+    const titles = rows.map(([title = '']) => title);
+    const kept = shownRows.map(([title = '']) => rows[placeOf(title, titles)] ?? []);
+    const drawn = [head, rule, ...kept].map((cells) => rowOf(columns.map((column) => cells[column] ?? '')));
+    return text.slice(0, start) + drawn.join('\n') + text.slice(end);
   }, page);
 }
+
+function placeOf(title: string, titles: readonly string[]): number {
+  const place = titles.indexOf(title);
+  if (place === -1) throw new Error(`No figures are there for ${JSON.stringify(title)}`);
+  return place;
+}
+
+const cellsOf = (row: string) => row.slice(2, -2).split(' | ');
+
+const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

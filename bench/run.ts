@@ -21,7 +21,9 @@ const HELP = `Usage: npm run bench -- [flags]
 
 Measures todo-service beside the same list by others, each server in turns with the others and with a constant. Prints tables
 of Markdown; docs/sizing.md says how to read them. Needs Linux, two cores and wrk; Go and Rust are left out without their
-compilers, and so is latency without Go. Takes an hour: a scenario takes two to seven minutes.
+compilers, and so is latency without Go. Takes an hour: a scenario takes two to seven minutes. Each round starts every server
+anew, with a copy of the database of its own, and warms up for a second. A figure is the median of the rounds, a ratio that of
+the ratios of each round: other work on the machine hits all alike.
 
   --scenario NAME[,NAME…]  of ${ALL.scenario.join(', ')}
       list-20, list-1000         what a list costs
@@ -36,7 +38,7 @@ compilers, and so is latency without Go. Takes an hour: a scenario takes two to 
   --seconds S              of load in each measurement, whole ones; default 2
   --figures FILE           puts what is measured into this file of JSON, in the place of the same works; prints all that it has.
                            ${PUBLISHED} has what is published
-  --draw                   measures nothing; makes the tables and charts of docs/sizing.md anew from ${PUBLISHED}
+  --draw                   measures nothing; makes the charts and tables that docs/sizing.md shows anew from ${PUBLISHED}
   --smoke                  every server answers correctly, and the charts are those of ${PUBLISHED}; the figures say nothing
   --help
 `;

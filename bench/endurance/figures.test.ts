@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keep, merged, noFigures } from '../figures.ts';
-import { disturbed, tablesOf } from '../report.ts';
+import { disturbed, tablesOf, withTables } from '../report.ts';
 import { overBudget } from './attack/attack.ts';
 import { SCENARIOS } from './attack/scenarios.ts';
 import { slopePerHour } from './slope.ts';
@@ -85,6 +85,16 @@ test('a rate that a server has not reached is said, and no latency', () => {
   const [table = ''] = tablesOf(figures);
   assert.match(table, /^\| todo-service \| 1\/2\/30 \|/m);
   assert.match(table, /^\| Go \| only 940\/s \|/m);
+});
+
+test('a page shows the tables, rows and columns that it has, with the figures of now', () => {
+  const made = [
+    '| ms | one | two |\n| --- | ---: | ---: |\n| go | 1 | 2 |\n| rust | 3 | 4 |',
+    '| µs | one |',
+  ];
+  const page = (row: string) => `# Page\n\n| ms | two |\n| --- | ---: |\n${row}\n\nEnd\n`;
+  assert.equal(withTables(page('| rust | 9 |'), made), page('| rust | 4 |'));
+  assert.throws(() => withTables(page('| zig | 9 |'), made), /^Error: No figures are there for "zig"$/);
 });
 
 test('a round in which a server did not have its core is told: other programs ran', () => {

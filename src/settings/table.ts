@@ -90,7 +90,7 @@ export const SETTINGS = {
   TODO_CORS_ORIGINS: { text: 'exact origins, comma-separated', example: 'https://app.example.org',
     about: 'Origins whose [pages](behind-a-proxy.md#pages-of-other-origins) may call the service from a browser' },
   TODO_MAX_CONNECTIONS: { from: 1, to: 1_000_000, default: 1_000, example: '4000',
-    about: 'Connections at a time; one more is closed at once. Raise it only with [the memory that they cost](sizing.md#what-connections-cost)' },
+    about: 'Connections at a time; one more is closed at once. Raise it only with [the memory that they cost](limits.md#what-connections-cost)' },
   TODO_KEEP_ALIVE_SECONDS: { from: 5, to: 3_600, unit: 'seconds', default: 75, example: '620',
     about: 'Life of an idle connection, longer than at the load balancer: [620 for Google\'s](behind-a-proxy.md)' },
   TODO_SHUTDOWN_SECONDS: { from: 0, to: 3_600, unit: 'seconds', default: 10, example: '30',

@@ -15,7 +15,7 @@ const CODE = globSync([
   'Containerfile',
 ]);
 
-/** A page of ours: `sizing.md#memory`, or `incidents.md, "For each alert"`. */
+/** A page of ours: `limits.md#memory`, or `incidents.md, "For each alert"`. */
 const MENTION =
   /(?<![\w/.-])(?:docs\/)?([A-Z]+|[a-z][a-z-]+)\.md(?:#([\w-]+)|, "([^"]+)"|, ([A-Z][\w ]+)(?=\)))?/g;
 

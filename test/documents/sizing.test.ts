@@ -2,14 +2,38 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readFigures } from '../../bench/figures.ts';
-import { tablesOf, withTables } from '../../bench/report.ts';
+import { median, tablesOf, withTables } from '../../bench/report.ts';
 
 const PAGE = readFileSync('docs/sizing.md', 'utf8');
 
-test('the tables of docs/sizing.md are those that bench/figures.json gives', () => {
+test('the tables of docs/sizing.md have the figures of bench/figures.json', () => {
   const tables = tablesOf(readFigures('bench/figures.json'));
-  assert.ok(tables.length >= 6, `only ${tables.length} were made`);
+  for (const first of ['Todos', 'µs of a request', 'µs of one todo', 'ms at 1,000/s']) {
+    assert.ok(PAGE.includes(`\n| ${first} |`), `the page has no "${first}"`);
+    assert.ok(
+      tables.some((table) => table.startsWith(`| ${first} |`)),
+      `no figures give "${first}"`,
+    );
+  }
   assert.equal(withTables(PAGE, tables), PAGE, 'npm run bench -- --draw makes them anew');
+});
+
+test('docs/sizing.md says how much longer an answer takes at 200 requests a second, and what a longer list costs', () => {
+  const { latency, costs } = readFigures('bench/figures.json');
+  const longer = Object.entries(latency[200] ?? {}).flatMap(([kind, servers]) =>
+    Object.entries(servers).map(
+      ([server, { p50 }]) => median(p50) / median(latency[1_000]?.[kind]?.[server]?.p50 ?? []),
+    ),
+  );
+  assert.ok(PAGE.includes(`up to ${Math.max(...longer).toFixed(1)} times as long`), `${longer}`);
+  const dearer = ['one', 'replace'].flatMap((work) =>
+    ['service', 'service-postgresql'].map((server) => {
+      const [much, less] = [1_000_000, 10_000].map((todos) => costs[todos]?.[work]?.[server]);
+      assert.ok(much && less);
+      return (median(much.service) + median(much.postgres)) / (median(less.service) + median(less.postgres));
+    }),
+  );
+  assert.ok(Math.max(...dearer) < 4 / 3, `a third more, says the page: ${dearer}`);
 });
 
 test('docs/sizing.md shows every chart, one for light and one for dark pages, and each is there', () => {
