@@ -211,7 +211,9 @@ test('a second process says whom it waits for, and a signal ends its wait [D6]',
 test('a start that a signal has ended does not serve, also when it could go on just after', {
   timeout: 120_000,
 }, async ({ signal }) => {
-  await using first = await startService({ environment: 'development' });
+  // Longer there than the first service, whose own folder would be removed while the other one opens the file.
+  await using data = await temporaryFolder();
+  await using first = await startService({ environment: 'development', dataDir: data.path });
   // It ends by itself, not because its last 250 ms are over.
   const lasting = `const { setTimeout } = globalThis;
     globalThis.setTimeout = (call, ms, ...rest) => setTimeout(call, ms === 250 ? 1e9 : ms, ...rest);`;
