@@ -157,12 +157,12 @@ function sized({ costs, sizes }: Figures): string {
       row('list in gzip, µs', cost('gzip')),
       row('list, µs', cost('list')),
       row('replace, µs', cost('replace')),
-      row('replace or the list after it, µs', cost('changed')),
+      row('replaces and lists in turn, µs of each', cost('changed')),
       row('75 % one, 20 % replace, 5 % list, µs', cost('mixed')),
       row('people who poll each second, nothing changes', (column) =>
         people(PLANNED / figure(column, 'unchanged')),
       ),
-      row('one change a second, in gzip over 1 Gbit/s', (column) =>
+      row('people who poll each second, one change a second, gzip over 1 Gbit/s', (column) =>
         people(
           Math.min(
             (PLANNED - 2 * figure(column, 'changed')) / figure(column, 'gzip'),

@@ -51,7 +51,7 @@ function assertNotModified(reply: Reply, etag: string): void {
   assert.equal(reply.body.length, 0);
 }
 
-test('a new todo and the todo read carry the same strong tag [RFC 9110 §8.8.3]', async () => {
+test('a new todo and the todo read carry the same strong tag [D24; RFC 9110 §8.8.3]', async () => {
   const { path, etag } = await create();
   const reply = await send(`GET ${path}`);
   assert.match(etag, /^"[^"]+"$/);
@@ -59,7 +59,7 @@ test('a new todo and the todo read carry the same strong tag [RFC 9110 §8.8.3]'
   assert.equal(header(reply, 'cache-control'), 'private, no-cache');
 });
 
-test('a PUT carries no tag; the todo has another one afterwards [RFC 9110 §9.3.4]', async () => {
+test('a PUT carries no tag; the todo has another one afterwards [D24; RFC 9110 §9.3.4]', async () => {
   const { path, etag } = await create();
   const reply = await send(`PUT ${path}`, {}, { title: 'Buy oat milk', categoryId: 1 });
   assert.equal(reply.status, 204);
@@ -67,7 +67,7 @@ test('a PUT carries no tag; the todo has another one afterwards [RFC 9110 §9.3.
   assert.notEqual(tagOf(await send(`GET ${path}`)), etag);
 });
 
-test('If-None-Match with the current tag in any form is a 304, with another one a 200 [RFC 9110 §13.1.2]', async () => {
+test('If-None-Match with the current tag in any form is a 304, with another one a 200 [D24; RFC 9110 §13.1.2]', async () => {
   const { path, etag } = await create();
   for (const value of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
     assertNotModified(await send(`GET ${path}`, { 'If-None-Match': value }), etag);
@@ -88,7 +88,7 @@ test('a read takes a tag in If-None-Match that a proxy has changed for the one t
     assert.equal((await send(`GET ${path}`, { 'If-None-Match': tag })).status, 200, tag);
 });
 
-test('a read with another tag in If-Match is a 412 [RFC 9110 §13.1.1]', async () => {
+test('a read with another tag in If-Match is a 412 [D24; RFC 9110 §13.1.1]', async () => {
   const { path, etag } = await create();
   assertProblem(await send(`GET ${path}`, { 'If-Match': STALE }), 412);
   assertProblem(await send(`GET ${path}`, { 'If-Match': `W/${etag}` }), 412, { detail: 'any' });
@@ -131,7 +131,7 @@ for (const [method, body] of [
   });
 }
 
-test('the list has a strong tag and varies by coding; a change of the data gives it another tag [RFC 9110 §8.8.3]', async () => {
+test('the list has a strong tag and varies by coding; a change of the data gives it another tag [D24; RFC 9110 §8.8.3]', async () => {
   const before = await send('GET /todos');
   assert.match(tagOf(before), /^"[^"]+"$/);
   assert.equal(header(before, 'cache-control'), 'private, no-cache');
@@ -140,7 +140,7 @@ test('the list has a strong tag and varies by coding; a change of the data gives
   assert.notEqual(tagOf(await send('GET /todos')), tagOf(before));
 });
 
-test('a list above 1 KiB that is asked for again comes compressed, with a tag of its own [RFC 9110 §12.5.3]', async () => {
+test('a list above 1 KiB that is asked for again comes compressed, with a tag of its own [D24; RFC 9110 §12.5.3]', async () => {
   for (let i = 0; i < 20; i += 1) await create('x'.repeat(100));
   const plain = await send('GET /todos');
   await send('GET /todos', { 'Accept-Encoding': 'gzip' });
@@ -151,7 +151,7 @@ test('a list above 1 KiB that is asked for again comes compressed, with a tag of
   assert.deepEqual(gunzipSync(reply.body), plain.body);
 });
 
-test('a GET names the tag of either coding: 304 by If-None-Match, 200 by If-Match [RFC 9110 §13.1]', async () => {
+test('a GET names the tag of either coding: 304 by If-None-Match, 200 by If-Match [D24; RFC 9110 §13.1]', async () => {
   for (const headers of [{}, { 'Accept-Encoding': 'gzip' }]) {
     const etag = tagOf(await send('GET /todos', headers));
     const again = { 'Accept-Encoding': 'gzip' };
@@ -181,13 +181,13 @@ test('of the list too: the tag of either coding, changed, is a 304, and the plai
   assert.equal((await send('GET /todos', both)).status, 200);
 });
 
-test('a client that does not admit gzip gets the list as it is [RFC 9110 §12.5.3]', async () => {
+test('a client that does not admit gzip gets the list as it is [D24; RFC 9110 §12.5.3]', async () => {
   const reply = await send('GET /todos', { 'Accept-Encoding': 'gzip;q=0' });
   assert.equal(header(reply, 'content-encoding'), undefined);
   assert.ok(Array.isArray(json(reply)));
 });
 
-test('another tag of the list in If-Match is a 412 [RFC 9110 §13.1.1]', async () => {
+test('another tag of the list in If-Match is a 412 [D24; RFC 9110 §13.1.1]', async () => {
   assertProblem(await send('GET /todos', { 'If-Match': STALE }), 412);
 });
 
