@@ -45,9 +45,9 @@ export const restore = onDatabase(
     };
     const restoring = database.engine === 'sqlite' ? restoreSqlite : restorePostgres;
     const { counts, highestId, old } = await restoring(database, file, highestOf);
-    const known = nextId ?? old?.highestId;
+    const known = nextId === undefined ? old?.highestId : nextId - 1;
     const ids =
-      known !== undefined && known <= highestId + 1
+      known !== undefined && known <= highestId
         ? `The next id is ${highestId + 1}`
         : `Ids from ${highestId + 1} on are given out again: "--next-id ${known === undefined ? 'N' : known + 1}" prevents it`;
     const kept = old === undefined ? '' : `The old database is ${old.path}. `;

@@ -198,6 +198,21 @@ test('restore: it says which ids come again, and --next-id prevents it [E3]', as
   );
 });
 
+for (const [made, said] of [
+  [0, 'The next id is 2'],
+  [1, 'Ids from 2 on are given out again: "--next-id 3" prevents it'],
+  [2, 'Ids from 2 on are given out again: "--next-id 4" prevents it'],
+] as const) {
+  test(`restore: with ${made} todos made after the backup it says "${said}" [E3]`, async () => {
+    const path = await newDatabase();
+    execute(path, ADD('saved'));
+    const copy = newPath('b.db');
+    await printed(`sqlite:${path}`, ['backup', copy]);
+    for (let count = 0; count < made; count += 1) execute(path, ADD('later'));
+    assert.ok((await printed(`sqlite:${path}`, ['restore', copy])).endsWith(`. ${said}\n`));
+  });
+}
+
 test('restore: a database of another page_size is restored too [E3]', async () => {
   const { copy } = await backups();
   const path = await newDatabase();
