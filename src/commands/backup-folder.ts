@@ -75,9 +75,7 @@ export function removeOldest(
     const newest = join(folder, names.at(-1) ?? '');
     if (newest > made) {
       const isAhead = newest > copyOf(Date.now(), folder, ending);
-      const why = isAhead
-        ? 'now. Set the clock, or remove what it misnamed'
-        : 'this one: another run has made it';
+      const why = isAhead ? 'now. Set the clock, or remove that file' : 'this one: another run has made it';
       return [`No older copy is removed: ${newest} is newer than ${why}`];
     }
     const own = database === undefined ? undefined : realpathSync(database);

@@ -137,7 +137,7 @@ for (const [name, { makeMigrated }] of Object.entries(engines)) {
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        `No older copy is removed: ${join(folder, kept)}.${ending} is newer than now. Set the clock, or remove what it misnamed\n`,
+        `No older copy is removed: ${join(folder, kept)}.${ending} is newer than now. Set the clock, or remove that file\n`,
       );
       assert.match(stdout, /, checked\n$/);
       const made = basename(stdout.split(': ')[0] ?? '');

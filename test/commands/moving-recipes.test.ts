@@ -133,7 +133,7 @@ for (const [index] of MIGRATIONS.from(0).entries()) {
     engines.SQLite.execute(`sqlite:${old}`, `${made}; ${todos}`);
     await sh(folder.path, 'sqlite3 old.db .dump > todos.sql');
 
-    const [make = '', ...mend] = recipe(await page('incidents.md'), 'When sqlite3 has made')
+    const [make = '', ...mend] = recipe(await page('incidents.md'), 'When a file comes from')
       .trim()
       .split('\n');
     assert.deepEqual(await sh(folder.path, make), { code: 0, stdout: '', stderr: '' });

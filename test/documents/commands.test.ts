@@ -32,6 +32,15 @@ test('every npm script that a document names is there', () => {
   );
 });
 
+test('every workspace that a document names is there', () => {
+  const named = onPages(/ --workspace[ =](\S+)/g);
+  assert.ok(named.length > 1, `only ${named.length} were found`);
+  assert.deepEqual(
+    named.filter(({ first }) => !manifest.workspaces.includes(first)),
+    [],
+  );
+});
+
 test('every command of todo-service that a document shows is there, with its flags', async () => {
   const commands = [...(await helpOf()).matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map(
     ([, name = '']) => name,
