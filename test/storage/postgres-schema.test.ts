@@ -104,6 +104,15 @@ const faults: readonly {
     works: [find, list, create, createOnce, replace],
   },
   {
+    name: 'a function of a trigger that acts for its caller',
+    code: '42501',
+    spoil: () => 'ALTER FUNCTION todo_removed() SECURITY INVOKER',
+    mend: () => 'ALTER FUNCTION todo_removed() SECURITY DEFINER',
+    reason: /^its role lacks rights: GRANT INSERT ON todo_tombstones TO role_\d+$/,
+    fails: [remove],
+    works: [find, list, create, createOnce, replace],
+  },
+  {
     name: 'a function that was dropped',
     code: '42883',
     spoil: () => 'ALTER FUNCTION todo_unseen(pg_snapshot, integer) RENAME TO gone',
@@ -159,6 +168,16 @@ const faults: readonly {
     spoil: () => 'ALTER TABLE todos ALTER COLUMN done DROP DEFAULT, ALTER COLUMN done TYPE text',
     mend: () => 'ALTER TABLE todos ALTER COLUMN done TYPE boolean USING done::boolean',
     reason: /^the column "done" of "todos" must be boolean, received text$/,
+    fails: [find, list, create, createOnce, replace, remove],
+    works: [],
+  },
+  {
+    name: 'a view of some todos in the place of their table',
+    code: NO_ERROR,
+    spoil: (role) =>
+      `ALTER TABLE todos RENAME TO base; CREATE VIEW todos AS SELECT * FROM base WHERE done; GRANT ALL ON todos TO ${role}`,
+    mend: () => 'DROP VIEW todos; ALTER TABLE base RENAME TO todos',
+    reason: /^its "todos" must be a table$/,
     fails: [find, list, create, createOnce, replace, remove],
     works: [],
   },

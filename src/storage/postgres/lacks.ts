@@ -62,9 +62,10 @@ const ASTRAY = `format('its function %s must find "%s" in the schema of "todos",
 // where there is nothing to have a right on, or no right is needed. Inlined, the parts would be planned several times.
 const FIND = `WITH needed AS MATERIALIZED (
     SELECT place, kind, name, part, type,
-      (SELECT oid FROM pg_roles WHERE CASE WHEN by IS NULL THEN rolname = current_user
-        ELSE oid = (SELECT proowner FROM pg_proc WHERE oid = to_regprocedure(by)) END) AS role,
-      CASE WHEN kind IN ('function', 'path') THEN to_regprocedure(name)::oid ELSE to_regclass(name)::oid END AS object,
+      (SELECT pg_roles.oid FROM pg_roles LEFT JOIN pg_proc ON pg_proc.oid = to_regprocedure(by)
+        WHERE CASE WHEN by IS NULL OR NOT prosecdef THEN rolname = current_user ELSE pg_roles.oid = proowner END) AS role,
+      CASE WHEN kind IN ('function', 'path') THEN to_regprocedure(name)::oid
+        ELSE (SELECT oid FROM pg_class WHERE oid = to_regclass(name) AND relkind IN ('r', 'p')) END AS object,
       CASE WHEN kind = 'sequence' AND EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = to_regclass(name) AND attname = 'id' AND NOT attisdropped
       ) THEN to_regclass(pg_get_serial_sequence(name, 'id')) END AS sequence,
@@ -78,7 +79,7 @@ const FIND = `WITH needed AS MATERIALIZED (
   ), found AS (
     SELECT *, CASE
         WHEN kind = 'function' AND object IS NULL THEN format('its function %s is missing', name)
-        WHEN kind = 'table' AND part IS NULL AND object IS NULL THEN format('its table "%s" is missing', name)
+        WHEN kind = 'table' AND part IS NULL AND to_regclass(name) IS NULL THEN format('its table "%s" is missing', name)
         WHEN object IS NULL THEN NULL
         WHEN kind = 'column' AND NOT EXISTS (
             SELECT FROM pg_attribute WHERE attrelid = object AND attname = part AND NOT attisdropped)
@@ -89,8 +90,10 @@ const FIND = `WITH needed AS MATERIALIZED (
           THEN format('its trigger "%2$s" is missing or off: ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$s', name, part)
         WHEN finds IS NULL AND wanted IS NOT NULL THEN ${ASTRAY}
       END AS missing,
-      CASE WHEN finds <> wanted THEN ${ASTRAY} ELSE
-        (SELECT format('the column "%s" of "%s" must be %s, received %s', part, name, type, format_type(atttypid, NULL))
+      CASE WHEN finds <> wanted THEN ${ASTRAY}
+        WHEN kind = 'table' AND part IS NULL AND object IS NULL AND to_regclass(name) IS NOT NULL
+          THEN format('its "%s" must be a table', name)
+        ELSE (SELECT format('the column "%s" of "%s" must be %s, received %s', part, name, type, format_type(atttypid, NULL))
           FROM pg_attribute WHERE kind = 'column' AND attrelid = object AND attname = part AND NOT attisdropped
             AND atttypid <> to_regtype(type)) END AS wrong,
       coalesce(CASE kind

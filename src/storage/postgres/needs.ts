@@ -13,7 +13,7 @@ export interface Need {
   readonly part?: string;
   /** The type of a column. */
   readonly type?: string;
-  /** The function whose owner needs the right; undefined: the role that asks. */
+  /** The function that needs the right: as its owner with SECURITY DEFINER, else as the role that asks, which undefined is. */
   readonly by?: string;
 }
 
