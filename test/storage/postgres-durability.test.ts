@@ -94,13 +94,18 @@ for (const value of ['local', 'remote_write', 'remote_apply', 'on']) {
   });
 }
 
-for (const table of ['todos', 'idempotency_keys', 'todo_tombstones', 'todo_purged', 'todo_schema']) {
-  test(`a look finds that ${table} became a table that a crash empties, and nothing is served until it is none [D19]`, async () => {
+for (const table of [
+  ...['todos', 'idempotency_keys', 'todo_tombstones', 'todo_purged', 'todo_schema'],
+  // Without its sequence, ids would be given out again.
+  ...['todos_id_seq', 'categories_id_seq'],
+]) {
+  test(`a look finds that a crash would empty ${table}, and nothing is served until it does not [D19]`, async () => {
     const url = await server.makeMigrated();
     await using store = await open(url);
     await addedTo(store, 'a');
     await server.execute(url, `ALTER TABLE ${table} SET UNLOGGED`);
-    const says = UNLOGGED.replace('TABLE todos', `TABLE ${table}`);
+    const kind = table.endsWith('_seq') ? 'SEQUENCE' : 'TABLE';
+    const says = UNLOGGED.replace('TABLE todos', `${kind} ${table}`);
     assert.equal((await wrong(store)).message, says);
     const refused = await refusal(store);
     assert.equal(refused.name, 'StoreUnavailable');

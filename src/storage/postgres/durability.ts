@@ -9,10 +9,18 @@ import type { AnswerLimit, ServerConnection } from './server-connection.ts';
 export const NOT_SYNCED = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN 'its "synchronous_commit" must not be "off" for this user and database' END`;
 
-/** The order is one in which the tables can be logged again: `todos` refers to `categories`. */
+const TABLES = `(SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name))`;
+
+/**
+ * The order is one in which the tables can be logged again: `todos` refers to `categories`. A table is logged with its
+ * sequence; a sequence alone is one that gives out ids again after a crash.
+ */
 export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
-    || string_agg(format('ALTER TABLE %s SET LOGGED', oid::regclass), '; ' ORDER BY relname)
-  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (name)))`;
+    || string_agg(format('ALTER %s %s SET LOGGED', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass),
+      '; ' ORDER BY relname)
+  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT * FROM ${TABLES} AS own
+    UNION ALL SELECT objid FROM pg_depend JOIN pg_class AS logged ON logged.oid = refobjid
+      WHERE classid = 'pg_class'::regclass AND refobjid IN ${TABLES} AND logged.relpersistence <> 'u'))`;
 
 /** @throws {ServerUnfit} when tables lose their rows in a crash of the server. */
 export async function checkLogged(connection: ServerConnection, limit?: AnswerLimit): Promise<void> {
