@@ -19,8 +19,8 @@ function searching(url: string, path: string): string {
 }
 
 /** What is said of a function that does not find the table of the schema of its list. */
-const astray = (schema: string): string =>
-  `its function todo_removed() must find "todo_tombstones" in the schema of "todos", which is ${schema}, before any other: run "todo-service migrate"`;
+const astray = (schema: string, name = 'todo_removed()', table = 'todo_tombstones'): string =>
+  `its function ${name} must find "${table}" in the schema of "todos", which is ${schema}, before any other: run "todo-service migrate"`;
 
 const refusedAs = (says: string) => ({
   name: 'Cannot',
@@ -154,6 +154,34 @@ test('a function that writes into the table of another list: nothing is answered
   await ready(store);
   assert.equal(await store.remove(1), 'removed');
 });
+
+for (const [what, path] of [
+  ['without it, as advisors of security want it', "''"],
+  ['of another list', 'other, pg_temp'],
+] as const) {
+  test(`a path of the function that lists read by, ${what}, is a fault, which a look finds and migrate mends [D11; D12]`, async () => {
+    const url = await server.makeMigrated();
+    await using store = await openPatient(url);
+    const { id } = await addedTo(store, 'a');
+    await listed(store);
+    await server.execute(
+      url,
+      `CREATE SCHEMA other; CREATE TABLE other.todos (LIKE todos); CREATE TABLE other.todo_tombstones (LIKE todo_tombstones);
+      ALTER FUNCTION todo_unseen(pg_snapshot, integer) SET search_path = ${path}`,
+    );
+    const says = ['todos', 'todo_tombstones'].map((table) =>
+      astray('public', 'todo_unseen(pg_snapshot,integer)', table),
+    );
+    assert.deepEqual(await server.faults(url), says);
+    assert.equal((await wrong(store)).message, says.join('; '));
+    await assert.rejects(async () => store.list(), { name: 'StoreBroken' });
+    await migratePostgres(url);
+    await ready(store);
+    assert.deepEqual(await server.faults(url), []);
+    assert.equal(await store.remove(id), 'removed');
+    assert.deepEqual(await listed(store), []);
+  });
+}
 
 test('instances that start together lead the function once [D12]', async () => {
   const url = await server.makeMigrated();

@@ -46,6 +46,8 @@ export const TO_SERVE: readonly Need[] = [
   { kind: 'function', name: 'todo_unseen(pg_snapshot,integer)', part: 'EXECUTE' },
   { kind: 'function', name: 'todo_purge()', part: 'EXECUTE' },
   { kind: 'path', name: 'todo_removed()', part: 'todo_tombstones' },
+  { kind: 'path', name: 'todo_unseen(pg_snapshot,integer)', part: 'todos' },
+  { kind: 'path', name: 'todo_unseen(pg_snapshot,integer)', part: 'todo_tombstones' },
   { kind: 'table', name: 'todo_tombstones', part: 'INSERT', by: 'todo_removed()' },
   { kind: 'table', name: 'todo_tombstones', part: 'DELETE', by: 'todo_purge()' },
   { kind: 'table', name: 'todo_purged', part: 'UPDATE', by: 'todo_purge()' },

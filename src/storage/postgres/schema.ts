@@ -37,10 +37,11 @@ const STAY_THERE = `SELECT set_config('search_path',
     concat_ws(', ', relnamespace::regnamespace, nullif(current_setting('search_path'), '')), true)
   FROM pg_class WHERE oid = to_regclass('todo_schema')`;
 
-/** Repairs the search paths of functions after a schema was renamed. */
+/** Gives functions the search paths of the migrations again, after a schema was renamed or a path was changed. */
 const LEAD_HOME = `DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION todo_removed() SET search_path = %s, pg_temp',
     (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = to_regclass('todos')));
+  ALTER FUNCTION todo_unseen(pg_snapshot, integer) RESET search_path;
 END $$`;
 
 /** An earlier schema does not say which program may use it. */
