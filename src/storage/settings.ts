@@ -27,13 +27,15 @@ export interface ServedDatabase extends DatabaseSettings {
 
 /** Decides by the settings, and reads the file of a password. Makes no connection. */
 export async function readDatabase(settings: Settings, dataDir: string): Promise<DatabaseSettings> {
-  const value = settings.read('TODO_DATABASE') ?? `sqlite:${join(dataDir, 'todos.db')}`;
+  const value = settings.read('TODO_DATABASE');
+  if (value === undefined) return { engine: 'sqlite', address: join(dataDir, 'todos.db') };
   if (/^postgres(?:ql)?:\/\//.test(value)) {
     const connection = readConnection(settings, value);
     await checkPasswordFile(settings, connection?.hasPassword === true);
     return { engine: 'postgresql', address: value };
   }
-  const path = /^sqlite:(.+)$/s.exec(value)?.[1];
+  // A path behind white space, or in quotes, would be that of a new file.
+  const path = /^sqlite:([^\s"'].*)$/s.exec(value)?.[1];
   if (path === undefined) {
     const wanted =
       'must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ' +

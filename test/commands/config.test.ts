@@ -123,6 +123,15 @@ test('commands refuse a database that a secret with a final line break names, an
   assert.deepEqual(await readdir(folder.path), []);
 });
 
+test('a path of SQLite that begins with white space or a quote, which would be a new file, is a fault', async () => {
+  for (const path of [' todos.db', '\u00a0todos.db', '"todos.db"', "'todos.db'"]) {
+    const env = { ...ISSUER, TODO_DATABASE: `sqlite:${path}` };
+    const { code, stderr } = await runProgram(['config'], { env });
+    assert.equal(code, 78);
+    assert.match(stderr, /\n {2}TODO_DATABASE must be "sqlite:" and a path, .*, received "sqlite:…"\n$/);
+  }
+});
+
 test('config says what serve would refuse of the address of a database, or of a variable of libpq beside it', async () => {
   for (const [parameter, variables, fault] of [
     ['target_session_attrs=standby', {}, '"target_session_attrs" must be "any", "read-write" or "primary"'],
