@@ -56,6 +56,7 @@ const failureOf = (code: string) => ({
 });
 
 for (const [code, mistrusted] of [
+  ['CERT_SIGNATURE_FAILURE', true],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', true],
   ['SELF_SIGNED_CERT_IN_CHAIN', true],
   ['UNABLE_TO_GET_ISSUER_CERT', true],

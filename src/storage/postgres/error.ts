@@ -63,11 +63,12 @@ const MACHINE_FAULTS = [READ_ONLY_SQL_TRANSACTION, ...LOCK_NOT_AVAILABLE, ...RET
 const LATER = ['57P03', '53300'];
 
 /**
- * A certificate of an unknown authority, or for another name:
+ * A certificate of an unknown authority, which may have the name of a known one, or for another name:
  * https://nodejs.org/api/tls.html#x509-certificate-error-codes. A certificate that is not valid at this time is not among
  * them: it is renewed elsewhere.
  */
 const MISTRUSTED = [
+  'CERT_SIGNATURE_FAILURE',
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ];
