@@ -173,6 +173,15 @@ const broken: readonly [what: string, statement: string, faults: readonly (strin
     'ALTER TABLE todos DISABLE TRIGGER ALL; ALTER TABLE categories DISABLE TRIGGER ALL',
     [NOT_ALWAYS, NO_FOREIGN_KEYS],
   ],
+  [
+    'keys that are missing, as after a restore that could not add them',
+    'ALTER TABLE categories DROP CONSTRAINT categories_pkey CASCADE; ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey',
+    [
+      'its key "idempotency_keys_pkey" is missing, so rows may be wrong: ALTER TABLE idempotency_keys ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key)',
+      'its key "categories_pkey" is missing, so rows may be wrong: ALTER TABLE categories ADD CONSTRAINT categories_pkey PRIMARY KEY (id)',
+      'its key "todos_category_id_fkey" is missing, so rows may be wrong: ALTER TABLE todos ADD CONSTRAINT todos_category_id_fkey FOREIGN KEY (category_id) REFERENCES categories',
+    ],
+  ],
 ];
 
 for (const [what, statement, wanted] of broken) {

@@ -12,6 +12,18 @@ const INVALID = `SELECT format('%1$I is not valid: ALTER TABLE %2$s VALIDATE CON
     FROM pg_index WHERE indrelid IN ${TABLES} AND NOT indisvalid`;
 
 /**
+ * Without them, a todo may name a category that is not there, and an id or a key of creates be there twice. The foreign
+ * key is the last, because it needs another one.
+ */
+const KEYS_MISSING = `SELECT format('its key "%1$s" is missing, so rows may be wrong: '
+    'ALTER TABLE %2$s ADD CONSTRAINT %1$s %3$s', name, of, made) AS fault
+  FROM (VALUES ('categories_pkey', 'categories', 'PRIMARY KEY (id)'), ('todos_pkey', 'todos', 'PRIMARY KEY (id)'),
+    ('idempotency_keys_pkey', 'idempotency_keys', 'PRIMARY KEY (key)'),
+    ('todos_category_id_fkey', 'todos', 'FOREIGN KEY (category_id) REFERENCES categories')) AS own (name, of, made)
+  WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = to_regclass(of) AND conname = name)
+  ORDER BY made DESC, name`;
+
+/**
  * Triggers that are off. Those of foreign keys have names that the server gives them. "O" is the state in which they are
  * made.
  */
@@ -44,6 +56,7 @@ export const FOREIGN_IDS = `WITH next AS (SELECT pg_snapshot_xmax(pg_current_sna
 
 const FAULTS = [
   INVALID,
+  KEYS_MISSING,
   TRIGGERS_OFF,
   TRIGGERS_MISSING,
   twins('todo_schema', 'version'),
