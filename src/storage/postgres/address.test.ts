@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { addressOf } from './address.ts';
 
 /** Any file will do. */
-const FILE = fileURLToPath(import.meta.url);
+const FILE = encodeURIComponent(fileURLToPath(import.meta.url));
 
 const hostsOf = (text: string, env = {}) =>
   addressOf(text, env).hosts.map(({ host, port }) => `${host} ${port}`);
@@ -79,7 +79,7 @@ test('sslmode=no-verify encrypts without asking with whom, sslmode=disable not a
 });
 
 for (const asked of ['ssl=true', ...['sslrootcert', 'sslcert', 'sslkey'].map((name) => `${name}=${FILE}`)]) {
-  test(`${asked.replace(/=.*[/]/, '=')} asks for TLS that verifies, whatever a variable says`, () => {
+  test(`${asked.replace(/=.*%2F/, '=')} asks for TLS that verifies, whatever a variable says`, () => {
     for (const PGSSLMODE of ['', 'disable', 'no-verify']) {
       const { ssl } = addressOf(`postgres://a/todos?${asked}`, { PGSSLMODE }).config;
       assert.equal(typeof ssl === 'object' && ssl.rejectUnauthorized, true);

@@ -22,7 +22,7 @@ const key = pathOf('test-only-server.key');
 /** The result of a request to cancel with one root certificate, and the bytes that a server received of it. */
 async function cancelWith(root: string): Promise<readonly unknown[]> {
   const received: unknown[] = [];
-  const server = createServer({
+  await using server = createServer({
     cert: readFileSync(certificate),
     key: readFileSync(key),
     requestCert: true,
@@ -42,8 +42,10 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
     });
   });
   const port = await listen(server);
+  const files = { sslrootcert: pathOf(root), sslcert: certificate, sslkey: key };
+  const parameters = Object.entries(files).map(([name, path]) => `&${name}=${encodeURIComponent(path)}`);
   const { config } = addressOf(
-    `postgres://todo@localhost:${port}/todos?sslnegotiation=direct&sslrootcert=${pathOf(root)}&sslcert=${certificate}&sslkey=${key}`,
+    `postgres://todo@localhost:${port}/todos?sslnegotiation=direct${parameters.join('')}`,
     {},
   );
   // The driver changes what it is given.
@@ -56,7 +58,8 @@ async function cancelWith(root: string): Promise<readonly unknown[]> {
     processID: 1,
     secretKey: 2,
   });
-  await new Promise((resolve) => server.close(resolve));
+  // The bytes are received when it has closed.
+  await server[Symbol.asyncDispose]();
   return [outcome, ...received];
 }
 
