@@ -25,7 +25,7 @@ for (const [index, [, code = '', output = '']] of examples.entries()) {
     await using list = await startList();
     await using folder = await temporaryFolder();
     const whole = index === 0 ? code : makeClient + code;
-    const here = whole.replaceAll("'todo-service-client'", `'${client}'`);
+    const here = whole.replaceAll("'todo-service-client'", JSON.stringify(client));
     const file = await folder.write('example.ts', here.replaceAll('https://todos.example.org', list.url));
     const env = { ...plainEnvironment, TODO_TOKEN: list.editor };
     const finished = await run(process.execPath, [file], { cwd: folder.path, env });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Where the modules of the service are; the checkout may be anywhere. */
-const SOURCE = new URL('../../src/', import.meta.url).href;
+const SOURCE = JSON.stringify(new URL('../../src/', import.meta.url).href);
 
 const SERVICE = `
   import { createRequire } from 'node:module';
@@ -43,7 +43,7 @@ test('a service in production does not load undici', async () => {
 test('the version and the list of commands load nothing of the service', async () => {
   const listing = `import { registerHooks } from 'node:module';
     const own = [];
-    registerHooks({ load(url, context, next) { if (url.startsWith('${SOURCE}')) own.push(url.slice('${SOURCE}'.length)); return next(url, context); } });
+    registerHooks({ load(url, context, next) { if (url.startsWith(${SOURCE})) own.push(url.slice(${SOURCE}.length)); return next(url, context); } });
     process.on('exit', () => process.stderr.write(own.join(' ')));`;
   for (const word of ['--version', '--help']) {
     const words = ['--import', `data:text/javascript,${encodeURIComponent(listing)}`, 'src/start.js', word];
