@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { listen } from './folder.ts';
-import { preloading, startService } from './start.ts';
+import { preloading, runProgram, startService } from './start.ts';
 
 test('the address of a service is its own, also where its log names that of an issuer before', async () => {
   await using issuer = createServer((socket) => socket.destroy());
@@ -17,3 +17,17 @@ test('the address of a service is its own, also where its log names that of an i
   await using service = await startService({ env });
   assert.equal((await fetch(`${service.baseUrl}/todos`)).status, 401);
 });
+
+test('a program trusts no authorities that the caller has chosen, whose file may be missing', async () => {
+  const { NODE_EXTRA_CA_CERTS: before } = process.env;
+  using _reset = { [Symbol.dispose]: () => setVariable(before) };
+  setVariable('/no/file');
+  const look = `import tls from 'node:tls'; tls.getCACertificates('extra');`;
+  const { code, stderr } = await runProgram(['--version'], { env: preloading(look) });
+  assert.deepEqual([code, stderr], [0, '']);
+});
+
+function setVariable(value: string | undefined): void {
+  if (value === undefined) delete process.env.NODE_EXTRA_CA_CERTS;
+  else process.env.NODE_EXTRA_CA_CERTS = value;
+}

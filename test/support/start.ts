@@ -229,8 +229,9 @@ function launch(
   env: Readonly<Record<string, string>>,
   user: { readonly uid?: number; readonly gid?: number } = {},
 ): ChildProcessWithoutNullStreams {
-  // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent.
-  const { NODE_TEST_CONTEXT: _, ...inherited } = plain(process.env);
+  // NODE_TEST_CONTEXT would make a test program inside the child report to the wrong parent. The file of
+  // NODE_EXTRA_CA_CERTS, which npm needs, may be missing: Node.js says so on standard error.
+  const { NODE_TEST_CONTEXT: _, NODE_EXTRA_CA_CERTS: __, ...inherited } = plain(process.env);
   keepPasswords([...args, ...Object.values(env)]);
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...inherited, ...env },
