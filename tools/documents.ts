@@ -71,7 +71,7 @@ const GROUPS: readonly (readonly [heading: string, names: RegExp])[] = [
 function settingsByGroup(): string {
   const groupOf = (variable: Variable) => GROUPS.find(([, names]) => names.test(variable));
   const missing = VARIABLES.filter((variable) => groupOf(variable) === undefined);
-  if (missing.length > 0) throw new Error(`No group has ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`GROUPS must have ${missing.join(', ')}`);
   const sections = GROUPS.map((group) => {
     const settings = VARIABLES.filter((variable) => groupOf(variable) === group).map(sectionOf);
     return `## ${group[0]}\n\n${settings.join('')}`;
