@@ -26,7 +26,9 @@ export function noDisk(): string | false {
 export async function compileDisk(folder: string): Promise<Record<string, string>> {
   const library = join(folder, 'disk.so');
   await promisify(execFile)('cc', ['-shared', '-fPIC', '-O2', '-Wall', '-o', library, SOURCE, '-ldl']);
-  return { LD_PRELOAD: library };
+  // By its name alone: a blank would separate two libraries.
+  const { LD_LIBRARY_PATH: others } = process.env;
+  return { LD_PRELOAD: 'disk.so', LD_LIBRARY_PATH: [folder, others].filter(Boolean).join(':') };
 }
 
 /**
