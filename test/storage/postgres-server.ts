@@ -431,12 +431,20 @@ async function initialise(dataFolder: string, programs: string, origin: string):
     return;
   }
   await makeData(dataFolder, programs, user);
+  // A checkout of somebody else takes nothing, a full disk a part.
+  await keepData(dataFolder, kept).catch(() => {});
+}
+
+/** Other tests may keep theirs at the same moment: a rename shows no part of it, and the first one stays. */
+async function keepData(dataFolder: string, kept: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
-  // Other tests may keep theirs at the same moment: a rename shows no part of it, and the first one stays.
   const own = await mkdtemp(`${kept}.`);
-  await run('cp', ['-a', dataFolder, join(own, 'data')]);
-  await rename(join(own, 'data'), kept).catch(() => {});
-  await rm(own, { recursive: true, force: true });
+  try {
+    await run('cp', ['-a', dataFolder, join(own, 'data')]);
+    await rename(join(own, 'data'), kept);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
 }
 
 /** Runs `initdb` as a user, or as whoever runs this. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, matchesGlob } from 'node:path';
 import { after, test } from 'node:test';
@@ -8,7 +9,7 @@ import { write } from '../../tools/files.ts';
 import { lockedFor } from '../../tools/locked.ts';
 import { plainEnvironment, project } from '../package/npm.ts';
 import { run, serve } from '../package/program.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { closedToOthers, temporaryFolder } from '../support/folder.ts';
 import { preloading } from '../support/start.ts';
 
 /** Git's own folder, and names that it ignores: what a run leaves in a checkout. */
@@ -88,3 +89,18 @@ for (const [what, code, reason] of [
     assert.equal(ended, 0);
   });
 }
+
+test('tests that need a PostgreSQL run in a checkout of somebody else, where nothing can be kept for the next ones', {
+  skip: process.getuid?.() === 0 ? closedToOthers() : 'needs root: runs tests as another user',
+}, () => {
+  const words = [
+    '--test',
+    '--test-name-pattern',
+    'without a path of its own',
+    'test/storage/postgres-schemas.test.ts',
+  ];
+  const user = { uid: 65_534, gid: 65_534 };
+  const env = { ...plainEnvironment, NODE_TEST_CONTEXT: undefined };
+  const { status, stdout } = spawnSync(process.execPath, words, { cwd: project, env, ...user });
+  assert.equal(status, 0, String(stdout));
+});
