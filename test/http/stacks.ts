@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -46,6 +47,8 @@ export const UPLOADS = [
 /** What the program prints, by lines. Rejects when it fails. */
 export async function outputOf({ command }: Stack, ...args: readonly string[]): Promise<string[]> {
   const [program = '', ...first] = command;
-  const { stdout } = await run(program, [...first, ...args], { maxBuffer: 2 ** 24 });
+  // Go needs a place for what it compiles, also where a user has no home.
+  const env = { HOME: tmpdir(), ...process.env };
+  const { stdout } = await run(program, [...first, ...args], { env, maxBuffer: 2 ** 24 });
   return stdout.trim().split('\n');
 }
