@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { PROGRAM } from '../support/start.ts';
+import { PROGRAM, withoutProgress } from '../support/start.ts';
 
 /** The text of a page of the documents. */
 export const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
@@ -47,5 +47,5 @@ export async function sh(
     text(child.stderr),
     once(child, 'close'),
   ]);
-  return { code, stdout, stderr };
+  return { code, stdout, stderr: withoutProgress(stderr) };
 }

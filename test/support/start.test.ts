@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { listen } from './folder.ts';
-import { preloading, runProgram, startService } from './start.ts';
+import { listen, temporaryFolder } from './folder.ts';
+import { endOf, preloading, runProgram, start, startService } from './start.ts';
 
 test('the address of a service is its own, also where its log names that of an issuer before', async () => {
   await using issuer = createServer((socket) => socket.destroy());
@@ -16,6 +17,17 @@ test('the address of a service is its own, also where its log names that of an i
   const env = { ...preloading(late), TODO_AUTH_ISSUER: url, TODO_AUTH_AUDIENCE: 'todo-service' };
   await using service = await startService({ env });
   assert.equal((await fetch(`${service.baseUrl}/todos`)).status, 401);
+});
+
+test('what a command says is without the progress that it prints on a slow machine', async () => {
+  await using folder = await temporaryFolder();
+  const database = ['--database', `sqlite:${join(folder.path, 'todos.db')}`];
+  assert.equal((await runProgram(['migrate', ...database])).code, 0);
+  const env = preloading('let now = 0; performance.now = () => (now += 3_000);');
+  const backup = (name: string) => ['backup', join(folder.path, name), ...database];
+  const { code, stderr } = await runProgram(backup('one.db'), { env });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(await endOf(start(backup('two.db'), env)), { end: 0, said: '' });
 });
 
 test('a program trusts no authorities that the caller has chosen, whose file may be missing', async () => {

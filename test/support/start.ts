@@ -168,7 +168,7 @@ export async function runProgram(
   const code = await within(exitOf(child), 'the program did not end', child, output);
   canaries.searchOutput(output.stdout, printedBy(args));
   canaries.searchOutput(output.stderr);
-  return { code, ...output };
+  return { code, stdout: output.stdout, stderr: withoutProgress(output.stderr) };
 }
 
 /** Starts `todo-service` for a test that feeds it, leaves it or ends it. */
@@ -184,7 +184,12 @@ export function preloading(code: string) {
 /** How a program ends that was just started, by its exit code or a signal, and what it says on standard error. */
 export async function endOf(child: ChildProcessWithoutNullStreams) {
   const [said, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { end: code ?? signal, said };
+  return { end: code ?? signal, said: withoutProgress(said) };
+}
+
+/** What a command says on standard error without the progress of a backup or restore, which a slow machine has. */
+export function withoutProgress(said: string): string {
+  return said.replaceAll(/^(?:Copied \d+ of \d+ MB|Checking the copy)\n/gm, '');
 }
 
 /** What a command prints because it is asked for it. */
