@@ -87,6 +87,8 @@ export async function serve(database: string, options: ServeOptions = {}): Promi
       }
     },
   };
+  // A busy machine may take longer to open a connection than a request waits.
+  while (database.startsWith('postgres') && (await served.ask('HEAD', '/todos/1')).status === 503);
   return served;
 }
 
