@@ -188,7 +188,7 @@ describe('fish', { skip: lacks('fish') }, () => {
     [['import', '--data-dir', 'a'], ['alists/']],
   ] as typeof OFFERED) {
     test(`offers ${offered.join(' ') || 'nothing'} for "${words.join(' ')}"`, () => {
-      const code = `source ${script}; complete -C 'todo-service ${words.join(' ')}'`;
+      const code = `source '${script}'; complete -C 'todo-service ${words.join(' ')}'`;
       const { status, stdout, stderr } = spawnSync('fish', ['--no-config', '-c', code], {
         cwd: files,
         encoding: 'utf8',

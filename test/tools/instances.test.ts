@@ -64,7 +64,7 @@ async function asInstance(words: readonly string[], env: Readonly<Record<string,
   await using folder = await temporaryFolder();
   const program = join(folder.path, 'todo-service');
   await writeFile(program, '#!/bin/sh\necho "$*" on "$TODO_PORT"\n', { mode: 0o755 });
-  const script = (await read('deploy/debian/instance')).replaceAll('/usr/bin/todo-service', program);
+  const script = (await read('deploy/debian/instance')).replaceAll('/usr/bin/todo-service', `"${program}"`);
   const file = join(folder.path, 'instance');
   await writeFile(file, script, { mode: 0o755 });
   return await run(file, words, {
