@@ -34,6 +34,14 @@ test('a test sees nothing of what a machine or its user has chosen, and new file
   assert.match(stdout, /^\[\[],18\]$/m);
 });
 
+test('tests run in the environment of another test too, in which Node.js would pass over them', async () => {
+  await using folder = await temporaryFolder();
+  const file = await folder.write('look.test.mjs', `console.log('it ran')`);
+  const env = { ...process.env, NODE_TEST_CONTEXT: 'child-v8' };
+  const { stdout } = spawnSync('tools/runtime/node', ['--test', file], { env, encoding: 'utf8' });
+  assert.match(stdout, /^it ran$/m);
+});
+
 test('what is for the tests stays, and npm alone keeps the proxy by which it has the registry', () => {
   const given = { PATH: '/bin', CHROMIUM_PATH: '/x', LONG: '1', POSTGRES_PROGRAMS: '/y', NODE_OPTIONS: '' };
   const always = { LC_ALL: 'C.UTF-8', TZ: 'UTC' };
