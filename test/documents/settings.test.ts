@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read.ts';
 import { settingOf, VARIABLES } from '../../src/settings/table.ts';
@@ -15,4 +15,13 @@ test('docs/configuration.md has one heading for each setting, and its example is
     settings.read(variable);
     assert.deepEqual(settings.faults, [], variable);
   }
+});
+
+test('a module reads each setting of the table', () => {
+  const files = globSync('src/**/*.ts').filter((file) => !/\.test\.ts$|settings\/table\.ts$/.test(file));
+  const code = files.map((file) => readFileSync(file, 'utf8')).join();
+  assert.deepEqual(
+    VARIABLES.filter((variable) => !code.includes(`'${variable}'`)),
+    [],
+  );
 });
