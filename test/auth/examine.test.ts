@@ -385,6 +385,20 @@ test('the claim in the place of an audience is said, and that an audience is not
   assert.equal((await linesAt({})).said.has('audience claim'), false);
 });
 
+test('an audience beside the claim in its place is said, and a list with one of several and no string', async () => {
+  const audiences = ['a', 'b'];
+  const both = await linesAt(
+    { aud: 'a', o: { id: 'b' } },
+    { trust: { audiences, audienceClaim: ['o', 'id'] } },
+  );
+  assert.equal(both.said.get('audience'), 'ok: "a"');
+  const mixed = await linesAt({ aud: ['b', 7] }, { trust: { audiences } });
+  assert.equal(
+    mixed.said.get('audience'),
+    'failed: must be or contain "a" or "b", received ["b",7]: a list may hold strings only',
+  );
+});
+
 test('an audience that Keycloak writes into most tokens is warned of', async () => {
   const account =
     '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
