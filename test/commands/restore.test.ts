@@ -204,11 +204,9 @@ for (const [made, said] of [
   [2, 'Ids from 2 on are given out again: "--next-id 4" prevents it'],
 ] as const) {
   test(`restore: with ${made} todos made after the backup it says "${said}" [E3]`, async () => {
+    const { copy } = await backups();
     const path = await newDatabase();
-    execute(path, ADD('saved'));
-    const copy = newPath('b.db');
-    await printed(`sqlite:${path}`, ['backup', copy]);
-    for (let count = 0; count < made; count += 1) execute(path, ADD('later'));
+    fill(path, 1 + made);
     assert.ok((await printed(`sqlite:${path}`, ['restore', copy])).endsWith(`. ${said}\n`));
   });
 }

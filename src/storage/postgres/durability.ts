@@ -18,9 +18,9 @@ const TABLES = `(SELECT to_regclass(name) FROM unnest(${OWN_TABLES}) AS own (nam
 export const UNLOGGED = `(SELECT 'its tables must not be "UNLOGGED", because a crash of the server empties them: '
     || string_agg(format('ALTER %s %s SET LOGGED', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass),
       '; ' ORDER BY relname)
-  FROM pg_class WHERE relpersistence = 'u' AND oid IN (SELECT * FROM ${TABLES} AS own
-    UNION ALL SELECT objid FROM pg_depend JOIN pg_class AS logged ON logged.oid = refobjid
-      WHERE classid = 'pg_class'::regclass AND refobjid IN ${TABLES} AND logged.relpersistence <> 'u'))`;
+  FROM pg_class WHERE relpersistence = 'u' AND (oid IN ${TABLES}
+    OR oid IN (SELECT objid FROM pg_depend JOIN pg_class AS logged ON logged.oid = refobjid
+      WHERE classid = 'pg_class'::regclass AND refobjid IN ${TABLES} AND logged.relpersistence <> 'u')))`;
 
 /** @throws {ServerUnfit} when tables lose their rows in a crash of the server. */
 export async function checkLogged(connection: ServerConnection, limit?: AnswerLimit): Promise<void> {
