@@ -36,6 +36,10 @@ export interface Engine {
   readonly countKeys: () => Promise<number>;
   /** SQL after which 2147483647 is the last id given out. */
   readonly useUpIds: string;
+  /** SQL after which this change of a row fails, where the condition holds, and nothing else does. */
+  readonly refuse: (change: `${'INSERT' | 'UPDATE' | 'DELETE'} ON ${string}`, when: string) => string;
+  /** SQL after which it succeeds again. */
+  readonly admit: (table: string) => string;
 }
 
 /**
@@ -47,6 +51,7 @@ export function describeTodoStore(name: string, engine: Engine): void {
   describe(`${name}: the list`, () => describeList(engine));
   describe(`${name}: preconditions`, () => describePreconditions(engine));
   describe(`${name}: creates that may be repeated`, () => describeOnce(engine));
+  describe(`${name}: a statement that fails`, () => describeFailingStatements(engine));
   describe(`${name}: working together`, () => describeWorkingTogether(engine));
 }
 
@@ -364,6 +369,73 @@ function describeOnce(engine: Engine): void {
     assert.deepEqual(await again(store, ['a', 'c']), [{ repeated: outcomes[0] }, { repeated: outcomes[2] }]);
     assert.equal(await countKeys(), 2);
   });
+}
+
+/** A write, and what one of its statements does: it fails. Todo 1 is there. */
+const failing: readonly [
+  what: string,
+  change: Parameters<Engine['refuse']>[0],
+  when: string,
+  write: (store: TodoStore) => Promise<unknown>,
+][] = [
+  [
+    'a create: its key',
+    'INSERT ON idempotency_keys',
+    "NEW.key = 'refused'",
+    (store) => store.add(MILK, once('refused')),
+  ],
+  [
+    'a create with a key: its todo',
+    'INSERT ON todos',
+    "NEW.title = 'refused'",
+    (store) => store.add(newTodo('refused', 1), once('refused')),
+  ],
+  ['a create', 'INSERT ON todos', "NEW.title = 'refused'", (store) => store.add(newTodo('refused', 1))],
+  [
+    'a replace',
+    'UPDATE ON todos',
+    "NEW.title = 'refused'",
+    (store) => store.replace(1, replacement('refused', true, 2)),
+  ],
+  ['a removal', 'DELETE ON todos', 'OLD.id = 1', (store) => store.remove(1)],
+];
+
+/** Each write is made whole, or leaves nothing (contract D9; I1). */
+function describeFailingStatements({ open, execute, refuse, admit, countKeys }: Engine): void {
+  for (const [what, change, when, write] of failing) {
+    test(`a statement of ${what} fails: nothing of the write is stored, alone or beside others, which are [D9; I1; I6]`, async () => {
+      await using store = await open();
+      const first = await addedTo(store, 'first', 1, once('first'));
+      await execute(refuse(change, when));
+
+      await assert.rejects(write(store), /refused/);
+      assert.equal(await listText(store), `[${first.json}]`);
+      assert.equal(await countKeys(), 1);
+
+      const [before, refused, after, changed] = await Promise.allSettled([
+        store.add(MILK, once('before')),
+        write(store),
+        store.add(newTodo('bread', 1), once('after', 'bread')),
+        store.replace(1, replacement('changed', true, 1)),
+      ]);
+      assert.equal(refused.status, 'rejected');
+      assert.deepEqual(changed, { status: 'fulfilled', value: 'replaced' });
+      const stored = [before, after].map((made) => made.status === 'fulfilled' && made.value);
+      const todos = await listed(store);
+      assert.deepEqual(
+        todos.map(({ title }) => title),
+        ['changed', 'milk', 'bread'],
+      );
+      assert.equal(await countKeys(), 3);
+      assert.deepEqual(
+        [await store.add(MILK, once('before')), await store.add(newTodo('bread', 1), once('after', 'bread'))],
+        stored.map((repeated) => ({ repeated })),
+      );
+
+      await execute(admit(change.split(' ON ')[1] ?? ''));
+      await assert.doesNotReject(write(store));
+    });
+  }
 }
 
 function kindOf(outcome: unknown): unknown {

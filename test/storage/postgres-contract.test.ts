@@ -26,6 +26,10 @@ describeTodoStore('PostgreSQL', {
     return Number(row?.count);
   },
   useUpIds: "SELECT setval(pg_get_serial_sequence('todos', 'id'), 2147483647)",
+  refuse: (change, when) =>
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+     CREATE TRIGGER refuse AFTER ${change} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION refuse()`,
+  admit: (table) => `DROP TRIGGER refuse ON ${table}`,
 });
 
 test('versions of a long list share what did not change', async () => {

@@ -19,4 +19,7 @@ describeTodoStore('SQLite', {
     return Number(database.prepare('SELECT count(*) AS count FROM idempotency_keys').get()?.count);
   },
   useUpIds: "UPDATE sqlite_sequence SET seq = 2147483647 WHERE name = 'todos'",
+  refuse: (change, when) =>
+    `CREATE TRIGGER refuse AFTER ${change} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+  admit: () => 'DROP TRIGGER refuse',
 });
