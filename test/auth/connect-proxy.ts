@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { listen } from '../support/folder.ts';
@@ -25,23 +26,32 @@ export function trustTestCertificate(): void {
 export type Behaviour = (client: Socket, target: number) => void;
 
 /** Takes every client to the same port, whatever host it has asked for. */
-export const takes: Behaviour = (client, target) => {
-  const upstream = connect(target, '127.0.0.1', () => {
-    client.write('HTTP/1.1 200 Connection established\r\nX-Proxy: a\r\n\r\n');
-    upstream.pipe(client).pipe(upstream);
-  });
-  upstream.on('error', () => client.destroy());
-  // What is piped to nobody any more stands still, and would not end.
-  upstream.once('close', () => client.resume());
-  client.on('close', () => upstream.destroy());
-};
+export const takes: Behaviour = takesWith('');
+
+/** The same, with these heads in front of its answer. `isSplit`: each byte of it is a write of its own. */
+export function takesWith(heads: string, isSplit = false): Behaviour {
+  const answer = `${heads}HTTP/1.1 200 Connection established\r\nX-Proxy: a\r\n\r\n`;
+  return (client, target) => {
+    const upstream = connect(target, '127.0.0.1', async () => {
+      for (const part of isSplit ? answer : [answer]) {
+        client.write(part);
+        if (isSplit) await setImmediate();
+      }
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on('error', () => client.destroy());
+    // What is piped to nobody any more stands still, and would not end.
+    upstream.once('close', () => client.resume());
+    client.on('close', () => upstream.destroy());
+  };
+}
 
 /** Sends these bytes again and again, `everyMs` or as fast as they are taken. */
 export function repeats(begin: string, bytes: string, everyMs = 0): Behaviour {
   return (client) => {
     client.write(begin);
     const go = () => {
-      if (!client.destroyed) client.write(bytes, () => setImmediate(go));
+      if (!client.destroyed) client.write(bytes, () => setImmediate().then(go));
     };
     if (everyMs === 0) return go();
     const timer = setInterval(() => client.write(bytes), everyMs);

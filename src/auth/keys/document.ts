@@ -46,10 +46,10 @@ export async function fetchDocument(address: string, way: Way): Promise<unknown>
   const { proxy, signal } = way;
   let socket: Socket | undefined;
   if (proxy !== undefined && leadsTo(proxy, url)) {
-    const tunnel = await openTunnel(proxy, url, signal);
-    if ('status' in tunnel) throw noAnswer(`the proxy answered ${tunnel.status}`);
-    if ('failure' in tunnel) throw noAnswer(`the proxy: ${describeFailure(tunnel.failure, signal)}`);
-    socket = tunnel;
+    socket = await openTunnel(proxy, url, signal).catch((error: unknown) => {
+      if (error instanceof NotUsable) throw noAnswer(error.message);
+      throw noAnswer(`the proxy: ${describeFailure(error, signal)}`);
+    });
   }
   let response: IncomingMessage | undefined;
   let body: Buffer | undefined;
@@ -102,7 +102,7 @@ async function readBounded(response: IncomingMessage): Promise<Buffer | undefine
   }
 }
 
-/** The code of a failure alone: messages hold addresses, in 24.15 also the password of a proxy. */
+/** The code of a failure alone: messages hold addresses. */
 function describeFailure(error: unknown, { aborted, reason }: AbortSignal): string {
   if (aborted && reason instanceof Error && reason.name === 'TimeoutError') return 'it took too long';
   return errorCode(error) ?? 'the connection failed';

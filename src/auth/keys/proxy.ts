@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv4, type Socket } from 'node:net';
+import { connect, isIP, isIPv4, type Socket } from 'node:net';
+import { NotUsable } from '../../lib/errors.ts';
 import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
 
@@ -60,48 +59,76 @@ function numberOf(ipv4: string): number {
   return ipv4.split('.').reduce((sum, octet) => 256 * sum + Number(octet), 0);
 }
 
+/** Characters of one head, as Node.js bounds those that it reads. */
+const MAX_HEAD_LENGTH = 16 * 1024;
+
+/** Heads of 1xx that are read past (RFC 9110 §15.2). */
+const MAX_INTERIM = 8;
+
+/** A whole head. Its fields mean nothing to a CONNECT (RFC 9110 §9.3.6). */
+const HEAD = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n]*)?\r?\n(?:[^\r\n]+\r?\n)*\r?\n/;
+
 /**
- * A connection to the host of an `https` address through the proxy (RFC 9110 §9.3.6), or the reason why there is none,
- * without any part of the proxy's address. The agents of Node.js are not used: no signal ends their tunnels, and in 24.15
- * the head of an answer to them has no limit.
+ * A connection to the host of an `https` address through the proxy (RFC 9110 §9.3.6). Node.js would take the first head
+ * for the answer, also one of 1xx.
+ *
+ * @throws {NotUsable} when the proxy answers anything but a tunnel: a sentence without any part of its address. Any other
+ * error is that of the connection.
  */
-export async function openTunnel(
-  { address }: HttpProxy,
-  url: URL,
-  signal: AbortSignal,
-): Promise<Socket | { readonly failure: unknown } | { readonly status: number }> {
-  const { request } = process.getBuiltinModule(address.protocol === 'https:' ? 'node:https' : 'node:http');
+export async function openTunnel({ address }: HttpProxy, url: URL, signal: AbortSignal): Promise<Socket> {
   const target = `${url.hostname}:${url.port || 443}`;
   const credentials = credentialsOf(address);
   const host = address.hostname.replace(/^\[|\]$/g, '');
-  const asking = request({
-    agent: false,
-    host,
-    // Without it Node.js takes the name in `Host`, which is the issuer's. An address is no name (RFC 6066 §3).
-    servername: isIP(host) === 0 ? host : '',
-    port: address.port || (address.protocol === 'https:' ? 443 : 80),
-    method: 'CONNECT',
-    path: target,
-    headers: { host: target, ...(credentials && { 'proxy-authorization': credentials }) },
-    signal,
+  const isSecure = address.protocol === 'https:';
+  const options = { host, port: Number(address.port) || (isSecure ? 443 : 80), signal };
+  // An address is no name (RFC 6066 §3).
+  const servername = isIP(host) === 0 ? host : '';
+  const socket = isSecure
+    ? process.getBuiltinModule('node:tls').connect({ ...options, servername })
+    : connect(options);
+  // Nothing is said before the certificate of the proxy is verified.
+  socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+    const authorization = credentials === undefined ? '' : `Proxy-Authorization: ${credentials}\r\n`;
+    socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization}\r\n`);
   });
-  // The request may emit another error after its first.
-  asking.on('error', () => {}).end();
   try {
-    const [response, socket, head]: [IncomingMessage, Socket, Buffer] = (await once(asking, 'connect')) as [
-      IncomingMessage,
-      Socket,
-      Buffer,
-    ];
-    socket.on('error', () => {});
-    const status = response.statusCode ?? 0;
+    const { status, isWhole } = await readAnswer(socket);
     // The issuer does not speak first.
-    if (status >= 200 && status < 300 && head.length === 0) return socket;
+    if (status >= 200 && status < 300 && isWhole) return socket;
+    throw new NotUsable(`the proxy answered ${status}`);
+  } catch (error) {
     socket.destroy();
-    return { status };
-  } catch (failure) {
-    return { failure };
+    throw error;
   }
+}
+
+/** The status of the first head that is not one of 1xx to read past, and whether nothing came behind it. */
+function readAnswer(socket: Socket): Promise<{ readonly status: number; readonly isWhole: boolean }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; isWhole: boolean }>();
+  let received = '';
+  let heads = 0;
+  // The listeners stay: the socket may emit another error after its first.
+  socket.on('error', reject);
+  socket.once('close', () => reject(new NotUsable('the proxy closed the connection')));
+  socket.on('data', function read(chunk: Buffer) {
+    received += chunk.toString('latin1');
+    for (;;) {
+      const [head, digits] = HEAD.exec(received) ?? [];
+      if ((head ?? received).length > MAX_HEAD_LENGTH)
+        return reject(new NotUsable('the proxy answered a head of more than 16 KiB'));
+      if (head === undefined) break;
+      received = received.slice(head.length);
+      heads += 1;
+      const status = Number(digits);
+      // Behind a 101, which nobody has asked for, is another protocol.
+      if (status < 200 && status !== 101 && heads <= MAX_INTERIM) continue;
+      socket.off('data', read).pause();
+      return resolve({ status, isWhole: received === '' });
+    }
+    if (!'HTTP/1.'.startsWith(received.slice(0, 7)) || /\n\r?\n/.test(received))
+      reject(new NotUsable('the proxy answered something that is not HTTP'));
+  });
+  return promise;
 }
 
 /** The value of `Proxy-Authorization` (RFC 7617 §2). @throws {URIError} when an escape is malformed. */
