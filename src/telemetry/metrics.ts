@@ -116,11 +116,12 @@ export function openMetrics(
       }
     },
 
-    ended({ call, from, until, status }: Ended): void {
+    ended({ call, from, until, status, isGivenUp }: Ended): void {
       const method = knownMethod(call.method);
       count(underWay, method, -1);
-      if (status === undefined) aborted += 1;
-      else duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
+      if (isGivenUp) aborted += 1;
+      if (status !== undefined)
+        duration.observe((until - from) / 1_000, method, call.found?.path ?? '', status);
     },
 
     watchTraces(traces: { readonly lost: number }): void {

@@ -9,8 +9,10 @@ export interface Ended {
   readonly call: Call;
   readonly from: number;
   readonly until: number;
-  /** Undefined when the client left before the end of the answer. */
+  /** Undefined when the connection ended before the answer did. */
   readonly status: number | undefined;
+  /** Whether the client closed the connection, or its side, before the end of the answer. */
+  readonly isGivenUp: boolean;
 }
 
 /** Takes the steps of a request, and its end. */
@@ -54,10 +56,11 @@ export function openRecords(
             metrics?.mark(step);
             spans.mark(step);
           };
-    const { response } = call;
+    const { request, response } = call;
     const end = (): void => {
       const status = response.writableFinished ? response.statusCode : undefined;
-      const ended = { call, from, until: performance.now(), status };
+      const isGivenUp = status === undefined || request.socket.readableEnded;
+      const ended = { call, from, until: performance.now(), status, isGivenUp };
       metrics?.ended(ended);
       spans?.ended(ended);
       if (status !== undefined) tell?.(eventOf(ended, environment));

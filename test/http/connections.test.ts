@@ -6,16 +6,15 @@ import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { Authentication } from '../../src/auth/admit.ts';
-import type { Answer } from '../../src/http/answer.ts';
 import { withBody } from '../../src/http/json-body.ts';
 import { HttpConnection } from '../../src/http/transport/connection.ts';
 import { createHttpServer, LIMITS, type Limits } from '../../src/http/transport/server.ts';
-import { beginDrain, type DemoOptions, get, HURRIED, setClocks, startDemo } from '../support/demo.ts';
+import { beginDrain, get, HURRIED, setClocks, startDemo } from '../support/demo.ts';
 import { listen } from '../support/folder.ts';
+import { settled, startGated, WAIT } from '../support/gated.ts';
 import { collectGarbage } from '../support/process-figures.ts';
 import { Connection } from '../support/raw.ts';
 
-const WAIT = 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /todos HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 const LAST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const SHORTEST = 'GET / HTTP/1.1\r\n\r\n';
@@ -24,37 +23,6 @@ const EDITOR: Authentication = {
   code: 'accepted',
   identity: { name: null, roles: ['editor'], caller: null },
 };
-
-/** A demo with an endpoint that answers when the gate is opened, and a connection to it; nobody is slow as yet. */
-async function startGated({ routes = [], ...options }: DemoOptions = {}) {
-  const gate = Promise.withResolvers<Answer>();
-  let underWay = 0;
-  let parsed = 0;
-  const wait = get('/wait', () => {
-    underWay += 1;
-    return gate.promise;
-  });
-  const parts = new AsyncDisposableStack();
-  const demo = parts.use(await startDemo({ ...options, routes: [wait, ...routes] }));
-  setClocks(demo);
-  demo.server.prependListener('request', () => {
-    parsed += 1;
-  });
-  const connection = parts.use(await Connection.to(demo.server));
-  return {
-    demo,
-    connection,
-    underWay: () => underWay,
-    parsed: () => parsed,
-    /** Writes what begins with a request for that endpoint, and waits until it is under way. */
-    async ask(bytes: string): Promise<void> {
-      connection.socket.write(bytes);
-      await settled(() => underWay);
-    },
-    open: () => gate.resolve({ status: 200, body: 'x', headers: { 'content-type': 'text/plain' } }),
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
-  };
-}
 
 /** A demo with a route for editors, and a connection on which the verdict about a token is awaited; nobody is slow as yet. */
 async function startVerifying(limits: Partial<Limits> = {}) {
@@ -96,17 +64,6 @@ async function writeUntilHeld({ socket }: Connection, bytes: string): Promise<nu
     await pause(2);
   }
   return written;
-}
-
-/** Waits until the server has read nothing more for a while. */
-async function settled(count: () => number): Promise<number> {
-  let before = -1;
-  for (let now = count(); now !== before || now === 0; now = count()) {
-    before = now;
-    for (let turns = 0; turns < 20; turns += 1) await pause(1);
-    await turn();
-  }
-  return before;
 }
 
 describe('The budget of a connection', { concurrency: true }, () => {
@@ -452,40 +409,22 @@ describe('The budget of a connection', { concurrency: true }, () => {
     });
   }
 
-  const reset = (socket: Socket) => socket.resetAndDestroy();
-  for (const [name, more, leave] of [
-    ['resets its connection', '', reset],
-    ['resets its connection · behind it another request', WAIT, reset],
-    ['resets its connection · behind it a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n', reset],
-    ['closes its side', '', (socket: Socket) => socket.end()],
+  for (const [name, more] of [
+    ['alone', ''],
+    ['behind it another request', WAIT],
+    ['behind it a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n'],
   ] as const) {
-    test(`a client is noticed that, while its answer is made, ${name}`, async () => {
+    test(`a client is noticed that resets its connection while its answer is made · ${name}`, async () => {
       await using gated = await startGated();
       const closed = Promise.withResolvers<boolean>();
       gated.demo.server.on('request', (_, response) => {
         response.once('close', () => closed.resolve(response.writableFinished));
       });
       await gated.ask(WAIT + more);
-      leave(gated.connection.socket);
+      gated.connection.socket.resetAndDestroy();
       assert.equal(await closed.promise, false);
       gated.open();
       assert.equal(await settled(gated.underWay), 1);
-    });
-  }
-
-  for (const [name, first, second, statuses] of [
-    ['both are answered at once', '/nope', '/nope', [404, 404]],
-    ['the first waits', '/wait', '/nope', [200, 404]],
-    ['both wait', '/wait', '/wait', [200, 200]],
-  ] as const) {
-    test(`two requests and the end of the client's side in one packet get two answers · ${name}`, async () => {
-      await using gated = await startGated();
-      const { connection } = gated;
-      connection.socket.end(WAIT.replace('/wait', first) + WAIT.replace('/wait', second));
-      await settled(gated.parsed);
-      gated.open();
-      await connection.closed();
-      assert.deepEqual(connection.statuses(), statuses);
     });
   }
 

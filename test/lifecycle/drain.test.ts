@@ -50,7 +50,7 @@ describe('Draining', { concurrency: true }, () => {
     assert.deepEqual(connection.ends(), ['204 keep-alive', '200 close']);
   });
 
-  test('a client that leaves while the listener closes is recorded as one that left', async () => {
+  test('a client that resets its connection while the listener closes is recorded as one that left', async () => {
     const statuses: unknown[] = [];
     let underWay = 0;
     const metrics = {
@@ -66,7 +66,8 @@ describe('Draining', { concurrency: true }, () => {
     const routes = [get('/never', () => new Promise(() => {}))];
     await using demo = await startDemo({ routes, metrics });
     await using connection = await openIdle(demo);
-    connection.socket.end(GET.replace('/todos/1', '/never'));
+    demo.server.once('request', () => connection.socket.resetAndDestroy());
+    connection.socket.write(GET.replace('/todos/1', '/never'));
     // The listener closes when they are accepted.
     const port = Number(new URL(demo.url).port);
     const others = Array.from({ length: 20 }, () => connect(port, '127.0.0.1').on('error', () => {}));
@@ -75,6 +76,16 @@ describe('Draining', { concurrency: true }, () => {
     for (const other of others) other.destroy();
     await drained;
     assert.deepEqual({ underWay, statuses }, { underWay: 0, statuses: [200, undefined] });
+  });
+
+  test('a client that closes its side while the listener closes is answered behind it [D10]', async () => {
+    await using demo = await startDemo();
+    await using connection = await openIdle(demo);
+    connection.socket.end(GET);
+    const drained = demo.listener.drain(60_000);
+    await connection.closed();
+    await drained;
+    assert.deepEqual(connection.ends(), ['200 keep-alive', '200 close']);
   });
 
   test('what is asked while the listener closes is answered behind it: its client might come again, and be reset', async () => {

@@ -87,6 +87,19 @@ test('a client that goes away is counted, its request is under way no longer, an
   );
 });
 
+test('a client that closes its side before its answer is counted as one that goes away, and is answered [D10]', async () => {
+  await using list = await startWatched();
+  await using connection = await Connection.open(list.url);
+  connection.socket.end(write(list.target, 'POST /todos', { token: list.editor, json: MILK }));
+  await connection.closed();
+  await list.send('GET /todos');
+  assert.deepEqual(connection.statuses(), [201]);
+  const exposition = await scrape(list.adminUrl);
+  assert.deepEqual(valuesOf(exposition, 'todo_aborted_requests_total'), [1]);
+  const answered = { http_route: '/todos', http_response_status_code: '201' };
+  assert.deepEqual(valuesOf(exposition, 'http_server_request_duration_seconds_count', answered), [1]);
+});
+
 test('operations of the store and commits are timed', async () => {
   await using list = await startWatched();
   await list.send('POST /todos', { json: MILK });
@@ -130,8 +143,11 @@ test('an operation is timed even if its client has left', async () => {
   using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
   other.exec('BEGIN IMMEDIATE');
   await using connection = await Connection.open(list.url);
-  connection.socket.end(write(list.target, 'DELETE /todos/1', { token: list.editor }));
-  while (valuesOf(await scrape(list.adminUrl), 'todo_aborted_requests_total')[0] !== 1);
+  connection.socket.write(write(list.target, 'DELETE /todos/1', { token: list.editor }));
+  const counted = async (name: string, labels = {}) => valuesOf(await scrape(list.adminUrl), name, labels)[0];
+  while ((await counted('http_server_active_requests', { http_request_method: 'DELETE' })) !== 1);
+  connection.socket.resetAndDestroy();
+  while ((await counted('todo_aborted_requests_total')) !== 1);
   other.exec('ROLLBACK');
   const removed = async () =>
     valuesOf(await scrape(list.adminUrl), 'db_client_operation_duration_seconds_count', {

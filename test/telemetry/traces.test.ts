@@ -103,12 +103,14 @@ describe('Traces', () => {
   });
 
   test('an operation is sent below its span even if its client has left', async () => {
-    await using setup = await traced();
+    await using setup = await traced({ TODO_ADMIN_PORT: '0' });
     const { receiver, list } = setup;
     await using connection = await Connection.open(list.url);
     using other = new DatabaseSync(join(list.dataDir, 'todos.db'));
     other.exec('BEGIN IMMEDIATE');
-    connection.socket.end(write(list.target, 'POST /todos', { token: list.editor, json: MILK }));
+    connection.socket.write(write(list.target, 'POST /todos', { token: list.editor, json: MILK }));
+    while (valuesOf(await scrape(list.adminUrl), 'http_server_active_requests')[0] !== 1);
+    connection.socket.resetAndDestroy();
     const server = await receiver.span(({ name }) => name === 'POST /todos');
     other.exec('ROLLBACK');
     const add = await receiver.span(({ name }) => name === 'add todos');

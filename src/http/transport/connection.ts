@@ -44,6 +44,7 @@ export class HttpConnection {
   #bodyWantedAt = Number.NEGATIVE_INFINITY;
   #turnLeft = TURN_BYTES;
   #waitsForTurn = false;
+  /** Whether the client has closed its side and an answer is due. */
   #ended = false;
   /** Whether further bytes are thrown away. */
   #stopped = false;
@@ -130,7 +131,9 @@ export class HttpConnection {
    * @param now of `performance.now()`.
    */
   cutOff(now: number, { answerTimeout, lingerTimeout, silenceTimeout }: Patience): void {
-    const { writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
+    const { writable, writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
+    // Behind the end of the client's side, nothing but a write notices a reset.
+    if (this.#ended && writable) this.#socket.write('');
     if (writableFinished) this.#endedAt ??= now;
     const moved = bytesWritten - writableLength + (writableFinished ? bytesRead : 0);
     // A connection that waits for its turn is not silent.
@@ -205,10 +208,10 @@ export class HttpConnection {
     this.#parse(slice);
   }
 
-  /** Handles the end of the client's side: the client is gone. Requests that came before it are answered. */
+  /** Handles the end of the client's side. Requests that are complete before it are answered (RFC 9112 §9.6). */
   #end(): void {
-    const isAnswering = !this.#isAnswered() && this.#latest?.req.complete;
-    this.#ended = this.#unparsed !== undefined || (this.#ended && isAnswering === true);
+    const isAnswering = !this.#isAnswered() && this.#latest?.req.complete === true;
+    this.#ended = this.#unparsed !== undefined || isAnswering;
     if (!this.#ended && !this.#stopped) this.#parseEnd();
   }
 

@@ -79,8 +79,8 @@ export function createHttpServer(
   pages?: Pages,
 ): HttpServer {
   const connections = new Map<Duplex, HttpConnection>();
-  /** Connections whose server side has ended. New connections take their places (contract B5). */
-  const lingering = new Set<Duplex>();
+  /** Connections of which one side has ended. New connections take their places (contract B5; D10). */
+  const halfClosed = new Set<Duplex>();
   const givenUp = new WeakSet<Duplex>();
 
   const begin = (request: IncomingMessage, response: ServerResponse, known?: Problem) => {
@@ -138,14 +138,14 @@ export function createHttpServer(
   server.maxHeadersCount = MAX_FIELD_LINES + 1;
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new HttpConnection(socket));
-    socket.once('finish', () => lingering.add(socket));
+    for (const event of ['end', 'finish']) socket.once(event, () => halfClosed.add(socket));
     socket.once('close', () => {
       connections.delete(socket);
-      lingering.delete(socket);
+      halfClosed.delete(socket);
     });
   });
   server.on('drop', () => {
-    for (const socket of lingering) socket.destroy();
+    for (const socket of halfClosed) socket.destroy();
   });
   server.on('request', begin);
   server.on('checkContinue', begin);
