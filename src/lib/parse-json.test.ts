@@ -32,6 +32,16 @@ for (const text of ACCEPTED) {
   test(`${JSON.stringify(text)} is JSON [B4]`, () => assert.deepEqual(parsed(text), JSON.parse(text)));
 }
 
+const NUMBER = 'This number is malformed or cut off. Numbers are written as 1, -0.5 or 2.5e3.';
+const WORD =
+  'This word is unknown or cut off. The words are true, false and null; a string stands in double quotes.';
+const LINE_BREAK =
+  'A line break in a string must be written as \\n, or the closing quotation mark is missing.';
+const CUT_STRING = 'The text ends inside a string.';
+const CUT_ESCAPE = 'The text ends inside an escape.';
+const UNKNOWN = 'This escape is unknown. A backslash is written as \\\\, an apostrophe without one.';
+const UNICODE = 'A Unicode escape has four hexadecimal digits. A backslash is written as \\\\.';
+
 const REFUSED: readonly (readonly [string, number, number, string])[] = [
   ['', 1, 1, 'The body is empty.'],
   [' \n ', 2, 2, 'The body is empty.'],
@@ -48,23 +58,63 @@ const REFUSED: readonly (readonly [string, number, number, string])[] = [
   ['{]', 1, 2, 'A member name in double quotes or "}" is expected.'],
   ['[1 2]', 1, 4, 'A comma or a closing bracket is expected.'],
   ['[1}', 1, 3, 'A comma or a closing bracket is expected.'],
-  ['{\n  "é😀": tru\n}', 2, 9, 'A value is expected.'],
-  ['"a\nb"', 1, 1, 'This string is not valid.'],
-  ['"\\x"', 1, 1, 'This string is not valid.'],
-  ['"\\u00g0"', 1, 1, 'This string is not valid.'],
-  ['"\\', 1, 1, 'This string is not valid.'],
-  ['{"\\u12":1}', 1, 2, 'This string is not valid.'],
-  ['01', 1, 1, 'A value is expected.'],
-  ['1.', 1, 1, 'A value is expected.'],
-  ['+1', 1, 1, 'A value is expected.'],
-  ['NaN', 1, 1, 'A value is expected.'],
+  ['{\n  "é😀": tru\n}', 2, 9, WORD],
+  ['[True]', 1, 2, WORD],
+  ['{"a":Äpfel}', 1, 6, WORD],
+  ['_', 1, 1, WORD],
+  ['NaN', 1, 1, WORD],
+  ['truey', 1, 1, WORD],
+  ['[1, fals', 1, 5, WORD],
+  ['01', 1, 1, NUMBER],
+  ['1.', 1, 1, NUMBER],
+  ['[-', 1, 2, NUMBER],
+  ['[.5]', 1, 2, NUMBER],
+  ['1e+', 1, 1, NUMBER],
+  ['0x1f', 1, 1, NUMBER],
+  ['1_000', 1, 1, NUMBER],
+  ['-Infinity', 1, 1, NUMBER],
+  ['+1', 1, 1, NUMBER],
+  ['[..]', 1, 2, 'A value or "]" is expected.'],
+  ['"a\nb"', 1, 3, LINE_BREAK],
+  ['{"a":"b,\n"c":1}', 1, 9, LINE_BREAK],
+  ['{\n "é😀\ta": 1}', 2, 5, 'A tab in a string must be written as \\t.'],
+  ['"\\n\b"', 1, 4, 'A backspace in a string must be written as \\b.'],
+  ['"\f"', 1, 2, 'A form feed in a string must be written as \\f.'],
+  [
+    '"\r"',
+    1,
+    2,
+    'A carriage return in a string must be written as \\r, or the closing quotation mark is missing.',
+  ],
+  [
+    '"a\r\n"',
+    1,
+    3,
+    'A line break in a string must be written as \\r\\n, or the closing quotation mark is missing.',
+  ],
+  ['"\u0000"', 1, 2, 'The control character U+0000 in a string must be written as \\u0000.'],
+  ['"\u001b[1m"', 1, 2, 'The control character U+001B in a string must be written as \\u001b.'],
+  ['"C:\\Users"', 1, 4, UNKNOWN],
+  ['["é😀", "it\\\'s"]', 1, 11, UNKNOWN],
+  ['"\\\\\\x"', 1, 4, UNKNOWN],
+  ['"\\\n"', 1, 2, UNKNOWN],
+  ['"C:\\users"', 1, 4, UNICODE],
+  ['"\\u00g0"', 1, 2, UNICODE],
+  ['{"\\u12":1}', 1, 3, UNICODE],
+  ['"\\u123', 1, 7, CUT_ESCAPE],
+  ['{"a":"b\\', 1, 9, CUT_ESCAPE],
+  ['{"a":"b\\u', 1, 10, CUT_ESCAPE],
+  ['"', 1, 2, CUT_STRING],
+  ['{"tit', 1, 6, CUT_STRING],
+  ['{\n"a":"é😀', 2, 8, CUT_STRING],
+  ['"\\n', 1, 4, CUT_STRING],
   ['// c', 1, 1, 'A value is expected.'],
   ["{'a':1}", 1, 2, 'A member name in double quotes or "}" is expected.'],
   ['\\u007b"title":"a"}', 1, 1, 'A value is expected.'],
   ['{"title"\\u003a"a"}', 1, 9, 'A colon is expected.'],
   ['{"title":"a",\\u0020"done":true}', 1, 14, 'A member name in double quotes is expected.'],
   ['{"done":\\u0074rue}', 1, 9, 'A value is expected.'],
-  ['{"done":tr\\u0075e}', 1, 9, 'A value is expected.'],
+  ['{"done":tr\\u0075e}', 1, 9, WORD],
   ['[\\u0031]', 1, 2, 'A value or "]" is expected.'],
   ['\\u005b'.repeat(5000), 1, 1, 'A value is expected.'],
   ['\ufeff{}', 1, 1, 'A value is expected.'],
@@ -227,7 +277,7 @@ const damaged = fc
       fc.json({ maxDepth: 5 }),
     ),
     fc.nat(),
-    fc.constantFrom('', 'escape', ',', '"', '}', ']', '0', '-', '.', 'e', '\\', ' ', '\u0000'),
+    fc.constantFrom('', 'escape', ',', '"', '}', ']', '0', '-', '.', 'e', '\\', '\\u', ' ', '\n', '\u0000'),
   )
   .map(([json, position, insert]) => {
     const at = position % (json.length + 1);
@@ -248,5 +298,48 @@ test('exactly what JSON.parse accepts is accepted, of generated and damaged text
       assert.equal('value' in parseJson(text), parses, JSON.stringify(text));
     }),
     { numRuns: 5000 },
+  );
+});
+
+/** The column behind a text that begins in the first one, on one line. */
+const columnBehind = (text: string) => [...text].length + 1;
+
+test('a string names each control character that may not stand in it, and its place [B4]', () => {
+  const anyControl = fc.integer({ min: 0, max: 0x1f }).map((code) => String.fromCharCode(code));
+  fc.assert(
+    fc.property(anyName, anyControl, anyName, (before, control, { text }) => {
+      const begun = `{"😀": ${before.text.slice(0, -1)}`;
+      const parsed = parseJson(`${begun}${control}${text.slice(1)}}`);
+      assert.ok('fault' in parsed);
+      const { problem, line, column } = parsed.fault;
+      assert.deepEqual([line, column], [1, columnBehind(begun)]);
+      assert.ok(problem.includes(` in a string must be written as ${JSON.stringify(control).slice(1, -1)}`));
+    }),
+  );
+});
+
+test('a string names an unknown escape without repeating it, and its place [B4]', () => {
+  const anyUnknown = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 1 })
+    .filter((character) => !/["\\/bfnrtu]/.test(character));
+  fc.assert(
+    fc.property(anyName, anyUnknown, (before, unknown) => {
+      const begun = `["😀", ${before.text.slice(0, -1)}`;
+      const fault = { problem: UNKNOWN, line: 1, column: columnBehind(begun) };
+      assert.deepEqual(parseJson(`${begun}\\${unknown}"]`), { fault });
+    }),
+  );
+});
+
+test('a text that ends inside a string says so, at its end [B4]', () => {
+  fc.assert(
+    fc.property(anyName, fc.nat(), ({ text }, cut) => {
+      const begun = `["😀", ${text.slice(0, 1 + (cut % (text.length - 1)))}`;
+      const parsed = parseJson(begun);
+      assert.ok('fault' in parsed);
+      const { problem, line, column } = parsed.fault;
+      assert.ok(problem === CUT_STRING || problem === CUT_ESCAPE, problem);
+      assert.deepEqual([line, column], [1, columnBehind(begun)]);
+    }),
   );
 });

@@ -17,7 +17,9 @@ interface JsonRules {
 }
 
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
-const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
+
+/** A string as far as it is valid, without the closing quotation mark. */
+const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
 
 /** An escape in a string (RFC 8259 §7). */
 const ESCAPE = /\\(?:u(.{4})|.)/g;
@@ -27,6 +29,22 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\\n': '\n',
   '\\r': '\r',
   '\\t': '\t',
+};
+
+const UNKNOWN = 'This escape is unknown. A backslash is written as \\\\, an apostrophe without one.';
+const UNICODE = 'A Unicode escape has four hexadecimal digits. A backslash is written as \\\\.';
+
+/** The beginning of an escape behind which the text ends. */
+const CUT_ESCAPE = /^\\(?:u[0-9a-fA-F]{0,3})?$/;
+
+/** Names of control characters; others go by their number. */
+const CONTROLS: Readonly<Record<string, string>> = {
+  '\b': 'A backspace',
+  '\t': 'A tab',
+  '\n': 'A line break',
+  '\f': 'A form feed',
+  '\r': 'A carriage return',
+  '\r\n': 'A line break',
 };
 
 /** Characters. V8 copies a part of a text that is this short; a longer part keeps the whole text in memory. */
@@ -78,13 +96,22 @@ export function parseJson(
   const skipWhiteSpace = (): void => {
     while (isWhiteSpace(text.charCodeAt(at))) at += 1;
   };
-  /** The text at this place that matches the pattern. */
-  const take = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    if (!pattern.test(text)) return undefined;
+  /** The string at this place; undefined behind the part of it that is valid. */
+  const takeString = (): string | undefined => {
+    STRING.lastIndex = at;
+    STRING.test(text);
     const from = at;
-    at = pattern.lastIndex;
-    return text.slice(from, at);
+    at = STRING.lastIndex;
+    if (text[at] !== '"') return undefined;
+    at += 1;
+    return textOf(text.slice(from, at));
+  };
+  const takeScalar = (): unknown => {
+    SCALAR.lastIndex = at;
+    if (!SCALAR.test(text)) return undefined;
+    const written = text.slice(at, SCALAR.lastIndex);
+    at = SCALAR.lastIndex;
+    return LITERALS.has(written) ? LITERALS.get(written) : Number(written);
   };
   const put = (value: unknown): void => {
     if (container === undefined) root = value;
@@ -114,9 +141,9 @@ export function parseJson(
       return faultAt(WANTED.next);
     } else if (container?.end === '}' && expected !== 'value') {
       if (character !== '"') return faultAt(WANTED[expected]);
-      const written = take(STRING);
-      if (written === undefined) return faultAt('This string is not valid.');
-      container.name = textOf(written);
+      const name = takeString();
+      if (name === undefined) return { fault: faultOfString(text, at) };
+      container.name = name;
       if (uniqueNames && Object.hasOwn(container.value, container.name))
         return faultAt('This member stands there twice.');
       skipWhiteSpace();
@@ -130,10 +157,12 @@ export function parseJson(
       expected = character === '{' ? 'nameOrEnd' : 'valueOrEnd';
       at += 1;
     } else {
-      const written = take(character === '"' ? STRING : SCALAR);
-      if (written === undefined)
-        return faultAt(character === '"' ? 'This string is not valid.' : WANTED[expected]);
-      put(character === '"' ? textOf(written) : scalarOf(written));
+      const value = character === '"' ? takeString() : takeScalar();
+      if (value === undefined) {
+        if (character === '"') return { fault: faultOfString(text, at) };
+        return faultAt(scalarProblem(text.slice(at, at + 2)) ?? WANTED[expected]);
+      }
+      put(value);
       expected = 'next';
     }
   }
@@ -166,8 +195,26 @@ function unescaped(written: string, digits: string | undefined): string {
   return ESCAPED[written] ?? written.slice(1);
 }
 
-function scalarOf(written: string): unknown {
-  return LITERALS.has(written) ? LITERALS.get(written) : Number(written);
+/** The fault of a string that is not valid from this place on. */
+function faultOfString(text: string, at: number): JsonFault {
+  const next = text.slice(at, at + '\\u0000'.length);
+  if (next === '') return faultIn(text, at, 'The text ends inside a string.');
+  if (CUT_ESCAPE.test(next)) return faultIn(text, text.length, 'The text ends inside an escape.');
+  if (next.startsWith('\\')) return faultIn(text, at, next[1] === 'u' ? UNICODE : UNKNOWN);
+  const control = next.startsWith('\r\n') ? '\r\n' : next.charAt(0);
+  const escaped = JSON.stringify(control).slice(1, -1);
+  const name = CONTROLS[control] ?? `The control character U+${escaped.slice(2).toUpperCase()}`;
+  const missing = /[\r\n]/.test(control) ? ', or the closing quotation mark is missing' : '';
+  return faultIn(text, at, `${name} in a string must be written as ${escaped}${missing}.`);
+}
+
+/** What is wrong with a number or a word; undefined for what begins like neither. */
+function scalarProblem(beginning: string): string | undefined {
+  if (/^(?:[-+]|\.?\d)/.test(beginning))
+    return 'This number is malformed or cut off. Numbers are written as 1, -0.5 or 2.5e3.';
+  if (/^[\p{L}_$]/u.test(beginning))
+    return 'This word is unknown or cut off. The words are true, false and null; a string stands in double quotes.';
+  return undefined;
 }
 
 /** `__proto__` is a name like any other, as `JSON.parse` has it: an assignment would set the prototype. */

@@ -128,6 +128,13 @@ export function bodies(target: SharedList): void {
       ['{"title":"secret"} secret', 1, 20],
       ['\n\n// secret\n{}', 3, 1],
       ['{"é😀":"secret",]', 1, 16],
+      ['{"title":"secret\n"}', 1, 17],
+      ['{\n"title":"é😀secret\u0001"}', 2, 18],
+      ['{"title":"C:\\Users\\secret"}', 1, 13],
+      ['{"title":"secret\\u00g0"}', 1, 17],
+      ['{"title":"secret', 1, 17],
+      ['{"title":"secret\\u00', 1, 21],
+      ['{"title":"secret","categoryId":01}', 1, 32],
     ];
     for (const [body, line, column] of wrong) {
       const expected = { title: 'Bad Request', detail: 'any' } as const;
