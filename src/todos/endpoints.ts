@@ -1,12 +1,5 @@
 import type { Tell } from '../events.ts';
-import {
-  type Answer,
-  admitsGzip,
-  type CacheControl,
-  type Headers,
-  JSON_UTF_8,
-  json,
-} from '../http/answer.ts';
+import { type Answer, admitsGzip, type CacheControl, type Headers, JSON_UTF_8 } from '../http/answer.ts';
 import type { Call } from '../http/call.ts';
 import { actor } from '../http/caller.ts';
 import { withBody } from '../http/json-body.ts';
@@ -63,7 +56,11 @@ export function sharedListRoutes(store: TodoStore, tell: Tell): readonly Route[]
       path: '/me',
       access: 'authenticated',
       // The answer has no tag: a precondition has nothing to compare.
-      handle: conditional(({ identity: { name } }) => json({ name }, PRIVATE)),
+      handle: conditional(({ identity: { name } }) => ({
+        status: 200,
+        headers: { 'cache-control': PRIVATE, vary: 'Authorization', 'content-type': JSON_UTF_8 },
+        body: JSON.stringify({ name }),
+      })),
     },
     {
       method: 'GET',

@@ -96,6 +96,7 @@ export function everySuccess(target: Target): void {
       const isPrivate = target.profile === 'shared-list' && !/^\/(?:openapi|scalar)\b/.test(path);
       const wanted = isPrivate ? 'private, no-cache' : 'no-cache';
       assert.equal(header(reply, 'cache-control'), wanted, `${method} ${path} ${reply.status}`);
+      if (isPrivate && path === '/me') assert.match(header(reply, 'vary') ?? '', /^Authorization\b/);
     }
   });
 }
