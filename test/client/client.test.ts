@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { after, beforeEach, mock, test } from 'node:test';
 import {
   type ClientOptions,
   createTodoClient,
@@ -69,6 +69,29 @@ test('what was read is handed back on a 304, and read anew when it has changed',
     ...[`GET ${path} 200`, 'GET /todos 200', `GET ${path} 304`, 'GET /todos 304'],
     ...[`GET ${path} 200`, 'GET /todos 200'],
   ]);
+});
+
+test('what a call hands out is frozen to its depth, and an unchanged list stays the same object', async () => {
+  await using demo = await startService({ profile: 'error-demo' });
+  const client = clientWith();
+  const { todo } = await client.create(MILK);
+  const list = await client.list();
+  const answers: unknown[] = [
+    todo,
+    (await client.get(todo.id)).todo,
+    list.todos,
+    list.todos[0],
+    await client.me(),
+  ];
+  answers.push(await createTodoClient({ baseUrl: demo.baseUrl }).complete(1));
+  for (const answer of answers) assert.ok(Object.isFrozen(answer), JSON.stringify(answer));
+  assert.throws(() => Object.assign(list.todos[0] ?? {}, { title: 'x' }), TypeError);
+  assert.throws(() => (list.todos as unknown[]).push(todo), TypeError);
+  assert.equal((await client.list()).todos, list.todos);
+  const later = JSON.stringify([{ ...todo, labels: [{ name: 'home' }] }]);
+  proxy.fates.push({ status: 200, body: later });
+  const [{ labels } = { labels: [{}] }] = (await client.list()).todos as unknown as { labels: object[] }[];
+  assert.ok(Object.isFrozen(labels) && Object.isFrozen(labels[0]));
 });
 
 test('of a thousand representations the one read longest ago is forgotten first', async () => {
@@ -318,6 +341,38 @@ test('a 401 asks for another token, whenever another call begins meanwhile', asy
   }
 });
 
+for (const [when, leave] of [
+  ['at once', async () => {}],
+  ['later', () => new Promise(setImmediate)],
+] as const) {
+  test(`a token that never comes is asked for again when all calls that waited for it were aborted · ${when}`, async () => {
+    let asked = 0;
+    const client = clientWith({
+      token: () => {
+        asked += 1;
+        return asked === 1 ? new Promise<string>(() => {}) : service.editor;
+      },
+    });
+    const controllers = [new AbortController(), new AbortController()];
+    const left = controllers.map(({ signal }) => assert.rejects(client.list({ signal })));
+    for (const controller of controllers) {
+      await leave();
+      assert.equal(asked, 1);
+      controller.abort();
+    }
+    await client.list();
+    assert.equal(asked, 2);
+    await Promise.all(left);
+  });
+}
+
+test('an aborted call asks for no token', async () => {
+  const signal = AbortSignal.abort(new Error('The page was left'));
+  const asked = mock.fn(() => service.editor);
+  await assert.rejects(clientWith({ token: asked }).list({ signal }), /The page was left/);
+  assert.equal(asked.mock.callCount(), 0);
+});
+
 test('an abort ends the wait of one call for a token, and a token that could not be had is asked for again', async () => {
   const asked: PromiseWithResolvers<string>[] = [];
   const client = clientWith({
@@ -483,16 +538,54 @@ test('in a page the base is a path, the browser sends the tags, and what has the
   assert.equal(proxy.seen.at(-1)?.headers['if-none-match'], undefined);
 });
 
-test('cookies are left out, except where Cloudflare Workers know no such option', async ({ mock }) => {
+/** The options of `fetch` for a list that is read meanwhile. */
+async function optionsOf(read: () => Promise<unknown>): Promise<RequestInit> {
   const fetched = mock.method(globalThis, 'fetch');
-  await clientWith().list();
-  const known = Object.getOwnPropertyDescriptor(Request.prototype, 'credentials') ?? {};
-  Reflect.deleteProperty(Request.prototype, 'credentials');
-  await clientWith().list();
-  Object.defineProperty(Request.prototype, 'credentials', known);
-  const [first, second] = fetched.mock.calls.map(({ arguments: [, sent] }) => sent);
-  assert.equal(first?.credentials, 'omit');
-  assert.ok(second !== undefined && !('credentials' in second));
+  await read();
+  fetched.mock.restore();
+  return fetched.mock.calls.at(-1)?.arguments[1] ?? {};
+}
+
+test('cookies are left out, no cache answers, and no framework remembers a read', async () => {
+  const { credentials, cache, signal } = await optionsOf(() => clientWith().list());
+  assert.deepEqual([credentials, cache, signal?.aborted], ['omit', 'no-store', false]);
+  const own = new AbortController().signal;
+  assert.equal((await optionsOf(() => clientWith().list({ signal: own }))).signal, own);
+  const mayCache = await optionsOf(() => clientWith({ cache: 'default' }).list());
+  assert.ok(!('cache' in mayCache) && mayCache.signal !== undefined);
+});
+
+test('a page leaves caching to the browser, unless the client is told otherwise', async () => {
+  using _page = replaced(globalThis, 'location', { value: new URL(proxy.url) });
+  const client = clientWith();
+  const sent = await optionsOf(() => client.list());
+  assert.ok(!('cache' in sent) && !('signal' in sent));
+  const uncached = clientWith({ cache: 'no-store' });
+  assert.equal((await optionsOf(() => uncached.list())).cache, 'no-store');
+});
+
+for (const option of ['credentials', 'cache'] as const) {
+  test(`the option ${option} is left out where Cloudflare Workers know no such one`, async () => {
+    using _missing = replaced(Request.prototype, option);
+    for (const cache of [undefined, 'no-store'] as const)
+      assert.ok(!(option in (await optionsOf(() => clientWith(cache && { cache }).list()))));
+  });
+}
+
+test('an error by which Next.js steers passes through as it is, and nothing is repeated', async () => {
+  const steering = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' });
+  const throwing = () => {
+    throw steering;
+  };
+  const fetched = mock.method(globalThis, 'fetch', async () => throwing());
+  const same = (error: unknown) => error === steering;
+  await assert.rejects(clientWith().list(), same);
+  await assert.rejects(clientWith().create(MILK, { idempotencyKey: true }), same);
+  assert.equal(fetched.mock.callCount(), 2);
+  fetched.mock.restore();
+  await assert.rejects(clientWith({ token: throwing }).list(), same);
+  const token = ({ refused }: { readonly refused: boolean }) => (refused ? throwing() : 'a.b.c');
+  await assert.rejects(clientWith({ token }).list(), same);
 });
 
 test('an aborted call ends with the reason of its signal, while it waits too', async () => {
@@ -506,6 +599,92 @@ test('an aborted call ends with the reason of its signal, while it waits too', a
   await assert.rejects(waiting, reason);
   assert.deepEqual(lines(), ['GET /todos 503']);
 });
+
+/** What older engines lack, by the name of what has it. */
+const MISSING = [
+  ['response.body', Response.prototype, 'body'],
+  ['URL.canParse', URL, 'canParse'],
+  ['signal.throwIfAborted', AbortSignal.prototype, 'throwIfAborted'],
+  ['signal.reason', AbortSignal.prototype, 'reason'],
+  ['crypto.getRandomValues', Object.getPrototypeOf(crypto), 'getRandomValues'],
+  ['crypto', globalThis, 'crypto'],
+  ['the option cache', Request.prototype, 'cache'],
+] as const;
+
+for (const [name, owner, member] of MISSING) {
+  test(`without ${name} todos are written and read, problems are told, and calls are aborted`, async () => {
+    using _missing = replaced(owner, member);
+    let newest = 'a.b.c';
+    const client = clientWith({ token: ({ refused }) => (newest = refused ? service.editor : newest) });
+    proxy.fates.push('pass', 'cut after');
+    const { todo, etag } = await client.create(
+      { ...MILK, title: 'é'.repeat(100) },
+      { idempotencyKey: name.replaceAll(' ', '-') },
+    );
+    assert.deepEqual(await client.get(todo.id), { todo, etag });
+    assert.equal((await client.get(todo.id)).todo, (await client.get(todo.id)).todo);
+    await client.replace(todo.id, MILK, { ifMatch: etag });
+    assert.ok((await client.list()).todos.some(({ id }) => id === todo.id));
+    await client.remove(todo.id);
+    const missing = await errorOf(client.get(todo.id));
+    assert.ok(missing instanceof TodoProblem);
+    assert.equal(missing.message, '404 Not Found');
+    assert.throws(() => clientWith({ baseUrl: 'todos' }), /^TypeError: baseUrl must be/);
+
+    const controller = new AbortController();
+    const hanging = clientWith({ token: () => new Promise<string>(() => {}) });
+    const calls = [hanging, client].map((one) => one.list({ signal: controller.signal }));
+    controller.abort();
+    for (const call of calls) await assert.rejects(call, { name: 'AbortError' });
+    await assert.rejects(client.list({ signal: controller.signal }), { name: 'AbortError' });
+  });
+}
+
+for (const body of ['undefined', 'a stream of Node.js'] as const) {
+  test(`where the body of a response is ${body}, both limits hold, in bytes`, async () => {
+    const value = body === 'undefined' ? undefined : { pipe() {} };
+    using _missing = replaced(Response.prototype, 'body', { value });
+    const text = JSON.stringify([todo(1, 'é')]);
+    const bytes = Buffer.byteLength(text);
+    proxy.fates.push({ status: 200, body: text }, { status: 200, body: text });
+    assert.equal((await clientWith({ maxAnswerBytes: bytes }).list()).todos[0]?.title, 'é');
+    const { message } = await errorOf(clientWith({ maxAnswerBytes: bytes - 1 }).list());
+    assert.equal(message, `200, and the answer has more than ${bytes - 1} bytes`);
+    // Of 64 KiB, and of one byte more.
+    const problem = JSON.stringify({ title: 'Bad Request', status: 400, detail: 'é'.repeat(32_744) });
+    assert.equal(Buffer.byteLength(problem), 64 * 1024);
+    for (const [sent, isProblem] of [
+      [problem, true],
+      [`${problem} `, false],
+    ] as const) {
+      proxy.fates.push({ status: 400, headers: PROBLEM, body: sent });
+      assert.equal((await errorOf(clientWith().list())) instanceof TodoProblem, isProblem);
+    }
+  });
+}
+
+test('without crypto.getRandomValues the key true is a TypeError that says so, and nothing is sent', async () => {
+  using _missing = replaced(Object.getPrototypeOf(crypto), 'getRandomValues');
+  await assert.rejects(clientWith().create(MILK, { idempotencyKey: true }), {
+    name: 'TypeError',
+    message: 'idempotencyKey must be a string here: this engine has no crypto.getRandomValues',
+  });
+  assert.deepEqual(lines(), []);
+});
+
+/** Takes a member away, or gives it another value, until the end of the block. */
+function replaced(owner: object, member: string, other?: PropertyDescriptor): Disposable {
+  const original = Object.getOwnPropertyDescriptor(owner, member);
+  Reflect.deleteProperty(owner, member);
+  assert.ok(!(member in owner) || original === undefined);
+  if (other !== undefined) Object.defineProperty(owner, member, { configurable: true, ...other });
+  return {
+    [Symbol.dispose]() {
+      Reflect.deleteProperty(owner, member);
+      if (original !== undefined) Object.defineProperty(owner, member, original);
+    },
+  };
+}
 
 type Client = ReturnType<typeof clientWith>;
 
@@ -679,6 +858,67 @@ for (const [retries, attempts] of [
     proxy.fates.push(fate, fate, fate, fate);
     assert.equal((await errorOf(clientWith({ retries }).list())).status, 503);
     assert.equal(lines().length, attempts);
+  });
+}
+
+/** The waits of a call that gets a 502 again and again, when chance is this. */
+async function waitsOf(options: Partial<ClientOptions>, chance: number): Promise<unknown[]> {
+  const waits: unknown[] = [];
+  const doubles = [
+    mock.method(globalThis, 'fetch', async () => new Response(null, { status: 502 })),
+    mock.method(Math, 'random', () => chance),
+    mock.method(globalThis, 'setTimeout', (over: () => void, wait: number) => {
+      waits.push(wait);
+      queueMicrotask(over);
+    }),
+  ];
+  try {
+    assert.equal((await errorOf(clientWith(options).list())).status, 502);
+  } finally {
+    for (const double of doubles) double.mock.restore();
+  }
+  return waits;
+}
+
+for (const [maxWaitMs, waits] of [
+  [undefined, [250, 500, 1_000]],
+  [Number.NaN, [250, 500, 1_000]],
+  ['100', [250, 500, 1_000]],
+  [null, [250, 500, 1_000]],
+  [Number.POSITIVE_INFINITY, [250, 500, 1_000]],
+  [400, [250, 400, 400]],
+  [100, [100, 100, 100]],
+  [0.5, [0.5, 0.5, 0.5]],
+  [0, []],
+  [-1, []],
+  [Number.NEGATIVE_INFINITY, []],
+] as const) {
+  test(`with a maxWaitMs of ${JSON.stringify(maxWaitMs)} a wait of its own is half of ${JSON.stringify(waits)} or more`, async () => {
+    const options = { maxWaitMs } as Partial<ClientOptions>;
+    assert.deepEqual(
+      await waitsOf(options, 0),
+      waits.map((wait) => wait / 2),
+    );
+    assert.deepEqual(
+      await waitsOf(options, 0.5),
+      waits.map((wait) => wait * 0.75),
+    );
+  });
+}
+
+test('waits of its own double until the longest', async () => {
+  const waits = await waitsOf({ retries: 2_000, maxWaitMs: 60_000 }, 1);
+  assert.deepEqual([waits.length, ...waits.slice(6, 9)], [2_000, 16_000, 32_000, 60_000]);
+  assert.deepEqual(new Set(waits.slice(8)), new Set([60_000]));
+});
+
+for (const maxWaitMs of [0, -1]) {
+  test(`with a maxWaitMs of ${maxWaitMs} a call is repeated when the service asks for no wait, and for none else`, async () => {
+    proxy.fates.push({ status: 503, headers: NOW, body: UNAVAILABLE });
+    await clientWith({ maxWaitMs }).create(MILK);
+    proxy.fates.push({ status: 503, headers: { ...PROBLEM, 'retry-after': '1' }, body: UNAVAILABLE });
+    assert.equal((await errorOf(clientWith({ maxWaitMs }).create(MILK))).status, 503);
+    assert.equal(lines().length, 3);
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { transform } from 'esbuild';
 import { plainEnvironment } from '../package/npm.ts';
 import { run } from '../package/program.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -18,6 +19,15 @@ const [, makeClient = ''] = /```ts\n(.*?\n}\);\n)/s.exec(page) ?? [];
 test('packages/client/README.md has an example and its output for every part that shows code', () => {
   assert.equal(examples.length, page.match(/^```ts$/gm)?.length);
   assert.ok(examples.length >= 3);
+});
+
+test('the client has no syntax that the oldest browsers of packages/client/README.md lack', async () => {
+  const [, chrome, firefox, safari] =
+    /Chrome and Edge (\d+), Firefox (\d+) and Safari ([\d.]+)\. /.exec(page.replaceAll('\n', ' ')) ?? [];
+  const source = await readFile(new URL(client), 'utf8');
+  const { code } = await transform(source, { loader: 'ts', target: 'es2022' });
+  const oldest = [`chrome${chrome}`, `edge${chrome}`, `firefox${firefox}`, `safari${safari}`];
+  for (const target of oldest) assert.equal((await transform(code, { target })).code, code, target);
 });
 
 for (const [index, [, code = '', output = '']] of examples.entries()) {

@@ -24,20 +24,26 @@ export interface ClientOptions {
    */
   readonly baseUrl: string;
   /**
-   * An access token, or a function that gives one. The function is called for every attempt, once at a time. `refused`
-   * asks for another token: the service did not accept the last one. When it gives none, nobody is logged in, and nothing
-   * is sent. Without this option, as for the error demo, requests have no `Authorization`.
+   * An access token, or a function that gives one. The function is called for every attempt, once at a time, and anew
+   * when all calls that waited for it were aborted. `refused` asks for another token: the service did not accept the last
+   * one. When it gives none, nobody is logged in, and nothing is sent. Without this option, as for the error demo,
+   * requests have no `Authorization`.
    */
   readonly token?: string | ((request: { readonly refused: boolean }) => MaybeToken | Promise<MaybeToken>);
   /** Repeats of a request, at most; 3 by default. */
   readonly retries?: number;
   /**
    * Milliseconds to wait before a repeat, at most; 60 000 by default. When the service asks for a longer wait, the
-   * request is not repeated.
+   * request is not repeated. With 0 or less, it is repeated only when the service asks for no wait, `Retry-After: 0`.
    */
   readonly maxWaitMs?: number;
   /** Bytes of the body of a success, at most; 256 MiB by default. A larger answer is a `TodoError`. */
   readonly maxAnswerBytes?: number;
+  /**
+   * The option `cache` of `fetch`. By default `'no-store'`, so that a framework on a server answers nothing out of its
+   * own cache, and in a page `'default'`, which leaves the option out.
+   */
+  readonly cache?: 'default' | 'no-store';
 }
 
 type MaybeToken = string | null | undefined;
@@ -59,7 +65,7 @@ export interface CreateOptions extends CallOptions {
 
 /**
  * A client of the service. A method rejects with a `TodoProblem` for an error of the service, with a `TodoError` for any
- * other error or when nobody is logged in, and with the errors that `token` throws.
+ * other error or when nobody is logged in, and with the errors that `token` throws. Todos and lists are frozen.
  */
 export interface TodoClient {
   /** All todos, ordered by id ascending, and the tag of the list. An unchanged list is the same object as before. */
@@ -150,8 +156,11 @@ type Answer = { readonly body: unknown; readonly etag: string | undefined };
 /** Representations to compare with, at most; the one whose read is the oldest goes first. */
 const MAX_KEPT = 1_000;
 
-/** Milliseconds before the first repeat when the service gives no time; twice as many before each next one. */
+/** Milliseconds before the first repeat, at most, when the service gives no time; twice as many before each next one. */
 const FIRST_WAIT_MS = 250;
+
+/** Milliseconds for which a renewal that nobody waits for may still be answered. */
+const RENEWAL_KEPT_MS = 30_000;
 
 /** Milliseconds that `setTimeout` can measure, at most. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -181,10 +190,12 @@ const UNCHANGED = new Map<number | undefined, string | undefined>([
  * path in a page.
  */
 export function createTodoClient(options: ClientOptions): TodoClient {
-  const { retries = 3, maxWaitMs = 60_000, maxAnswerBytes = 256 * 1024 * 1024 } = options;
+  const { retries = 3, maxAnswerBytes = 256 * 1024 * 1024 } = options;
+  const maxWaitMs = waitIn(options.maxWaitMs);
   /** The location of a page and its workers, where the browser keeps answers. */
   const page: unknown = Reflect.get(globalThis, 'location');
   const isPage = isObject(page);
+  const cache = options.cache ?? (isPage ? 'default' : 'no-store');
   const base = baseOf(options.baseUrl, isPage ? page.origin : undefined);
   const tokenFor = tokensOf(options.token);
   const kept = new Map<string, Answer>();
@@ -199,10 +210,13 @@ export function createTodoClient(options: ClientOptions): TodoClient {
     // preflights.
     if (known?.etag !== undefined && !isPage) headers.set('If-None-Match', known.etag);
     const sent: RequestInit = { method, headers, redirect: 'manual' };
-    // Cloudflare Workers refuse the option.
+    // Cloudflare Workers refuse an option that they do not know.
     if ('credentials' in Request.prototype) sent.credentials = 'omit';
+    if (cache !== 'default' && 'cache' in Request.prototype) sent.cache = cache;
     if (body !== undefined) sent.body = JSON.stringify(body);
     if (signal !== undefined) sent.signal = signal;
+    // Next.js would answer a repeat of a read without a signal out of its memory.
+    else if (!isPage) sent.signal = new AbortController().signal;
     const facts = { status: undefined, outcomeUnknown: method !== 'GET', retryAfterMs: undefined };
     try {
       const response = await fetch(base + path, sent);
@@ -219,10 +233,10 @@ export function createTodoClient(options: ClientOptions): TodoClient {
       if (known !== undefined && known.etag === etag) return known;
       const json = expected && parse(text);
       if (!(expected?.(json) ?? text === '')) throw fault(' is no answer of the service');
-      return { body: json, etag };
+      return { body: frozen(json), etag };
     } catch (error) {
-      signal?.throwIfAborted();
-      throw error instanceof TodoError
+      throwIfAborted(signal);
+      throw error instanceof TodoError || isSteering(error)
         ? error
         : new TodoError(`${method} ${path} got no answer`, facts, error);
     }
@@ -234,10 +248,10 @@ export function createTodoClient(options: ClientOptions): TodoClient {
     let mayRenew = typeof options.token === 'function';
     let refused: string | undefined;
     for (let repeats = 0; ; ) {
-      const bearer = await unlessAborted(tokenFor(refused), signal).catch((error) => {
-        signal?.throwIfAborted();
+      const bearer = await tokenFor(refused, signal).catch((error) => {
+        throwIfAborted(signal);
         // The failure of the attempt before has the outcome of the change.
-        throw failed ?? error;
+        throw isSteering(error) ? error : (failed ?? error);
       });
       refused = undefined;
       try {
@@ -250,9 +264,8 @@ export function createTodoClient(options: ClientOptions): TodoClient {
           refused = bearer;
           continue;
         }
-        const wait = waitAfter(error, call, repeats);
-        if (wait === undefined || wait > Math.min(maxWaitMs, LONGEST_TIMER_MS) || !(repeats < retries))
-          throw error;
+        const wait = waitAfter(error, call, repeats, maxWaitMs);
+        if (wait === undefined || !(repeats < retries)) throw error;
         repeats += 1;
         await sleep(wait, signal);
       }
@@ -308,7 +321,7 @@ export function createTodoClient(options: ClientOptions): TodoClient {
  */
 function baseOf(baseUrl: string, origin: unknown): string {
   const below = baseUrl.startsWith('/') && typeof origin === 'string' ? origin : undefined;
-  const url = URL.canParse(baseUrl, below) ? new URL(baseUrl, below) : undefined;
+  const url = parsed(() => new URL(baseUrl, below));
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (!isHttp || url.username !== '' || url.password !== '' || /[?#]/.test(baseUrl)) {
     const received = baseUrl.includes('@') ? '' : `, received ${JSON.stringify(baseUrl)}`;
@@ -319,32 +332,66 @@ function baseOf(baseUrl: string, origin: unknown): string {
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href;
 }
 
+/** A call of the function `token`. */
+interface Question {
+  readonly isRenewal: boolean;
+  readonly answer: Promise<string>;
+  /** Calls that wait for the answer. */
+  waiting: number;
+  /** The time in milliseconds at which the last of them was aborted. */
+  leftAt: number;
+}
+
 /**
- * Gives the token for an attempt. One token is asked for at a time, however many calls wait for it: two renewals at once
- * would end a refresh token that may be used once.
+ * Gives the token for an attempt. One question is under way at a time, however many calls wait for it: two renewals at
+ * once would end a refresh token that may be used once. An answer may never come, so a question that all have left is
+ * forgotten, a renewal 30 s later. The answer of a forgotten question changes nothing.
  */
-function tokensOf(token: ClientOptions['token']): (refused?: string) => Promise<string | undefined> {
+function tokensOf(
+  token: ClientOptions['token'],
+): (refused: string | undefined, signal: AbortSignal | undefined) => Promise<string | undefined> {
+  if (typeof token !== 'function') return async () => (token === undefined ? token : tokenIn(token));
   let newest: string | undefined;
-  let asking: Promise<string> | undefined;
-  let isRenewal = false;
-  return async (refused) => {
-    if (token === undefined) return undefined;
-    if (typeof token !== 'function') return tokenIn(token);
-    if (refused !== undefined) {
-      // A failed renewal fails for all calls that wait for it.
-      while (asking !== undefined) await (isRenewal ? asking : asking.catch(() => {}));
-      if (newest !== refused) return newest;
-    }
-    if (asking === undefined) {
-      isRenewal = refused !== undefined;
-      asking = (async () => {
-        newest = tokenIn(await token({ refused: isRenewal }));
-        return newest;
-      })().finally(() => {
-        asking = undefined;
+  let last: Question | undefined;
+
+  function underWay(): Question | undefined {
+    if (last === undefined || last.waiting > 0) return last;
+    return last.isRenewal && Date.now() - last.leftAt < RENEWAL_KEPT_MS ? last : undefined;
+  }
+
+  const ask = (isRenewal: boolean): Question => {
+    const answer = (async () => tokenIn(await token({ refused: isRenewal })))()
+      .then((value) => {
+        if (underWay() === question) newest = value;
+        return value;
+      })
+      .finally(() => {
+        if (last === question) last = undefined;
       });
+    const question: Question = { isRenewal, answer, waiting: 0, leftAt: 0 };
+    last = question;
+    return question;
+  };
+
+  function answerOf(question: Question, signal: AbortSignal | undefined): Promise<string> {
+    question.waiting += 1;
+    return unlessAborted(question.answer, signal, () => {
+      question.waiting -= 1;
+      question.leftAt = Date.now();
+    });
+  }
+
+  return async (refused, signal) => {
+    throwIfAborted(signal);
+    if (refused === undefined) return answerOf(underWay() ?? ask(false), signal);
+    for (let other = underWay(); other !== undefined; other = underWay()) {
+      const answer = answerOf(other, signal);
+      // A failed renewal fails for all calls that wait for it.
+      if (other.isRenewal) return answer;
+      await answer.catch(() => {});
+      throwIfAborted(signal);
     }
-    return asking;
+    return newest === refused ? answerOf(ask(true), signal) : newest;
   };
 }
 
@@ -371,9 +418,15 @@ function tokenIn(value: unknown): string {
 }
 
 /** The body of an answer; undefined when it has more than `limit` bytes. The rest is not read then. */
-async function textOf({ body }: Response, limit: number): Promise<string | undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return '';
+async function textOf(response: Response, limit: number): Promise<string | undefined> {
+  const { body } = response;
+  if (body === null) return '';
+  // React Native has no body, and node-fetch a stream of Node.js.
+  if (typeof body?.getReader !== 'function') {
+    const text = await response.text();
+    return new TextEncoder().encode(text).byteLength > limit ? undefined : text;
+  }
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   const pieces: string[] = [];
   for (let bytes = 0; ; ) {
@@ -388,11 +441,25 @@ async function textOf({ body }: Response, limit: number): Promise<string | undef
   }
 }
 
+/** Milliseconds in an option `maxWaitMs`. */
+function waitIn(maxWaitMs: unknown): number {
+  if (typeof maxWaitMs !== 'number' || Number.isNaN(maxWaitMs)) return 60_000;
+  return Math.min(Math.max(0, maxWaitMs), LONGEST_TIMER_MS);
+}
+
 /** Milliseconds until the request may be repeated; undefined when it must not be. */
-function waitAfter(error: TodoError, { repeatable }: Call, repeats: number): number | undefined {
-  if (error instanceof TodoProblem && saysUnchanged(error, error)) return error.retryAfterMs;
-  if (repeatable !== true || !PASSING.includes(error.status)) return undefined;
-  return error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.5 + Math.random());
+function waitAfter(
+  error: TodoError,
+  { repeatable }: Call,
+  repeats: number,
+  maxWaitMs: number,
+): number | undefined {
+  const { status, retryAfterMs } = error;
+  const isUnchanged = error instanceof TodoProblem && saysUnchanged(error, error);
+  if (!isUnchanged && !(repeatable === true && PASSING.includes(status))) return undefined;
+  if (retryAfterMs !== undefined) return retryAfterMs <= maxWaitMs ? retryAfterMs : undefined;
+  const longest = Math.min(maxWaitMs, FIRST_WAIT_MS * 2 ** repeats);
+  return longest > 0 ? longest * (0.5 + Math.random() / 2) : undefined;
 }
 
 /** The error of an answer: a problem of the service, or the text of a proxy in between. */
@@ -462,10 +529,30 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
+/** Freezes a value of JSON to its depth: it is handed out again while it is unchanged. */
+function frozen(json: unknown): unknown {
+  const found = [json];
+  for (const value of found) {
+    if (!isObject(value)) continue;
+    for (const member of Object.values(Object.freeze(value))) if (isObject(member)) found.push(member);
+  }
+  return json;
+}
+
+/** Whether Next.js steers by an error: a redirect, or a page that cannot be made before it is asked for. */
+function isSteering(error: unknown): boolean {
+  return isObject(error) && typeof error.digest === 'string';
+}
+
 /** The value of a JSON text; undefined when it is not JSON. */
 function parse(text: string): unknown {
+  return parsed(() => JSON.parse(text));
+}
+
+/** What a parser makes of its text; undefined when it throws. `URL.canParse` is missing in older engines. */
+function parsed<T>(parser: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return parser();
   } catch {
     return undefined;
   }
@@ -489,20 +576,45 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
   await unlessAborted(over, signal).finally(() => clearTimeout(timer));
 }
 
-/** The value of `result`, or a rejection with the signal's reason when that is aborted first. */
-function unlessAborted<T>(result: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * The value of `result`, or a rejection with the signal's reason when that is aborted first.
+ *
+ * @param leave Called at an abort.
+ */
+function unlessAborted<T>(
+  result: Promise<T>,
+  signal: AbortSignal | undefined,
+  leave?: () => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal?.reason);
+    const abort = () => {
+      leave?.();
+      reject(reasonOf(signal));
+    };
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    Promise.resolve(result)
-      .finally(() => signal?.removeEventListener('abort', abort))
-      .then(resolve, reject);
+    result.finally(() => signal?.removeEventListener('abort', abort)).then(resolve, reject);
   });
 }
 
-/** 128 random bits; `crypto.randomUUID` is missing where a page came over plain HTTP. */
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw reasonOf(signal);
+}
+
+/** The reason of an aborted signal. Older engines and the package `abort-controller` give none. */
+function reasonOf(signal: AbortSignal | undefined): unknown {
+  if (signal?.reason !== undefined) return signal.reason;
+  return Object.assign(new Error('The call was aborted'), { name: 'AbortError' });
+}
+
+/**
+ * 128 random bits; `crypto.randomUUID` is missing where a page came over plain HTTP.
+ *
+ * @throws {TypeError} when the engine has no source of them, as React Native.
+ */
 function randomKey(): string {
+  if (typeof globalThis.crypto?.getRandomValues !== 'function')
+    throw new TypeError('idempotencyKey must be a string here: this engine has no crypto.getRandomValues');
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
