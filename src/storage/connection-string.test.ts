@@ -57,6 +57,8 @@ const PIECES = fc.constantFrom(
     'sslCert=a',
   ],
   ...['service=a', 'ssl=true', 'sslnegotiation=direct', 'sslnegotiation=x', '&&', '//'],
+  ...['channel_binding=require', 'channel_binding=', 'connect_timeout=10', 'connect_timeout=s3cr3t'],
+  ...['gssencmode=require', 'client_encoding=latin1', 'client_encoding=utf-8', '&sslmode=disable'],
 );
 const STRING = fc
   .tuple(fc.constantFrom('postgres://', 'postgresql://'), fc.array(PIECES, { maxLength: 9 }))
@@ -127,23 +129,142 @@ test('of a password that is not percent-encoded no part is told, nor taken for a
   );
 });
 
-test('a parameter of another client, or in another spelling, is named; any other may be a part of a password', async () => {
+/** The one fault of a string with these parameters. */
+async function refusal(parameters: string): Promise<string> {
+  const [fault = '', ...more] = await faultsOf(`postgres://todo@db/todos?${parameters}`);
+  assert.deepEqual(more, []);
+  const wanted = 'TODO_DATABASE must be like "postgres://todo@localhost/todos", received "postgres://…": ';
+  assert.ok(fault.startsWith(wanted), `${parameters}: ${fault}`);
+  return fault.slice(wanted.length);
+}
+
+test('a parameter of another client, or in another spelling, is named; any other may be a part of a password [D25]', async () => {
   for (const [parameter, why] of [
-    ['schema=app', '"schema" in the connection string is not supported'],
-    ['pgbouncer=true', '"pgbouncer" in the connection string is not supported'],
-    ['connection_limit=5', '"connection_limit" in the connection string is not supported'],
+    [
+      'schema=app',
+      '"schema" in the connection string is not supported: say ALTER ROLE … SET search_path = …',
+    ],
+    [
+      'pgbouncer=true',
+      '"pgbouncer" in the connection string is not supported: leave it out: PgBouncer is recognized; for another pooler set TODO_DATABASE_PREPARE=false',
+    ],
+    [
+      'connection_limit=5',
+      '"connection_limit" in the connection string is not supported: set TODO_DATABASE_CONNECTIONS',
+    ],
     [
       'sslmode=require&CHANNEL-BINDING=require',
-      '"channel_binding" in the connection string is not supported',
+      '"channel_binding" in the connection string has another spelling',
     ],
     ['sslCert=a', '"sslcert" in the connection string has another spelling'],
     ['ssl_mode=require', '"sslmode" in the connection string has another spelling'],
     ['s3cr3t=1', 'the connection string has a parameter that is not known'],
     ['constructor=1', 'the connection string has a parameter that is not known'],
-  ] as const) {
-    const wanted = 'TODO_DATABASE must be like "postgres://todo@localhost/todos", received "postgres://…"';
-    assert.deepEqual(await faultsOf(`postgres://todo@db/todos?${parameter}`), [`${wanted}: ${why}`]);
+  ] as const)
+    assert.equal(await refusal(parameter), why);
+});
+
+/** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS, of version 18 */
+const OF_LIBPQ =
+  `host hostaddr port dbname user password passfile require_auth channel_binding connect_timeout
+  client_encoding options application_name fallback_application_name keepalives keepalives_idle keepalives_interval
+  keepalives_count tcp_user_timeout replication gssencmode sslmode sslnegotiation sslcompression sslcert sslkey
+  sslkeylogfile sslpassword sslcertmode sslrootcert sslcrl sslcrldir sslsni requirepeer ssl_min_protocol_version
+  ssl_max_protocol_version min_protocol_version max_protocol_version krbsrvname gsslib gssdelegation scram_client_key
+  scram_server_key service servicefile target_session_attrs load_balance_hosts oauth_issuer oauth_client_id
+  oauth_client_secret oauth_scope`.split(/\s+/);
+
+test('each parameter of libpq is supported, or refused with what to do instead; none is dropped [D25]', async () => {
+  const values: Record<string, string> = {
+    port: '5433',
+    channel_binding: 'prefer',
+    connect_timeout: '10',
+    client_encoding: 'UTF8',
+    gssencmode: 'disable',
+    sslmode: 'verify-full',
+    sslnegotiation: 'postgres',
+    target_session_attrs: 'primary',
+  };
+  const supported: string[] = [];
+  for (const name of OF_LIBPQ) {
+    const [fault] = await faultsOf(`postgres://todo@db/todos?${name}=${values[name] ?? 'a'}`);
+    if (fault === undefined) supported.push(name);
+    else assert.match(fault, new RegExp(`: "${name}" in the connection string is not supported: [a-z]{3,}`));
   }
+  assert.equal(
+    supported.join(' '),
+    'host port dbname user password channel_binding connect_timeout client_encoding options application_name gssencmode ' +
+      'sslmode sslnegotiation sslcert sslkey sslrootcert target_session_attrs',
+  );
+});
+
+test('a parameter that is given twice is a fault, with the same value too [D25]', async () => {
+  for (const name of ['sslmode', 'password', 'host', 'channel_binding'])
+    for (const [first, second] of [
+      ['disable', 'require'],
+      ['disable', 'disable'],
+    ])
+      assert.equal(
+        await refusal(`${name}=${first}&options=a&${name}=${second}`),
+        `"${name}" in the connection string is given twice`,
+      );
+});
+
+const CANNOT: readonly [parameter: string, values: readonly string[], why: string][] = [
+  [
+    'connect_timeout',
+    ['0', '-1', '11', '15', '100', '1.5', '1e1', '0x5', '05', '+5', '%205', '5s', '', 's3cr3t'],
+    'must be a number of seconds from 1 to 10: a start ends within 10 s',
+  ],
+  ['gssencmode', ['require', 'Prefer', '', 's3cr3t'], 'must be "disable" or "prefer": TLS encrypts'],
+  ['client_encoding', ['LATIN1', 'auto', 'SQL_ASCII', 'UTF16', 'utf8%20', '', 's3cr3t'], 'must be "UTF8"'],
+  [
+    'channel_binding',
+    ['required', 'Require', 'on', '1', '', 's3cr3t'],
+    'must be "require", "prefer" or "disable"',
+  ],
+  [
+    'channel_binding',
+    ['require', 'require&sslmode=disable'],
+    'must be with TLS where it is "require": add "sslmode=verify-full"',
+  ],
+];
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  connect_timeout: 'PGCONNECT_TIMEOUT',
+  gssencmode: 'PGGSSENCMODE',
+  client_encoding: 'PGCLIENTENCODING',
+  channel_binding: 'PGCHANNELBINDING',
+};
+
+test('a value with which the service cannot work is a fault, in the string and in its variable [D9; D25]', async () => {
+  for (const [name, values, why] of CANNOT)
+    for (const value of values) {
+      assert.equal(await refusal(`${name}=${value}`), `"${name}" ${why}`, value);
+      const variable = VARIABLES[name] ?? '';
+      // An empty variable counts as not set.
+      if (value === '' || value.includes('&')) continue;
+      assert.throws(
+        () =>
+          readConnectionString('postgres://todo@db', (asked) =>
+            asked === variable ? decodeURIComponent(value) : undefined,
+          ),
+        { name: 'NotUsable', message: `${variable} ${why}` },
+      );
+    }
+});
+
+test('values that the service has anyway are taken [D25]', async () => {
+  for (const parameters of [
+    ...['1', '2', '9', '10'].map((seconds) => `connect_timeout=${seconds}`),
+    ...['UTF8', 'utf8', 'UTF-8', 'utf-8', 'Utf8'].map((encoding) => `client_encoding=${encoding}`),
+    ...['disable', 'prefer'].flatMap((value) => [`gssencmode=${value}`, `channel_binding=${value}`]),
+    ...['no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'].map(
+      (mode) => `channel_binding=require&sslmode=${mode}`,
+    ),
+    'channel_binding=require&ssl=true',
+  ])
+    assert.deepEqual(await faultsOf(`postgres://todo@db/todos?${parameters}`), [], parameters);
 });
 
 test('parameters without their "?" are no part of the name of the database, which messages show', async () => {

@@ -5,7 +5,11 @@ import { NotUsable } from '../lib/errors.ts';
 /** The supported parameters, by their names in libpq, with libpq's variables for them; all others are refused. */
 const PARAMETERS = {
   application_name: 'PGAPPNAME',
+  channel_binding: 'PGCHANNELBINDING',
+  client_encoding: 'PGCLIENTENCODING',
+  connect_timeout: 'PGCONNECT_TIMEOUT',
   dbname: 'PGDATABASE',
+  gssencmode: 'PGGSSENCMODE',
   host: 'PGHOST',
   options: 'PGOPTIONS',
   password: 'PGPASSWORD',
@@ -26,24 +30,38 @@ type Name = keyof typeof PARAMETERS;
 type Values = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * Parameters that are refused by name: of libpq, then of other clients (Prisma, SQLAlchemy, JDBC, pgx). An unknown
- * parameter is refused without its name, which may be part of a password.
+ * Parameters that are refused by name: of libpq, then of other clients (Prisma, SQLAlchemy, JDBC, pgx, Vercel); by what to
+ * do in their place. An unknown parameter is refused without its name, which may be part of a password.
  */
-const NOT_SUPPORTED = `channel_binding client_encoding connect_timeout fallback_application_name gssdelegation
-  gssencmode gsslib hostaddr keepalives keepalives_count keepalives_idle keepalives_interval krbsrvname
-  load_balance_hosts max_protocol_version min_protocol_version passfile replication require_auth requirepeer service
-  servicefile sslcertmode sslcompression sslcrl sslcrldir sslkeylogfile ssl_max_protocol_version
-  ssl_min_protocol_version sslpassword sslsni statement_timeout tcp_user_timeout uselibpqcompat
-  connection_limit currentSchema max_overflow pgbouncer pool_max_conns pool_pre_ping pool_size pool_timeout
-  prepared_statement_cache_size prepared_statements schema search_path server_settings socket_timeout sslaccept sslidentity
-  statement_cache_size`.split(/\s+/);
+const REFUSED = {
+  'write "application_name"': 'fallback_application_name',
+  'write the address as the host': 'hostaddr',
+  'write what the service file says': 'service servicefile',
+  'write "options"': 'server_settings',
+  'write "sslmode=verify-full", or "sslmode=no-verify" to verify nothing': 'sslaccept uselibpqcompat',
+  'write "sslcert" and "sslkey", files in PEM without a passphrase': 'sslpassword sslidentity',
+  'set TODO_DATABASE_PASSWORD_FILE': 'passfile',
+  'set TODO_DATABASE_CONNECTIONS': 'connection_limit max_overflow pool_max_conns pool_size',
+  'say ALTER ROLE … SET search_path = …': 'currentSchema schema search_path',
+  'leave it out, with "channel_binding=require" or "sslmode=verify-full"': 'require_auth',
+  'leave it out: PgBouncer is recognized; for another pooler set TODO_DATABASE_PREPARE=false':
+    'pgbouncer prepared_statement_cache_size prepared_statements statement_cache_size',
+  'leave it out: the service has limits of its own': `keepalives keepalives_count keepalives_idle keepalives_interval
+    pool_pre_ping pool_timeout socket_timeout statement_timeout tcp_user_timeout`,
+  'leave it out: revoked certificates are not looked up': 'sslcrl sslcrldir',
+  'leave it out: TLS is version 1.2 or 1.3': 'ssl_max_protocol_version ssl_min_protocol_version',
+  'leave it out: the service logs in by a password or a certificate': `gssdelegation gsslib krbsrvname oauth_client_id
+    oauth_client_secret oauth_issuer oauth_scope scram_client_key scram_server_key`,
+  'leave it out: the encoding is UTF8': 'charset encoding',
+  'leave it out': `load_balance_hosts max_protocol_version min_protocol_version replication requirepeer sslcertmode
+    sslcompression sslkeylogfile sslsni supa`,
+};
 
 /** Variables of libpq that choose a server or make a connection safer, and that this service does not support. */
 const UNSUPPORTED_VARIABLES = [
   'PGSERVICE',
   'PGHOSTADDR',
   'PGLOADBALANCEHOSTS',
-  'PGCHANNELBINDING',
   'PGREQUIREAUTH',
   'PGREQUIREPEER',
   'PGSSLCRL',
@@ -70,6 +88,8 @@ const TLS_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify',
 
 const NEGOTIATIONS = ['postgres', 'direct'] as const;
 
+const CHANNEL_BINDINGS = ['require', 'prefer', 'disable'] as const;
+
 /** A connection string, read together with libpq's variables. */
 export type Connection = ReturnType<typeof readConnectionString>;
 
@@ -88,13 +108,16 @@ export function readConnectionString(text: string, variable: (name: string) => s
   if (unsupported !== undefined) throw new NotUsable(`the variable ${unsupported} is not supported`);
   const get = (name: Name) => inString[name] ?? variable(PARAMETERS[name] ?? '');
 
+  /** The fault of a parameter, or of its variable where that decides. */
+  const mustBe = (name: Name, wanted: string) =>
+    new NotUsable(`${inString[name] === undefined ? PARAMETERS[name] : `"${name}"`} must be ${wanted}`);
+
   /** The value of a parameter, or of its variable where that decides. */
   function oneOf<T extends string>(name: Name, allowed: readonly T[], received: string, why = ''): T {
     const found = allowed.find((one) => one === received);
     if (found !== undefined) return found;
-    const named = inString[name] === undefined ? PARAMETERS[name] : `"${name}"`;
     const [last, ...before] = allowed.map((one) => `"${one}"`).reverse();
-    throw new NotUsable(`${named} must be ${[...before.reverse()].join(', ')} or ${last}${why}`);
+    throw mustBe(name, `${before.reverse().join(', ')} or ${last}${why}`);
   }
 
   oneOf(
@@ -108,6 +131,14 @@ export function readConnectionString(text: string, variable: (name: string) => s
   const asked = ssl ?? sslrootcert ?? sslcert ?? sslkey;
   const mode = asked === undefined ? (get('sslmode') ?? 'disable') : (inString.sslmode ?? 'verify-full');
   oneOf('sslmode', TLS_MODES, mode);
+  oneOf('gssencmode', ['disable', 'prefer'], get('gssencmode') ?? 'disable', ': TLS encrypts');
+  if (!/^utf-?8$/i.test(get('client_encoding') ?? 'UTF8')) throw mustBe('client_encoding', '"UTF8"');
+  const channelBinding = oneOf('channel_binding', CHANNEL_BINDINGS, get('channel_binding') ?? 'disable');
+  if (channelBinding === 'require' && mode === 'disable')
+    throw mustBe('channel_binding', 'with TLS where it is "require": add "sslmode=verify-full"');
+  const timeout = get('connect_timeout');
+  if (!/^(?:[1-9]|10)$/.test(timeout ?? '10'))
+    throw mustBe('connect_timeout', 'a number of seconds from 1 to 10: a start ends within 10 s');
   const user = get('user') || userOfProcess();
   return {
     /** At least one, in the order in which they are tried. `host` is a name, an address, or the folder of a Unix socket. */
@@ -130,6 +161,9 @@ export function readConnectionString(text: string, variable: (name: string) => s
             certificate: get('sslcert'),
             key: get('sslkey'),
           },
+    channelBinding,
+    /** Milliseconds for one try to connect. */
+    connectMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1_000,
     negotiation: oneOf('sslnegotiation', NEGOTIATIONS, get('sslnegotiation') ?? 'postgres'),
   };
 }
@@ -150,10 +184,13 @@ function valuesIn(text: string): Values {
   if (listed.length > 0) values.host = listed.map((host) => decoded(host?.[1] ?? host?.[2] ?? '')).join();
   values.port = listed.map((host) => host?.[3] ?? '').join();
   if (/^,*$/.test(values.port)) delete values.port;
+  const seen = new Set<string>();
   for (const pair of query === '' ? [] : query.replace(/&$/, '').split('&')) {
     const at = pair.indexOf('=');
     const name = decoded(pair.slice(0, Math.max(at, 0)));
     if (!isKnown(name)) throw new NotUsable(faultOf(name));
+    if (seen.has(name)) throw new NotUsable(`"${name}" in the connection string is given twice`);
+    seen.add(name);
     values[name] = decoded(pair.slice(at + 1));
   }
   return values;
@@ -165,11 +202,19 @@ function isKnown(name: string): name is Name {
 
 /** The fault of an unknown parameter. A known name in another spelling is quoted as it is known. */
 function faultOf(name: string): string {
+  const known = nameLike(name, Object.keys(PARAMETERS));
+  if (known !== undefined) return `"${known}" in the connection string has another spelling`;
+  for (const [instead, names] of Object.entries(REFUSED)) {
+    const refused = nameLike(name, names.split(/\s+/));
+    if (refused !== undefined) return `"${refused}" in the connection string is not supported: ${instead}`;
+  }
+  return 'the connection string has a parameter that is not known';
+}
+
+/** The name that differs from `name` by case, "-" and "_" alone. */
+function nameLike(name: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
-  const known = [...Object.keys(PARAMETERS), ...NOT_SUPPORTED].find((each) => plain(each) === plain(name));
-  if (known === undefined) return 'the connection string has a parameter that is not known';
-  if (isKnown(known)) return `"${known}" in the connection string has another spelling`;
-  return `"${known}" in the connection string is not supported`;
+  return names.find((each) => plain(each) === plain(name));
 }
 
 /** A NUL would end a value in the protocol. */

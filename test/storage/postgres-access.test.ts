@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Cannot } from '../../src/lib/cannot.ts';
 import { asNotUsable } from '../../src/lib/errors.ts';
 import { addressOf } from '../../src/storage/postgres/address.ts';
@@ -18,43 +18,13 @@ import { newPath } from './new-files.ts';
 import { missing, startPgBouncer, startPgpool } from './poolers.ts';
 import { openPatient, openPool } from './postgres-pool.ts';
 import { atPort, PASSWORD, PostgresServer } from './postgres-server.ts';
+import { reach, switchOnTls } from './postgres-tls.ts';
 import { serve } from './served.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { addedTo, found, listed, replacement } from './todos.ts';
 import { startWriters } from './writers.ts';
 
 const server = await PostgresServer.startForAll();
-
-const CERTIFICATES = fileURLToPath(new URL('./tls/', import.meta.url));
-
-/** Gives the server its certificate, which is for `localhost`. */
-async function switchOnTls(): Promise<void> {
-  const { uid, gid } = await stat(server.dataFolder);
-  for (const [setting, name] of [
-    ['ssl_cert_file', 'test-only-server.pem'],
-    ['ssl_key_file', 'test-only-server.key'],
-  ] as const) {
-    const path = join(server.dataFolder, name);
-    await copyFile(join(CERTIFICATES, name), path);
-    await chmod(path, 0o600);
-    await chown(path, uid, gid);
-    await server.set(setting, name);
-  }
-  await server.set('ssl', 'on');
-  const isOn = async () => (await server.execute(server.url, 'SHOW ssl'))[0]?.ssl === 'on';
-  for (let tries = 0; tries < 1_000 && !(await isOn()); tries += 1) await sleep(10);
-  assert.ok(await isOn(), 'PostgreSQL must take the certificate of the test');
-}
-
-/** A connection string with another host and parameters for TLS. */
-function reach(url: string, host: string, mode?: string, root?: string): string {
-  const reached = new URL(url);
-  reached.hostname = host;
-  if (mode !== undefined) reached.searchParams.set('sslmode', mode);
-  if (root !== undefined) reached.searchParams.set('sslrootcert', join(CERTIFICATES, root));
-  // A space in a path: `URLSearchParams` writes it as a form does.
-  return reached.href.replaceAll('+', '%20');
-}
 
 /** Whether the connections of the service use TLS: one value when all do the same. */
 async function encrypted(url: string): Promise<readonly unknown[]> {
@@ -72,7 +42,7 @@ test('a server without TLS is refused', async () => {
 });
 
 describe('a server with TLS', () => {
-  before(switchOnTls);
+  before(() => switchOnTls(server));
 
   test('with verify-full and the right root certificate every connection is encrypted', async () => {
     const url = await server.makeDatabase();
@@ -360,6 +330,32 @@ async function pooled(settings: readonly string[] = NEEDED, ...lines: readonly s
   const url = atPort(direct, bouncer.port);
   return { owner, direct, url, [Symbol.asyncDispose]: () => bouncer[Symbol.asyncDispose]() };
 }
+
+test('titles are stored in UTF8, whatever encoding the role, PGOPTIONS or the string brings [D25]', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  await server.execute(server.url, `ALTER ROLE ${owner} SET client_encoding = 'LATIN1'`);
+  const title = '€é'.repeat(50);
+  for (const reached of [url, `${url}?options=-c%20client_encoding%3DLATIN1`]) {
+    await using store = await openPatient(reached);
+    const { id } = await addedTo(store, title);
+    assert.equal((await found(store, id))?.title, title);
+    assert.equal((await listed(store)).at(-1)?.title, title);
+  }
+  const stored = await server.execute(url.replace(owner, 'postgres'), 'SELECT title FROM todos');
+  assert.deepEqual(stored, [{ title }, { title }]);
+});
+
+test('connect_timeout ends a try to connect, for a server that takes a connection and says nothing [D25]', async () => {
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const port = (silent.address() as AddressInfo).port;
+  const cluster = new Cluster(addressOf(atPort(`${server.url}?connect_timeout=1`, port)));
+  await assert.rejects(
+    cluster.open({ statementMs: 1_000, strict: false, withinMs: 600_000 }),
+    /^NoServer: timeout expired$/,
+  );
+  silent.close();
+});
 
 describe('PgBouncer in transaction mode', { skip: missing('pgbouncer') }, () => {
   for (const [what, settings, wanted, ...lines] of [

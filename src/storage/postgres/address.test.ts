@@ -96,11 +96,15 @@ const refused: readonly Refused[] = [
   ['postgres://a/todos?sslmode=secret', {}, /"sslmode" must be "verify-full", "verify-ca", /],
   ['postgres://a/todos?ssl=secret', {}, /"ssl" must be "true": use "sslmode"$/],
   ['postgres://a/todos?sslnegotiation=secret', {}, /"sslnegotiation" must be "postgres" or "direct"$/],
-  ['postgres://a/todos?service=secret', {}, /"service" in the connection string is not supported$/],
+  [
+    'postgres://a/todos?service=secret',
+    {},
+    /"service" in the connection string is not supported: write what the service file says$/,
+  ],
   [
     'postgres://a/todos?channel_binding=secret',
     {},
-    /"channel_binding" in the connection string is not supported$/,
+    /"channel_binding" must be "require", "prefer" or "disable"$/,
   ],
   ['postgres://a/todos?password=a&secret', {}, /the connection string has a parameter that is not known$/],
   ...['read-only', 'standby', 'prefer-standby', 'secret'].map(

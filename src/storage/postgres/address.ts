@@ -21,6 +21,9 @@ export interface Address {
 }
 
 interface Config extends ClientConfig {
+  readonly channelBinding: Connection['channelBinding'];
+  /** Milliseconds for one try to connect. */
+  readonly connectMs: number;
   /** A function is called for each connection. */
   readonly password: string | (() => Promise<string>);
   readonly user: string;
@@ -37,15 +40,17 @@ interface Config extends ClientConfig {
  * or another value of the string, except the path of that file.
  */
 export function addressOf(connectionString: string, env = process.env): Address {
-  const { hosts, user, database, password, applicationName, options, tls, negotiation } = connectionOf(
-    connectionString,
-    env,
-  );
+  const connection = connectionOf(connectionString, env);
+  const { hosts, user, database, password, applicationName, options, tls, negotiation } = connection;
+  const { channelBinding, connectMs } = connection;
   const config = {
     user,
     database,
     ssl: tlsOf(tls),
     sslnegotiation: negotiation,
+    channelBinding,
+    enableChannelBinding: tls !== undefined && channelBinding !== 'disable',
+    connectMs,
     application_name: applicationName,
     password: passwordFrom(env.TODO_DATABASE_PASSWORD_FILE) ?? password ?? noPassword,
     options,

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
 import { StoreNotWritable } from '../../todos/store.ts';
 import type { Address, Host } from './address.ts';
+import { requireChannelBinding } from './channel-binding.ts';
 import { checkLogged, NOT_SYNCED } from './durability.ts';
 import {
   type HostFailure,
@@ -133,10 +134,11 @@ export class Cluster {
       ...host,
       password: typeof password === 'function' ? async () => (sent = await password()) : password,
       options: [config.options ?? '', ...settings].join(' ').trim(),
-      connectionTimeoutMillis: requirements.withinMs,
+      connectionTimeoutMillis: Math.min(requirements.withinMs, config.connectMs),
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
+    if (config.channelBinding === 'require') requireChannelBinding(client.connection);
     const connection = new ServerConnection(client, host, config);
     hold(connection);
     try {
