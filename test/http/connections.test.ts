@@ -193,6 +193,22 @@ describe('The budget of a connection', { concurrency: true }, () => {
     assert.equal(socket.deref(), undefined);
   });
 
+  for (const [name, body, statuses] of [
+    ['a complete body', '{}', [204]],
+    ['half a body', '{', []],
+  ] as const) {
+    test(`a client that closes its side while its token is verified has sent its request, or not · ${name} [D10]`, async () => {
+      await using verifying = await startVerifying();
+      const { connection, verdict, asked } = verifying;
+      connection.socket.end(`${POST}Content-Length: 2\r\n\r\n${body}`);
+      await asked;
+      while (!connection.peer.readableEnded) await turn();
+      verdict.resolve(EDITOR);
+      await connection.closed();
+      assert.deepEqual(connection.statuses(), statuses);
+    });
+  }
+
   test('a body is not read on while the token is verified, and thrown away when it is refused [D10]', async () => {
     await using verifying = await startVerifying();
     const { connection, verdict } = verifying;

@@ -34,7 +34,10 @@ async function noticed({ peer }: { readonly peer: Socket }): Promise<void> {
   while (!peer.readableEnded) await turn();
 }
 
-describe('A client that closes its side', { concurrency: true }, () => {
+/** Milliseconds. Reached only when something lasts for ever that must end. */
+const HANGS_MS = 120_000;
+
+describe('A client that closes its side', { concurrency: true, timeout: HANGS_MS }, () => {
   for (const [name, request] of REQUESTS) {
     test(`gets its answer when the request is complete, and the connection ends · ${name} [D10]`, async () => {
       await using counting = await startCounting();

@@ -131,9 +131,9 @@ export class HttpConnection {
    * @param now of `performance.now()`.
    */
   cutOff(now: number, { answerTimeout, lingerTimeout, silenceTimeout }: Patience): void {
-    const { writable, writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
+    const { writableLength, writableFinished, bytesWritten, bytesRead } = this.#socket;
     // Behind the end of the client's side, nothing but a write notices a reset.
-    if (this.#ended && writable) this.#socket.write('');
+    if (this.#ended) this.#socket.write('');
     if (writableFinished) this.#endedAt ??= now;
     const moved = bytesWritten - writableLength + (writableFinished ? bytesRead : 0);
     // A connection that waits for its turn is not silent.
