@@ -128,7 +128,7 @@ async function restart(units: string, { failing = 'none', ready = 'true' }) {
     };
     const script = (await read('deploy/debian/restart'))
       .replace('/usr/bin/todo-service', 'todo-service')
-      .replace('timeout 15', 'timeout 1');
+      .replace('timeout 15', 'timeout 5');
     const { code, stdout, stderr } = await sh(folder.path, script.replace('#!/bin/sh', 'set +e'), {
       programs,
     });
@@ -157,23 +157,25 @@ test('an instance that is not ready at once is asked again', async () => {
   assert.deepEqual([code, orders], [0, ['restart todo-service@2.service', ASKED, ASKED, ASKED]]);
 });
 
-test('after an instance that does not start, or is not ready in time, the next one is restarted, and the end is 1', async () => {
-  const failed = await restart(THREE, { failing: '@1' });
-  assert.equal(failed.code, 1);
-  assert.deepEqual(
-    failed.orders.filter((order) => order.startsWith('restart')),
-    [1, 2, 3].map((number) => `restart todo-service@${number}.service`),
-  );
-  const late = await restart(line('todo-service@1.service') + line('todo-service@2.service'), {
-    ready: 'test "$(grep -c restart orders)" -gt 1',
+for (const [how, number, failure] of [
+  ['does not start', 1, { failing: '@1' }],
+  ['does not start', 3, { failing: '@3' }],
+  ['is not ready in time', 2, { ready: 'test "$(grep -c restart orders)" -lt 2' }],
+] as const) {
+  test(`the first instance that ${how} ends the restart with 1, and those behind it run on: ${number} of 3`, async () => {
+    const { code, said, orders } = await restart(THREE, failure);
+    assert.equal(code, 1);
+    const name = `todo-service@${number}.service`;
+    assert.equal(
+      said,
+      `${name} is not ready within 15 s, and no further instance is restarted: journalctl -u ${name}\n`,
+    );
+    assert.deepEqual(
+      orders.filter((order) => order.startsWith('restart')),
+      [1, 2, 3].slice(0, number).map((each) => `restart todo-service@${each}.service`),
+    );
   });
-  assert.equal(late.code, 1);
-  assert.equal(
-    late.said,
-    'todo-service@1.service is not ready after 15 s: journalctl -u todo-service@1.service\n',
-  );
-  assert.deepEqual(late.orders.slice(-2), ['restart todo-service@2.service', ASKED]);
-});
+}
 
 test('where no instance runs, the one service is restarted', async () => {
   assert.deepEqual(await restart('', {}), {

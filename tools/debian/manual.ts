@@ -8,6 +8,8 @@ const FILES = `/etc/todo-service/environment
     Its database, where that is a file.
 /var/backups/todo-service
     What todo-service-backup.timer copies of it, once that is enabled.
+/var/lib/todo-service-metrics
+    When the last of these copies was made, for the node exporter.
 /usr/lib/todo-service/restart
     Restarts the service, or its instances one after the other.
 /usr/share/doc/todo-service

@@ -38,6 +38,8 @@ const CONFIGURATION = 'etc/todo-service/environment';
 const WANTED = 'etc/systemd/system/multi-user.target.wants/todo-service.service';
 const DATA = 'var/lib/todo-service';
 const BACKUPS = 'var/backups/todo-service';
+const METRICS = 'var/lib/todo-service-metrics';
+const EXPORTED = 'var/lib/prometheus/node-exporter/todo-service-backup.prom';
 const TIMER_WANTED = 'etc/systemd/system/timers.target.wants/todo-service-backup.timer';
 const INSTANCES = ['multi-user', 'other'].map(
   (target, index) => `etc/systemd/system/${target}.target.wants/todo-service@${index + 1}.service`,
@@ -227,15 +229,21 @@ describe('The Debian package', { concurrency: false }, () => {
     });
   });
 
-  test('tells the node exporter when a backup was made, where its folder is', async () => {
-    const unit = await readFile(join(root, 'usr/lib/systemd/system/todo-service-backup.service'), 'utf8');
-    const [, script = ''] = /^ExecStartPost=\+(.*)$/m.exec(unit) ?? [];
-    await must('chroot', root, script);
+  test('says when a backup was made, as its user and in a folder of its own, to whoever has a link to it', async () => {
+    const unit = await textOf('todo-service-backup.service');
+    const [, script = ''] = /^ExecStartPost=(.*)$/m.exec(unit) ?? [];
+    const { uid } = await stat(join(root, DATA));
+    const metrics = await stat(join(root, METRICS));
+    assert.deepEqual([metrics.uid, metrics.mode & 0o777], [uid, 0o755]);
     const exporter = join(root, 'var/lib/prometheus/node-exporter');
     await mkdir(exporter, { recursive: true });
-    await must('chroot', root, script);
-    assert.deepEqual(await readdir(exporter), ['todo-service-backup.prom']);
-    const told = await readFile(join(exporter, 'todo-service-backup.prom'), 'utf8');
+    const [, line = ''] = /^sudo (ln .*)/m.exec(await page('backup-and-restore.md')) ?? [];
+    for (const _ of ['first', 'again']) {
+      await must('chroot', '--userspec=todo-service:todo-service', root, script);
+      await must('chroot', root, ...line.split(' '));
+    }
+    assert.deepEqual(await readdir(join(root, METRICS)), ['todo-service-backup.prom']);
+    const told = await must('chroot', '--userspec=nobody:nogroup', root, 'cat', `/${EXPORTED}`);
     const [, at] = /^todo_backup_last_success_timestamp_seconds (\d+)$/m.exec(told) ?? [];
     assert.ok(Math.abs(Date.now() / 1000 - Number(at)) < 600, told);
   });
@@ -394,7 +402,7 @@ describe('The Debian package', { concurrency: false }, () => {
     assert.ok(existsSync(join(root, CONFIGURATION)));
 
     await dpkg('--purge', 'todo-service');
-    for (const path of [DATA, CONFIGURATION, WANTED, TIMER_WANTED])
+    for (const path of [DATA, METRICS, CONFIGURATION, WANTED, TIMER_WANTED])
       assert.equal(existsSync(join(root, path)), false, path);
     assert.equal((await readdir(join(root, BACKUPS))).length, 2 * KEPT + 2);
   });
