@@ -114,7 +114,7 @@ function announce(config: Config, service: Service, tell: Tell): void {
 
 /** Writes the lines of development, for a person. */
 async function greet(config: Config, service: Service, output: Output): Promise<void> {
-  const { environment, portFrom, profile } = config;
+  const { environment, portFrom, profile, traces } = config;
   const { url, adminUrl, database, keys } = service;
   const { isScalarInstalled, PAGE_PATH } = await import('../server/reference-page.ts');
   const lines = [
@@ -125,6 +125,7 @@ async function greet(config: Config, service: Service, output: Output): Promise<
     ...(adminUrl === undefined ? [] : [`admin      ${adminUrl}`]),
     `database   ${database ?? 'none: todos are kept in memory'}`,
     ...(keys === undefined ? [] : [`tokens     ${keys}`]),
+    ...(traces === undefined ? [] : [`traces     ${traces.collector}`]),
     ...tokenLine(profile),
   ];
   output.write(`${lines.join('\n  ')}\n`, { mayWait: false, important: false });

@@ -102,7 +102,7 @@ export const SETTINGS = {
   TODO_ADMIN_HOST: { host: true, default: '127.0.0.1', example: '0.0.0.0',
     about: 'Address of the admin listener, which asks for no token: open it only to probes and Prometheus' },
   OTEL_EXPORTER_OTLP_ENDPOINT: { text: '`http://…` or `https://…`', example: 'http://collector:4318',
-    about: 'Address for [traces](monitoring.md#traces), by OTLP/HTTP' },
+    about: 'Address for [traces](monitoring.md#traces), by OTLP/HTTP, without its `/v1/traces`' },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { text: 'an address with its path', example: 'http://collector:4318/v1/traces',
     about: 'As `OTEL_EXPORTER_OTLP_ENDPOINT`, for traces alone' },
   OTEL_EXPORTER_OTLP_PROTOCOL: { oneOf: ['http/json', 'http/protobuf'], default: 'http/json', example: 'http/protobuf',

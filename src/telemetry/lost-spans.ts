@@ -1,6 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createNoopMeter, type MeterProvider } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Tell } from '../events.ts';
+import { errorCode } from '../lib/errors.ts';
 
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's core. */
 const SUCCESS = 0;
@@ -11,9 +14,13 @@ const MAX_SHOWN = 200;
 /**
  * Counts spans that no collector takes. The log has a line at the first of an episode, and one with their number at its
  * end. Requests never notice.
+ *
+ * @param collector Its address, for people.
  */
-export function countLostSpans(tell: Tell) {
+export function countLostSpans(collector: string, tell: Tell) {
   let lost = 0;
+  /** The last status of the collector for the batch under way: the exporter hides some. */
+  let status: number | undefined;
   let underWay = 0;
   /** Lost spans before the episode under way. */
   let before: number | undefined;
@@ -22,10 +29,26 @@ export function countLostSpans(tell: Tell) {
   function lose(spans: number, reason: string | undefined): void {
     if (before === undefined) {
       before = lost;
-      tell({ event: 'traces-not-sent', reason: reason?.slice(0, MAX_SHOWN), spans });
+      tell({ event: 'traces-not-sent', reason, spans });
     }
     lost += spans;
     sinceLastBatch = true;
+  }
+
+  function answered(message: unknown): void {
+    const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
+    const [path] = request.path.split('?');
+    if (`${request.protocol}//${request.getHeader('host')}${path}` === collector)
+      status = response.statusCode;
+  }
+  subscribe('http.client.response.finish', answered);
+
+  function reasonOf(error: Error | undefined): string {
+    if (error?.name === 'OTLPExporterError' && status !== undefined) return `${collector} answered ${status}`;
+    // The parser of Node.js does not know the frames of HTTP/2.
+    const isParseError = errorCode(error)?.startsWith('HPE_');
+    const question = isParseError ? ': is this the port of gRPC (4317)? That of HTTP is 4318' : '';
+    return `${collector}: ${error?.message}${question}`;
   }
 
   function endEpisode(): void {
@@ -42,9 +65,10 @@ export function countLostSpans(tell: Tell) {
     watch: (exporter: SpanExporter): SpanExporter => ({
       export(spans, report) {
         underWay += spans.length;
+        status = undefined;
         exporter.export(spans, (result) => {
           underWay -= spans.length;
-          if (result.code !== SUCCESS) lose(spans.length, result.error?.message);
+          if (result.code !== SUCCESS) lose(spans.length, reasonOf(result.error));
           else if (!sinceLastBatch) endEpisode();
           sinceLastBatch = result.code !== SUCCESS;
           report(result);
@@ -72,7 +96,7 @@ export function countLostSpans(tell: Tell) {
       const { rejectedSpans, errorMessage }: Record<string, unknown> = JSON.parse(details);
       // JSON has integers of 64 bits as a text.
       const rejected = typeof rejectedSpans === 'object' ? 0 : Number(rejectedSpans);
-      const reason = typeof errorMessage === 'string' ? errorMessage : undefined;
+      const reason = typeof errorMessage === 'string' ? errorMessage.slice(0, MAX_SHOWN) : undefined;
       if (rejected > 0 && rejected <= underWay) lose(rejected, reason);
     },
 
@@ -80,6 +104,7 @@ export function countLostSpans(tell: Tell) {
     end(): void {
       if (underWay > 0) lose(underWay, 'the service stops');
       endEpisode();
+      unsubscribe('http.client.response.finish', answered);
     },
   };
 }

@@ -1,12 +1,15 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { errorCode } from '../lib/errors.ts';
+import { quoteAddress } from '../lib/quote.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 
 export type TraceSettings = NonNullable<ReturnType<typeof readTraces>>;
 export type Sampling = ReturnType<typeof readSampling>;
 
-const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
+/** For traces alone, which beats the other; and the base address, to which the path is added. */
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+const PATH = '/v1/traces';
 
 /** The configuration of traces; undefined when no endpoint is set, or traces are switched off. */
 export function readTraces(settings: Settings) {
@@ -15,16 +18,14 @@ export function readTraces(settings: Settings) {
   const disabled = settings.read('OTEL_SDK_DISABLED').toLowerCase();
   if (disabled === 'true' || settings.read('OTEL_TRACES_EXPORTER') === 'none') return undefined;
   if (disabled !== 'false') settings.refuse('OTEL_SDK_DISABLED', 'must be "true" or "false"');
-  let collector = '';
-  for (const variable of given) {
-    const { protocol = '', host = '' } = URL.parse(settings.read(variable) ?? '') ?? {};
-    if (/^https?:$/.test(protocol)) collector = `${protocol}//${host}`;
-    else settings.refuse(variable, 'must begin with "http://" or "https://"');
-  }
+  const [first] = given.map((variable) => readEndpoint(settings, variable, given.length === 1));
+  const { href = '', origin = '', pathname = '' } = first ?? {};
   checkExporter(settings);
   return {
-    /** Scheme, host and port, for people. */
-    collector,
+    /** What spans are posted to. May hold a password: never for a log or a message. */
+    address: href,
+    /** The same, for people: scheme, host, port and path. */
+    collector: `${origin}${pathname}`,
     sampling: readSampling(settings),
     scheduleDelayMs: settings.read('OTEL_BSP_SCHEDULE_DELAY'),
     exportTimeoutMs: settings.read('OTEL_BSP_EXPORT_TIMEOUT'),
@@ -32,6 +33,28 @@ export function readTraces(settings: Settings) {
     maxQueueSize: settings.read('OTEL_BSP_MAX_QUEUE_SIZE'),
     maxBatchSize: settings.read('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
   };
+}
+
+/** What spans are posted to by one of the variables. */
+function readEndpoint(
+  settings: Settings,
+  variable: (typeof ENDPOINTS)[number],
+  isOnly: boolean,
+): URL | undefined {
+  const url = URL.parse(settings.read(variable) ?? '');
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    settings.refuse(variable, 'must begin with "http://" or "https://"');
+    return undefined;
+  }
+  const [alone, base] = ENDPOINTS;
+  if (variable === alone) return url;
+  const path = url.pathname.replace(/\/+$/, '');
+  if (isOnly && path.endsWith(PATH)) {
+    const wanted = `must not end in "${PATH}", which is added to it: leave it out, or set ${alone}`;
+    settings.refuse(base, wanted, quoteAddress(settings.read(base) ?? ''));
+  }
+  url.pathname = `${url.pathname.replace(/\/$/, '')}${PATH}`;
+  return url;
 }
 
 /**

@@ -57,7 +57,7 @@ export function openTraces(
   database: 'sqlite' | 'postgresql' | undefined,
   tell: Tell,
 ) {
-  const lost = countLostSpans(tell);
+  const lost = countLostSpans(settings.collector, tell);
   const quiet = () => {};
   const warnings = { error: quiet, warn: lost.warned, info: quiet, debug: quiet, verbose: quiet };
   diag.setLogger(warnings, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -72,7 +72,7 @@ export function openTraces(
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: lost.watch(new OTLPTraceExporter()),
+        exporter: lost.watch(new OTLPTraceExporter({ url: settings.address })),
         scheduledDelayMillis: settings.scheduleDelayMs,
         exportTimeoutMillis: settings.exportTimeoutMs,
         maxQueueSize: settings.maxQueueSize,

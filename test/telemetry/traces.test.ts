@@ -236,7 +236,7 @@ describe('Traces', () => {
     await using service = await startService({ profile: 'error-demo', env });
     assert.equal((await fetch(`${service.baseUrl}/todos/1`)).status, 200);
     assert.equal(await service.stop(), 0);
-    assert.ok(service.stdout().includes(`"traces":"${receiver.url}"`));
+    assert.ok(service.stdout().includes(`"traces":"${receiver.url}/v1/traces"`));
     await receiver.span(({ name }) => name === 'GET /todos/:id');
     assert.equal(receiver.spans.length, 1);
   });
@@ -366,7 +366,7 @@ describe('Traces', () => {
       for (const value of values) {
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/otlp', [variable]: value };
         const { config } = await readConfig({ profile: 'error-demo' }, env);
-        assert.equal(config.traces?.collector, 'http://collector:4318');
+        assert.equal(config.traces?.collector, 'http://collector:4318/otlp/v1/traces');
         assert.doesNotMatch(JSON.stringify(config), /s3cr3t/);
       }
     });
