@@ -11,7 +11,6 @@ export interface OpenApiDocument {
 }
 
 interface Schema {
-  readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly maxLength?: number;
   readonly maximum?: number;
@@ -28,13 +27,20 @@ interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: Problem & { readonly traceId: string } }>>;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly in: 'header' | 'path';
+  readonly schema: { readonly pattern?: string };
+  readonly example?: unknown;
+}
+
 export interface Operation {
   readonly operationId: string;
   readonly description: string;
   readonly security: unknown;
   readonly 'x-policy'?: string;
-  readonly requestBody?: unknown;
-  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly pattern?: string } }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -73,4 +79,25 @@ export function operationsOf({ paths }: OpenApiDocument): Record<string, Operati
       .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation as Operation] as const),
   );
   return Object.fromEntries(named);
+}
+
+/**
+ * The request that a tool makes of the examples of an operation: an example of each parameter and of the body. What has none
+ * is in `without`, and is not sent.
+ */
+export function exampleOf(document: OpenApiDocument, name: string) {
+  const [, path = ''] = name.split(' ');
+  const { parameters = [], requestBody } = operationsOf(document)[name] ?? {};
+  const all = [...((document.paths[path]?.parameters ?? []) as readonly Parameter[]), ...parameters];
+  const given = all.filter(({ example }) => example !== undefined);
+  const json = requestBody?.content['application/json']?.example;
+  const missing = all.filter((parameter) => !given.includes(parameter)).map(({ name }) => name);
+  if (requestBody !== undefined && json === undefined) missing.push('body');
+  const of = (place: Parameter['in']) => given.filter((one) => one.in === place);
+  return {
+    path: of('path').reduce((filled, { name, example }) => filled.replace(`{${name}}`, `${example}`), path),
+    headers: Object.fromEntries(of('header').map(({ name, example }) => [name, `${example}`])),
+    json,
+    without: missing.map((part) => `${name}: ${part}`),
+  };
 }
