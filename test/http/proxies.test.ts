@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
-import { Agent, createServer, type OutgoingHttpHeaders } from 'node:http';
+import { Agent, createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signer } from '../../packages/conformance/src/sign.ts';
+import { page } from '../commands/recipes.ts';
 import { get, startDemo } from '../support/demo.ts';
 import { freePort, listen, temporaryFolder } from '../support/folder.ts';
 import { testAuth } from '../support/list.ts';
 import {
+  type Behind,
   noHaproxy,
   noNginx,
   proxies,
   startHaproxyOfTwo,
+  startNginxOfTwo,
   startNginxWithPage,
   startTlsNginx,
 } from '../support/proxies.ts';
@@ -55,6 +58,7 @@ for (const [name, start, skip] of proxies) {
     assert.deepEqual(await ask('OPTIONS', '/todos'), [204, 3]);
     assert.deepEqual(await ask('POST', '/todos', { 'idempotency-key': '1' }), [204, 3]);
     assert.deepEqual(await ask('PUT', '/todos/1', { 'idempotency-key': '1' }), [502, 1]);
+    assert.deepEqual(await ask('DELETE', '/todos/1'), [502, 1]);
     assert.deepEqual(await ask('POST', '/todos'), [502, 1]);
   });
 
@@ -84,6 +88,43 @@ for (const [name, start, skip] of proxies) {
   });
 }
 
+/** What the page for operators says of headers. */
+const [, named = ''] =
+  /^- \*\*Headers:\*\* (.*?) are passed on\.$/m.exec(await page('behind-a-proxy.md')) ?? [];
+
+const ALL_PROXIES = [
+  ...proxies,
+  ['nginx with several instances', (port: number) => startNginxOfTwo(behind(port), behind(port)), noNginx()],
+] as const;
+
+for (const [name, start, skip] of ALL_PROXIES) {
+  test(`${name} passes the headers on that the page names`, { skip }, async () => {
+    const passed: IncomingHttpHeaders[] = [];
+    await using server = createServer(({ headers }, response) => {
+      passed.push(headers);
+      response.writeHead(204).end();
+    });
+    await using proxy = await start(await listen(server));
+    const headers = {
+      authorization: 'Bearer a.b.c',
+      'if-match': '"1", "2"',
+      'if-none-match': '*',
+      'idempotency-key': '"1"',
+      host: 'todos.example',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    };
+    const { hostname, port } = new URL(proxy.url);
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+      await askBy(new Agent(), { hostname, port, method, path: '/todos/1', headers });
+    assert.equal(passed.length, 4);
+    for (const one of passed) assert.partialDeepStrictEqual(one, headers);
+    assert.deepEqual(
+      [...named.matchAll(/`(.+?)`/g)].map(([, header = '']) => header.toLowerCase()),
+      Object.keys(headers),
+    );
+  });
+}
+
 test('HAProxy with several instances asks another one when one does not listen', {
   skip: noHaproxy(),
 }, async () => {
@@ -95,6 +136,42 @@ test('HAProxy with several instances asks another one when one does not listen',
   const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${proxy.url}/todos/1`)));
   assert.deepEqual(statusesOf(answers), [200, 200, 200, 200]);
 });
+
+for (const [method, path, headers, lost, refused] of [
+  ['GET', '/todos', {}, [204, 2], [204, 1]],
+  ['HEAD', '/todos', {}, [204, 2], [204, 1]],
+  ['OPTIONS', '/todos', {}, [204, 2], [204, 1]],
+  ['POST', '/todos', { 'idempotency-key': '1' }, [204, 2], [204, 1]],
+  ['POST', '/todos', {}, [502, 1], [204, 1]],
+  ['PUT', '/todos/1', {}, [502, 1], [502, 0]],
+  ['PUT', '/todos/1', { 'idempotency-key': '1' }, [502, 1], [502, 0]],
+  ['DELETE', '/todos/1', { 'if-match': '*' }, [502, 1], [502, 0]],
+] as const) {
+  const named = [method, ...Object.keys(headers)].join(' with ');
+  test(`behind nginx, ${named} reaches ${lost[1]} of two instances when the first answer is lost, ${refused[1]} when the first does not listen`, {
+    skip: noNginx(),
+  }, async () => {
+    let heard = 0;
+    let loses = false;
+    await using server = createServer(({ socket }, response) => {
+      heard += 1;
+      if (loses && heard === 1) socket.resetAndDestroy();
+      else response.writeHead(204).end();
+    });
+    const port = await listen(server);
+    const ask = async (one: number) => {
+      heard = 0;
+      await using proxy = await startNginxOfTwo(behind(one), behind(port));
+      const { hostname, port: own } = new URL(proxy.url);
+      const body = /P(OS|U)T/.test(method) ? 'a'.repeat(3_000) : undefined;
+      const { status } = await askBy(new Agent(), { hostname, port: own, method, path, headers }, body);
+      return [status, heard];
+    };
+    assert.deepEqual(await ask(await freePort()), refused);
+    loses = true;
+    assert.deepEqual(await ask(port), lost);
+  });
+}
 
 test('the lines for TLS and HTTP/2 of the example for nginx are right', { skip: noNginx() }, async () => {
   await using demo = await startDemo();
@@ -152,4 +229,9 @@ for (const example of ['nginx.conf', 'nginx-several.conf']) {
     assert.deepEqual([again.status, again.headers.get('location')], [201, '/api/todos/2']);
     assert.equal((await ask('GET', '/todos')).status, 200);
   });
+}
+
+/** An instance without an admin port, which only checks need. */
+function behind(port: number): Behind {
+  return { port, adminPort: 0 };
 }
