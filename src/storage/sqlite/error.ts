@@ -63,6 +63,15 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
+ * Whether the header of a file that this user may write names a format that this SQLite does not read (SQLITE_ERROR,
+ * "unsupported file format"), or does not write (SQLITE_READONLY).
+ */
+export function isOtherFormat(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_ERROR || code === MACHINE_FAULTS.SQLITE_READONLY;
+}
+
+/**
  * Whether a commit failed after its last byte was written: only a restart would show what the drive has kept. When the
  * writing itself fails, the mark that makes the commit valid is missing.
  */
@@ -97,7 +106,15 @@ export function machineReason(error: unknown): string {
 }
 
 /** A file is empty, or of another program. The message is for people. */
-export class NotOurs extends Error {}
+export class NotOurs extends Error {
+  /** Whether it has the tables of this service: its `application_id` may be damaged. */
+  readonly hasTables: boolean;
+
+  constructor(message: string, hasTables = false) {
+    super(message);
+    this.hasTables = hasTables;
+  }
+}
 
 /** Whether a file is no database of this service, or a damaged one: no restart mends it (contract D15). */
 function isNoDatabase(error: unknown): boolean {

@@ -9,7 +9,7 @@ import type { BackupProgress } from '../maintenance.ts';
 import type { Counts } from '../transfer/contents.ts';
 import { BackupRefused, readExport } from '../transfer/read-export.ts';
 import { makeDurable } from './durability.ts';
-import { asNotOpened, isDamage, isSyncFailure, resultCode } from './error.ts';
+import { asNotOpened, isBusy, isDamage, isOtherFormat, isSyncFailure, NotOurs, resultCode } from './error.ts';
 import {
   checkKind,
   checkLength,
@@ -227,15 +227,39 @@ const BUSY_TIMEOUT_MS = 2_000;
 function openOld(path: string): DatabaseSync | undefined {
   using parts = new DisposableStack();
   try {
-    const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
-    checkOwner(database);
+    checkReplaceable(path);
+    const database = parts.use(connect(path));
     // The copy would wait without an end for another program that writes now.
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
     parts.move();
     return database;
   } catch (error) {
-    if (isDamage(error)) return undefined;
+    if (isDamage(error) || isOtherFormat(error)) return undefined;
     throw asNotOpened(path, error);
+  }
+}
+
+function connect(path: string): DatabaseSync {
+  return new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS });
+}
+
+/**
+ * Throws for a readable database of another program, which may write to it meanwhile. One that has the tables of this
+ * service, and another `application_id`, is taken for damaged when no program has it open.
+ */
+function checkReplaceable(path: string): void {
+  try {
+    using database = connect(path);
+    checkOwner(database);
+  } catch (error) {
+    if (!(error instanceof NotOurs && error.hasTables)) throw error;
+    using database = connect(path);
+    try {
+      // In this mode, the lock excludes also those who only have the file open with a log.
+      database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK');
+    } catch (locked) {
+      throw isBusy(locked) ? new NotOurs(`${error.message}, and a program has it open`) : locked;
+    }
   }
 }
 

@@ -98,12 +98,14 @@ const COUNT_OBJECTS = `SELECT count(*) AS objects, count(*) FILTER (WHERE name I
 /** Throws an Error for people when a database is of another program, or is not marked as this service's. */
 export function checkOwner(database: DatabaseSync): void {
   const id = pragma(database, 'application_id');
-  if (id === APPLICATION_ID) return;
+  // Also of one that is marked: whether its schema can be read.
   const { objects, ours } = database.prepare(COUNT_OBJECTS).get() ?? {};
-  if (objects === 0) return;
-  if (id !== 0 || ours !== 2) throw new NotOurs('it belongs to another program');
+  if (id === APPLICATION_ID || objects === 0) return;
+  const hasTables = ours === 2;
+  if (id !== 0 || !hasTables) throw new NotOurs('it belongs to another program', hasTables);
   throw new NotOurs(
     'its application_id is 0, as after ".dump" of sqlite3: docs/incidents.md shows the way back',
+    hasTables,
   );
 }
 
