@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crash } from '../../test/storage/crash.ts';
 import { crashRepeats } from '../../test/storage/crash-repeats.ts';
-import { compileDisk, cutPower } from '../../test/storage/disk.ts';
+import { compileDisk, cutPower, settle } from '../../test/storage/disk.ts';
 import { PostgresServer } from '../../test/storage/postgres-server.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { scriptFlags } from '../../test/support/script-flags.ts';
@@ -16,7 +16,7 @@ fault is a line on standard error, and the exit code is 1 then. A cycle takes ab
 
   --cycles N     default 200
   --seed N       default: of the clock
-  --power-cut    the disk forgets what was not synced, too (Linux, a C compiler)
+  --power-cut    the disk forgets bytes and names that were not synced, too (Linux, a C compiler)
   --repeats      clients create with an Idempotency-Key instead, and repeat what was not answered: every create must have
                  made one todo
   --postgresql   with --repeats: two instances on one PostgreSQL, which are killed in turn; each repeats the other's
@@ -41,11 +41,15 @@ async function writes(folder: string) {
   const dataDir = join(folder, 'data');
   const kept = join(folder, 'kept');
   await mkdir(dataDir);
-  await mkdir(kept);
   const common = { dataDir, cycles: flags.cycles, seed: flags.seed };
   if (!flags['power-cut']) return crash(common);
   const env = { ...(await compileDisk(folder)), DISK_FOLDER: dataDir, DISK_KEPT: kept };
-  return crash({ ...common, env, afterDeath: (random) => cutPower(dataDir, kept, random) });
+  settle(dataDir, kept);
+  const afterDeath = async (random: () => number) => {
+    cutPower(dataDir, kept, random);
+    settle(dataDir, kept);
+  };
+  return crash({ ...common, env, afterDeath });
 }
 
 async function repeats(dataDir: string) {

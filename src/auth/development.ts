@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../lib/durable-files.ts';
+import { keepNames, makeFolder } from '../lib/durable-files.ts';
 import { asNotUsable, errorCode, NotUsable } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse-json.ts';
 import { readSmallFile } from '../lib/small-file.ts';
@@ -106,6 +106,7 @@ async function makeDevelopmentKey(path: string): Promise<void> {
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
+    keepNames(dirname(path));
   } finally {
     await rm(draft, { force: true });
   }

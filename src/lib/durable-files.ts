@@ -19,7 +19,7 @@ export function openNew(path: string): number {
 }
 
 /**
- * Makes an empty file (0600) that did not exist, and keeps its name through a power cut. Throws when it exists.
+ * Makes an empty file (0600) that did not exist. A power cut may take its name. Throws when it exists.
  *
  * @param owner The owner of the file when root makes it; root by default.
  */
@@ -30,7 +30,6 @@ export function newPrivateFile(path: string, owner?: { readonly uid: number; rea
   } finally {
     closeSync(descriptor);
   }
-  keepNames(dirname(path));
 }
 
 /** Keeps the names in a folder, as they are now, through a power cut. */

@@ -337,7 +337,7 @@ test('a restore whose disk keeps nothing ends with 69 and one line, and leaves n
   rmSync(`${path}-owner`);
   const disk = { ...library, DISK_FOLDER: dirname(path), DISK_BROKEN: broken };
   const child = start(['restore', file], { ...disk, TODO_DATABASE: `sqlite:${path}` });
-  assert.deepEqual(await endOf(child), { end: 69, said: 'Cannot restore: EIO: i/o error, fsync\n' });
+  assert.deepEqual(await endOf(child), { end: 69, said: 'Cannot restore: disk I/O error\n' });
   assert.deepEqual(readdirSync(dirname(path)).sort(), ['todos.db', 'todos.db-owner']);
 });
 

@@ -1,7 +1,11 @@
 /*
  * A disk that can lose power, is slow or fails, for a process that is started with LD_PRELOAD. It knows the
  * files below the folder DISK_FOLDER:
- *   DISK_KEPT        a folder that holds, after each sync of a file, what the file was then: what a power cut leaves
+ *   DISK_KEPT        a folder that holds what a power cut leaves for certain: what a file was at its last sync, by its
+ *                    inode; the names of a folder at its last sync; and, as `gone-`, files that have lost their names
+ *   DISK_CUT         words: the process dies as soon as it has written them, or has given a file this name (`/todos.db`)
+ *   DISK_FAILING     a file that holds a number: that sync, rename, link or removal fails with EIO, and the file then
+ *                    holds its call
  *   DISK_HELD        while this file exists, each sync adds a character to it and waits
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
  *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
@@ -9,29 +13,58 @@
  *   DISK_THREADLESS  while this file exists, no thread starts, in whatever folder
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-/* Reads through the descriptor at hand: to open and close the file again would drop this process's locks. */
-static void keep(int fd, const char *name, const char *folder) {
-  char kept[4096], fresh[4096], buffer[65536];
-  snprintf(kept, sizeof kept, "%s/%s", folder, name);
-  snprintf(fresh, sizeof fresh, "%s/.%s-%d", folder, name, gettid());
-  int copy = open(fresh, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (copy < 0) abort();
+/* Reads through the descriptor at hand: to open and close the file again would drop this process's locks. A file that is
+ * open only for writing has none. */
+static void keep_bytes(int fd, const char *path, int copy) {
+  char buffer[65536];
   ssize_t got;
-  for (off_t at = 0; (got = pread(fd, buffer, sizeof buffer, at)) > 0; at += got) {
+  int only_written = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
+  int source = only_written ? open(path, O_RDONLY) : fd;
+  for (off_t at = 0; (got = pread(source, buffer, sizeof buffer, at)) > 0; at += got) {
     if (write(copy, buffer, got) != got) abort();
   }
-  if (got < 0 || close(copy) != 0 || rename(fresh, kept) != 0) abort();
+  if (got < 0 || (only_written && close(source) != 0)) abort();
+}
+
+static void keep_names(const char *path, int copy) {
+  DIR *folder = opendir(path);
+  if (folder == NULL) abort();
+  for (struct dirent *each; (each = readdir(folder)) != NULL;) {
+    if (strcmp(each->d_name, ".") != 0 && strcmp(each->d_name, "..") != 0)
+      dprintf(copy, "%lu %s\n", (unsigned long)each->d_ino, each->d_name);
+  }
+  closedir(folder);
+}
+
+static void keep(int fd, const char *path) {
+  const char *folder = getenv("DISK_KEPT");
+  char kept[4096], fresh[4128];
+  struct stat stats;
+  if (folder == NULL) return;
+  if (fstat(fd, &stats) != 0) abort();
+  int names = S_ISDIR(stats.st_mode);
+  snprintf(kept, sizeof kept, "%s/%s-%lu", folder, names ? "names" : "bytes", (unsigned long)stats.st_ino);
+  snprintf(fresh, sizeof fresh, "%s.%d", kept, gettid());
+  int copy = open(fresh, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (copy < 0) abort();
+  if (names) keep_names(path, copy);
+  else keep_bytes(fd, path, copy);
+  if (close(copy) != 0 || syscall(SYS_renameat, AT_FDCWD, fresh, AT_FDCWD, kept) != 0) abort();
 }
 
 /* The path of a file below the folder, else NULL. */
@@ -57,9 +90,25 @@ static void wait_for_removal(const char *file) {
   while (access(file, F_OK) == 0) usleep(1000);
 }
 
+/* Whether this call is the one to fail. */
+static int fails(const char *call) {
+  static _Atomic int calls = 0;
+  char number[32] = "";
+  int file = getenv("DISK_FAILING") == NULL ? -1 : open(getenv("DISK_FAILING"), O_RDWR);
+  if (file < 0) return 0;
+  if (read(file, number, sizeof number - 1) < 0) abort();
+  int wanted = atoi(number), failing = 0;
+  if (wanted != 0) failing = ++calls == wanted;
+  if (failing && (ftruncate(file, 0) != 0 || pwrite(file, call, strlen(call), 0) < 0)) abort();
+  close(file);
+  if (!failing) return 0;
+  calls = 0;
+  errno = EIO;
+  return 1;
+}
+
 static int synced(int fd, const char *call) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, call);
-  const char *kept = getenv("DISK_KEPT");
   char path[4096];
   if (watched(fd, path, sizeof path) == NULL) return real(fd);
   if (on("DISK_HELD")) wait_for_removal(getenv("DISK_HELD"));
@@ -67,16 +116,99 @@ static int synced(int fd, const char *call) {
     errno = EIO;
     return -1;
   }
+  if (fails("sync")) return -1;
   int result = real(fd);
-  /* A sync of the folder itself is one of names; a name counts as kept with the first sync of its file. */
-  if (result == 0 && kept != NULL && strlen(path) > strlen(getenv("DISK_FOLDER"))) {
-    keep(fd, strrchr(path, '/') + 1, kept);
-  }
+  if (result == 0) keep(fd, path);
   return result;
 }
 
 int fsync(int fd) { return synced(fd, "fsync"); }
 int fdatasync(int fd) { return synced(fd, "fdatasync"); }
+
+static int is_below(const char *path) {
+  const char *folder = getenv("DISK_FOLDER");
+  return folder != NULL && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+/* The place for a file that loses its last name: its inode goes to no other file meanwhile. NULL for anything else. */
+static const char *gone(const char *path, char *place, size_t size) {
+  struct stat stats;
+  if (getenv("DISK_KEPT") == NULL || lstat(path, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_nlink != 1)
+    return NULL;
+  snprintf(place, size, "%s/gone-%lu", getenv("DISK_KEPT"), (unsigned long)stats.st_ino);
+  return place;
+}
+
+/* The power goes. */
+static void cut_if(int reached) {
+  if (reached) kill(getpid(), SIGKILL);
+}
+
+int rename(const char *from, const char *to) {
+  int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+  char place[4096];
+  if (!is_below(to)) return real(from, to);
+  if (fails("rename")) return -1;
+  if (gone(to, place, sizeof place) != NULL && syscall(SYS_linkat, AT_FDCWD, to, AT_FDCWD, place, 0) != 0) abort();
+  int result = real(from, to);
+  cut_if(result == 0 && getenv("DISK_CUT") != NULL && strcmp(strrchr(to, '/'), getenv("DISK_CUT")) == 0);
+  return result;
+}
+
+int link(const char *from, const char *to) {
+  int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "link");
+  return is_below(to) && fails("link") ? -1 : real(from, to);
+}
+
+/* Whether a removal is done, with its result. */
+static int removes(const char *path, int *result) {
+  char place[4096];
+  if (!is_below(path) || access(path, F_OK) != 0) return 0;
+  if (fails("removal")) *result = -1;
+  else if (gone(path, place, sizeof place) == NULL) return 0;
+  else *result = (int)syscall(SYS_renameat, AT_FDCWD, path, AT_FDCWD, place);
+  return 1;
+}
+
+/* SQLite's way. */
+int unlink(const char *path) {
+  int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+  int result;
+  return removes(path, &result) ? result : real(path);
+}
+
+/* Ways of Node.js. */
+int remove(const char *path) {
+  int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "remove");
+  int result;
+  return removes(path, &result) ? result : real(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+  int (*real)(int, const char *, int) = (int (*)(int, const char *, int))dlsym(RTLD_NEXT, "unlinkat");
+  int result;
+  return folder == AT_FDCWD && flags == 0 && removes(path, &result) ? result : real(folder, path, flags);
+}
+
+static int has_words(const char *bytes, size_t size) {
+  const char *words = getenv("DISK_CUT");
+  return words != NULL && memmem(bytes, size, words, strlen(words)) != NULL;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+  ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+  ssize_t written = real(fd, bytes, size);
+  cut_if(fd == 1 && has_words(bytes, size));
+  return written;
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+  ssize_t (*real)(int, const struct iovec *, int) =
+      (ssize_t(*)(int, const struct iovec *, int))dlsym(RTLD_NEXT, "writev");
+  ssize_t written = real(fd, parts, count);
+  for (int i = 0; fd == 1 && i < count; i += 1) cut_if(has_words(parts[i].iov_base, parts[i].iov_len));
+  return written;
+}
 
 /* SQLite alone reads at a position, and only its files. */
 ssize_t pread64(int fd, void *buffer, size_t size, off64_t at) {

@@ -1,5 +1,14 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -31,17 +40,82 @@ export async function compileDisk(folder: string): Promise<Record<string, string
   return { LD_PRELOAD: 'disk.so', LD_LIBRARY_PATH: [folder, others].filter(Boolean).join(':') };
 }
 
+/** What is in a folder, by its paths below the folder; null for a folder. */
+type Tree = Map<string, Buffer | null>;
+
+/** Counts what is in a folder as on disk: the names of all folders, and the bytes of all files. */
+export function settle(folder: string, kept: string): void {
+  rmSync(kept, { recursive: true, force: true });
+  mkdirSync(kept);
+  const settleBelow = (path: string) => {
+    const names = namesIn(path);
+    const lines = [...names].map(([name, inode]) => `${inode} ${name}\n`);
+    writeFileSync(join(kept, `names-${lstatSync(path).ino}`), lines.join(''));
+    for (const [name, inode] of names) {
+      const below = join(path, name);
+      if (lstatSync(below).isDirectory()) settleBelow(below);
+      else copyFileSync(below, join(kept, `bytes-${inode}`));
+    }
+  };
+  settleBelow(folder);
+}
+
 /**
- * Makes the files of a database what a power cut leaves of them: what was synced for certain, and of what was
- * not, for each file, all or nothing.
+ * Makes of a folder what a power cut leaves of it. Of the names that were made, moved or removed after the last sync of
+ * their folder any may be kept, and of the bytes of each file those of its last sync, or all.
+ *
+ * @param kept What `disk.c` has written since `settle`.
+ * @param random From 0, where nothing is kept that was not synced, to below 1.
+ * @param into Another folder, which gets what is left.
  */
-export async function cutPower(dataDir: string, kept: string, random: () => number): Promise<void> {
-  await mkdir(kept, { recursive: true });
-  const survivors = new Set(await readdir(kept));
-  for (const name of await readdir(dataDir)) {
-    if (!name.startsWith('todos.db')) continue;
-    if (survivors.has(name)) {
-      if (random() < 0.7) await copyFile(join(kept, name), join(dataDir, name));
-    } else await rm(join(dataDir, name));
+export function cutPower(folder: string, kept: string, random: () => number, into = folder): void {
+  const left: Tree = new Map();
+  leaveBelow(folder, kept, random, lstatSync(folder).ino, '', left);
+  rmSync(into, { recursive: true, force: true });
+  mkdirSync(into);
+  for (const [path, bytes] of left) {
+    if (bytes === null) mkdirSync(join(into, path));
+    else writeFileSync(join(into, path), bytes, { mode: 0o600 });
   }
+}
+
+/** Adds what is left of a folder with this inode, of a path below the first one. */
+function leaveBelow(
+  folder: string,
+  kept: string,
+  random: () => number,
+  inode: number,
+  path: string,
+  left: Tree,
+): void {
+  const before = new Map(
+    read(join(kept, `names-${inode}`))
+      ?.toString()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]),
+  );
+  const after = namesIn(join(folder, path));
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const chosen = (before.get(name) === after.get(name) || random() < 0.5 ? before : after).get(name);
+    if (chosen === undefined) continue;
+    const below = join(path, name);
+    const now = join(folder, below);
+    if (lstatSync(now, { throwIfNoEntry: false })?.isDirectory()) {
+      left.set(below, null);
+      leaveBelow(folder, kept, random, chosen, below, left);
+      continue;
+    }
+    const synced = read(join(kept, `bytes-${chosen}`)) ?? Buffer.alloc(0);
+    const last = read(join(kept, `gone-${chosen}`)) ?? (after.get(name) === chosen ? read(now) : undefined);
+    left.set(below, random() < 0.7 ? synced : (last ?? synced));
+  }
+}
+
+function namesIn(folder: string): ReadonlyMap<string, number> {
+  return new Map(readdirSync(folder).map((name) => [name, lstatSync(join(folder, name)).ino]));
+}
+
+function read(file: string): Buffer | undefined {
+  return existsSync(file) ? readFileSync(file) : undefined;
 }

@@ -62,7 +62,7 @@ interface RestoreOptions {
 /**
  * One restore. A signal may end the process until `onDeciding` is called, after `takeBack`. The old database is complete
  * under another name, then its log goes, then the new one takes its name: `test/commands/restore.test.ts`,
- * `test/long/moving-faults.test.ts`.
+ * `test/long/moving-faults.test.ts`, `test/long/power-cuts.test.ts`.
  */
 export class Restore {
   /** Files that this run has made, and removes at its end. */
