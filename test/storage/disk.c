@@ -5,7 +5,7 @@
  *                    inode; the names of a folder at its last sync; and, as `gone-`, files that have lost their names
  *   DISK_CUT         words: the process dies as soon as it has written them, or has given a file this name (`/todos.db`)
  *   DISK_FAILING     a file that holds a number: that sync, rename, link or removal fails with EIO, and the file then
- *                    holds its call
+ *                    holds its call; with `+` behind the number, all later ones fail too
  *   DISK_HELD        while this file exists, each sync adds a character to it and waits
  *   DISK_BROKEN      while this file exists, each sync fails with EIO
  *   DISK_UNREADABLE  while this file exists, each read of a database fails with the errno that it holds
@@ -45,8 +45,10 @@ static void keep_names(const char *path, int copy) {
   DIR *folder = opendir(path);
   if (folder == NULL) abort();
   for (struct dirent *each; (each = readdir(folder)) != NULL;) {
-    if (strcmp(each->d_name, ".") != 0 && strcmp(each->d_name, "..") != 0)
-      dprintf(copy, "%lu %s\n", (unsigned long)each->d_ino, each->d_name);
+    struct stat stats;
+    if (strcmp(each->d_name, ".") == 0 || strcmp(each->d_name, "..") == 0) continue;
+    if (fstatat(dirfd(folder), each->d_name, &stats, AT_SYMLINK_NOFOLLOW) == 0)
+      dprintf(copy, "%lu %s\n", (unsigned long)stats.st_ino, each->d_name);
   }
   closedir(folder);
 }
@@ -98,11 +100,15 @@ static int fails(const char *call) {
   if (file < 0) return 0;
   if (read(file, number, sizeof number - 1) < 0) abort();
   int wanted = atoi(number), failing = 0;
-  if (wanted != 0) failing = ++calls == wanted;
-  if (failing && (ftruncate(file, 0) != 0 || pwrite(file, call, strlen(call), 0) < 0)) abort();
+  int lasting = strchr(number, '+') != NULL;
+  if (wanted == 0) failing = lasting;
+  else if ((failing = ++calls == wanted)) {
+    calls = 0;
+    if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0) abort();
+    dprintf(file, "%s%s", call, lasting ? "+" : "");
+  }
   close(file);
   if (!failing) return 0;
-  calls = 0;
   errno = EIO;
   return 1;
 }

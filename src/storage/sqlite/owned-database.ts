@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
 import type { Cannot } from '../../lib/cannot.ts';
 import { keepNames, newPrivateFile } from '../../lib/durable-files.ts';
-import { errorCode } from '../../lib/errors.ts';
-import { notOpened } from '../../todos/store.ts';
+import { errorCode, messageOf } from '../../lib/errors.ts';
+import { notOpened, OutcomeUnknown } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy } from './error.ts';
@@ -60,23 +60,28 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
 function makeDatabase(path: string, tell: Tell): Migrated {
   const unfinished = `${path}.new`;
   removeDatabase(unfinished);
-  let versions: Migrated;
   try {
     newPrivateFile(unfinished, ownerFor(path));
-    using database = new DatabaseSync(unfinished);
-    versions = migrate(database);
+    const versions = migrateFile(unfinished);
+    nameDatabase(unfinished, path, tell);
+    return versions;
   } catch (error) {
     removeDatabase(unfinished);
     throw error;
   }
-  nameDatabase(unfinished, path, tell);
-  return versions;
+}
+
+function migrateFile(path: string): Migrated {
+  using database = new DatabaseSync(path);
+  return migrate(database);
 }
 
 /**
  * Gives a database that is complete and on disk its name. Logs beside that name belong to another, and get other names.
  *
  * @param asideOf The new name of a log, by its suffix.
+ * @throws {OutcomeUnknown} when only a power cut would show which names are on disk. After any other error, all names are
+ * as they were.
  */
 export function nameDatabase(
   unfinished: string,
@@ -84,16 +89,38 @@ export function nameDatabase(
   tell: Tell,
   asideOf = (suffix: string) => `${path}${suffix}.${Date.now()}`,
 ): void {
-  for (const suffix of LOGS) {
-    const log = path + suffix;
-    if (!existsSync(log) || statSync(log).size === 0) continue;
-    const aside = asideOf(suffix);
-    renameSync(log, aside);
-    tell({ event: 'log-moved', path: aside });
+  const moved: { readonly log: string; readonly aside: string }[] = [];
+  try {
+    for (const suffix of LOGS) {
+      const log = path + suffix;
+      if (!existsSync(log) || statSync(log).size === 0) continue;
+      const aside = asideOf(suffix);
+      renameSync(log, aside);
+      moved.push({ log, aside });
+    }
+    keepNames(dirname(path));
+    renameSync(unfinished, path);
+  } catch (error) {
+    orUnknown(
+      () => {
+        for (const { log, aside } of moved) renameSync(aside, log);
+        if (moved.length > 0) keepNames(dirname(path));
+      },
+      `whether ${moved.map(({ aside }) => aside).join(' and ')} got the old name again`,
+    );
+    throw error;
   }
-  keepNames(dirname(path));
-  renameSync(unfinished, path);
-  keepNames(dirname(path));
+  for (const { aside } of moved) tell({ event: 'log-moved', path: aside });
+  orUnknown(() => keepNames(dirname(path)), 'whether it was done');
+}
+
+/** @throws {OutcomeUnknown} when this step fails. @param what For people, behind "nobody knows". */
+function orUnknown(step: () => void, what: string): void {
+  try {
+    step();
+  } catch (error) {
+    throw new OutcomeUnknown(`nobody knows ${what}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 const READ_OWNER = 'SELECT pid, host, since FROM owner';

@@ -116,24 +116,27 @@ export class Restore {
     const partial = this.#makeBeside(path);
     // SQLite would begin by throwing away a log that it cannot use.
     const opened = (await kindOf(path)) === 'database' ? openOld(path) : undefined;
+    let highestId: number | undefined;
+    let replace: () => unknown;
     if (opened === undefined) {
       await writeFile(partial, createReadStream(path), { flush: true });
       options.onDeciding();
-      nameComplete(partial, aside);
-      // The old file keeps its log.
-      nameDatabase(
-        staged,
-        path,
-        () => {},
-        (suffix) => aside + suffix,
-      );
-      return { path: aside };
+      const logOf = (suffix: string) => aside + suffix;
+      replace = () => nameDatabase(staged, path, () => {}, logOf);
+    } else {
+      const pageSize = pragma(opened, 'page_size');
+      highestId = await copyAside(opened, partial, options);
+      replace = () => this.#into(path, pageSize, staged, options);
     }
-    const pageSize = pragma(opened, 'page_size');
-    const highestId = await copyAside(opened, partial, options);
     nameComplete(partial, aside);
     this.#own.add(aside);
-    await this.#into(path, pageSize, staged, options);
+    try {
+      await replace();
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      this.#own.delete(aside);
+      throw new OutcomeUnknown(`${error.message}. The old database is ${aside}`, { cause: error });
+    }
     this.#own.delete(aside);
     return { path: aside, highestId };
   }
@@ -152,7 +155,6 @@ export class Restore {
       await backup(source, path, { rate: PAGES_OF_STEP, progress });
     } catch (error) {
       if (!isSyncFailure(error)) throw error;
-      this.#own.clear();
       throw new OutcomeUnknown(`nobody knows whether it was done: ${messageOf(error)}`, { cause: error });
     }
   }
