@@ -12,14 +12,18 @@ export interface RequiredClaim {
 }
 
 /**
- * An entry `name=value` or `!name`; undefined when it is malformed. A mistake that would make a `!name` hold for every
- * token is malformed too: a second `!` (a claim of such a name is written as a JSON Pointer), or a comment behind the
- * name.
+ * A name behind `!`, before it is decoded: a name, an address or a JSON Pointer, without an empty segment. A stricter
+ * grammar than that of other names, because a claim that no provider writes is missing in every token (contract A14).
  */
+const FORBIDDEN_NAME =
+  /^(?:(?:[a-z]+:\/\/)?(?:[\w.:-]|%23)+(?:\/(?:[\w.:-]|%23)+)*|(?:\/(?:[\w.:-]|%23|~[01])+)+)$/;
+
+/** An entry `name=value` or `!name`; undefined when it is malformed. */
 export function parseRequiredClaim(entry: string): RequiredClaim | undefined {
   const isForbidden = entry.startsWith('!');
   const [name = '', ...values] = entry.slice(isForbidden ? 1 : 0).split('=');
-  if (values.length !== (isForbidden ? 0 : 1) || name.startsWith('!') || hasComment(name)) return undefined;
+  if (values.length !== (isForbidden ? 0 : 1)) return undefined;
+  if (isForbidden ? !FORBIDDEN_NAME.test(name) : hasComment(name)) return undefined;
   if (![name, ...values].every(isBare)) return undefined;
   const decoded = decodeEntry(name);
   const path = decoded === undefined ? undefined : parseClaimPath(decoded);

@@ -127,9 +127,9 @@ function checkIssuer(settings: Settings, issuer: string, environment: Environmen
 /** Further rules by which tokens of an issuer are checked, or read. */
 function readRules(settings: Settings) {
   return {
-    audienceClaim: readClaim('TODO_AUTH_AUDIENCE_CLAIM', settings),
+    audienceClaim: readAudienceClaim(settings),
     requiredClaims: readEntries('TODO_AUTH_REQUIRED_CLAIMS', settings, parseRequiredClaim),
-    editorRoles: readEntries('TODO_AUTH_EDITOR_ROLE', settings, decodeEntry),
+    editorRoles: readEditorRoles(settings),
     tokenType: readTokenType(settings),
   };
 }
@@ -141,7 +141,7 @@ const LIST =
 const WANTED = {
   TODO_AUTH_AUDIENCE: `must be audiences, separated by commas, ${LIST}`,
   TODO_AUTH_EDITOR_ROLE: `must be roles, separated by commas, ${LIST}`,
-  TODO_AUTH_REQUIRED_CLAIMS: `must be "name=value" or "!name", separated by commas, ${LIST}`,
+  TODO_AUTH_REQUIRED_CLAIMS: `must be "name=value" or "!name", separated by commas, ${LIST}; a name behind "!" has letters, digits and "_-.:/"`,
 } as const satisfies Partial<Record<Variable, string>>;
 
 /** The entries of a list; undefined when it is not set. All its malformed entries are one fault. */
@@ -157,6 +157,26 @@ function readEntries<Entry>(
     settings.refuse(variable, WANTED[variable], malformed.map(quoteJson).join(' and '));
   }
   return entries;
+}
+
+function readEditorRoles(settings: Settings): readonly string[] | undefined {
+  const entries = settings.read('TODO_AUTH_EDITOR_ROLE')?.split(',') ?? [];
+  const isPart = (entry = '') => entry.includes('=') && !entry.includes('%2C');
+  // RFC 4514: each part of a distinguished name would be a role of its own, and all of a domain have the last one.
+  if (entries.some((entry, at) => isPart(entry) && isPart(entries[at + 1]))) {
+    const wanted = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
+    settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted, quoteJson(entries.join(',')));
+    return undefined;
+  }
+  return readEntries('TODO_AUTH_EDITOR_ROLE', settings, decodeEntry);
+}
+
+function readAudienceClaim(settings: Settings): ClaimPath | undefined {
+  const path = readClaim('TODO_AUTH_AUDIENCE_CLAIM', settings);
+  if (path?.length === 1 && path[0] === 'iss') {
+    settings.refuse('TODO_AUTH_AUDIENCE_CLAIM', 'must not be "iss", which every token of the issuer has');
+  }
+  return path;
 }
 
 function readTokenType(settings: Settings): TokenType | undefined {

@@ -72,19 +72,37 @@ function membersOf(value: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary
 }
 
 /** A claim's name or the path of a pointer, and the text that is asked for; null: it must not be there. */
-const requirement = fc.record({
-  path: fc.oneof(
-    text.filter((name) => name !== '' && !name.startsWith('/')).map((name) => [name]),
-    fc.array(text, { minLength: 1, maxLength: 3 }),
-  ),
-  value: fc.option(text.filter((value) => value !== '')),
-});
+const requirement = fc.oneof(
+  fc.record({
+    path: fc.oneof(
+      text.filter((name) => name !== '' && !name.startsWith('/')).map((name) => [name]),
+      fc.array(text, { minLength: 1, maxLength: 3 }),
+    ),
+    value: text.filter((value) => value !== ''),
+  }),
+  fc.record({
+    path: fc.oneof(
+      fc.stringMatching(/^[a-zA-Z0-9_.:#-]{1,3}$/).map((name) => [name]),
+      fc.array(text.filter(isForbiddable), { minLength: 1, maxLength: 3 }),
+    ),
+    value: fc.constant(null),
+  }),
+);
 
-type Requirement = typeof requirement extends fc.Arbitrary<infer T> ? T : never;
+interface Requirement {
+  readonly path: readonly string[];
+  readonly value: string | null;
+}
+
+/** A name that may stand behind `!`, in a pointer. */
+function isForbiddable(name: string): boolean {
+  return /^[A-Za-z0-9_.:#/~-]+$/.test(name);
+}
 
 /** What somebody writes who wants that, by the contract's words. */
 function written({ path, value }: Requirement): string {
-  const isName = path.length === 1 && path[0] !== '' && !/^[/!]/.test(path[0] ?? '');
+  const isName =
+    path.length === 1 && path[0] !== '' && !(value === null ? /[/~]/ : /^[/!]/).test(path[0] ?? '');
   const pointer = path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   const name = escaped(isName ? String(path[0]) : pointer);
   return value === null ? `!${name}` : `${name}=${escaped(value)}`;
@@ -198,6 +216,7 @@ const setting = fc
     fc.constantFrom(
       ...['a', 'b', '=', ',', '!', '%', '2C', '20', '/', '~', '~1', '#'],
       ...[' ', '\t', '\u00a0', '\u0085', '\u200b'],
+      ...['https://', '%23', ':', '.', '-', '_', 'Z', '7', 'é', '"', ';', '|', '$'],
     ),
     { maxLength: 9 },
   )
@@ -233,7 +252,8 @@ function isRequiredClaim(entry: string): boolean {
   )
     return false;
   const [name = ''] = parts;
-  if (name.startsWith('!') || /[\s\u0085\u200b]#/.test(name)) return false;
+  if (isForbidden) return isForbiddenName(name);
+  if (/[\s\u0085\u200b]#/.test(name)) return false;
   return (
     !name.startsWith('/') ||
     name
@@ -241,6 +261,25 @@ function isRequiredClaim(entry: string): boolean {
       .slice(1)
       .every((rest) => /^[01]/.test(rest))
   );
+}
+
+/** A name behind `!`, letter by letter: a pointer, or a name that may begin with the scheme of an address. */
+function isForbiddenName(name: string): boolean {
+  const isPointer = name.startsWith('/');
+  const [scheme = '', ...rest] = name.split('://');
+  const hasScheme =
+    rest.length > 0 && scheme !== '' && [...scheme].every((letter) => letter >= 'a' && letter <= 'z');
+  const segments = (hasScheme ? rest.join('://') : name.slice(isPointer ? 1 : 0)).split('/');
+  return segments.every((segment) => {
+    const plain = segment.replaceAll('%23', '').replaceAll(isPointer ? /~[01]/g : '%23', '');
+    return (
+      segment !== '' &&
+      [...plain].every(
+        (letter) =>
+          'abcdefghijklmnopqrstuvwxyz0123456789_-.:'.includes(letter.toLowerCase()) && letter <= '~',
+      )
+    );
+  });
 }
 
 /** Claims as JSON, what is required, and whether it holds. */

@@ -83,7 +83,9 @@ const LIST =
   'without white space around an entry; %2C, %3D, %25, %20 and %23 stand for a comma, "=", "%", a blank and "#"';
 const AUDIENCES = `must be audiences, separated by commas, ${LIST}`;
 const ROLES = `must be roles, separated by commas, ${LIST}`;
-const REQUIRED = `must be "name=value" or "!name", separated by commas, ${LIST}`;
+const REQUIRED = `must be "name=value" or "!name", separated by commas, ${LIST}; a name behind "!" has letters, digits and "_-.:/"`;
+const SPLIT = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
+const OF_ALL = 'must not be "iss", which every token of the issuer has';
 const TYPE = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
 const CLAIM = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
 
@@ -118,6 +120,12 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
   ['TODO_AUTH_AUDIENCE', 'todo-service, api', AUDIENCES, '" api"'],
   ['TODO_AUTH_AUDIENCE_CLAIM', '/o/~', CLAIM],
   ['TODO_AUTH_EDITOR_ROLE', 'a,,b\u202e ,100%', ROLES, '"" and "b\\u202e " and "100%"'],
+  ['TODO_AUTH_AUDIENCE_CLAIM', 'iss', OF_ALL],
+  ['TODO_AUTH_AUDIENCE_CLAIM', '/iss', OF_ALL],
+  ['TODO_AUTH_EDITOR_ROLE', 'CN=Editors,OU=Groups,DC=corp', SPLIT],
+  ['TODO_AUTH_EDITOR_ROLE', 'cn=editors, ou=groups', SPLIT],
+  ['TODO_AUTH_EDITOR_ROLE', 'editor,OU=a%2CDC=b,CN=a,DC=b', SPLIT],
+  ['TODO_AUTH_EDITOR_ROLE', 'team=a,team=b', SPLIT],
   ['TODO_AUTH_TOKEN_TYPE', 'id+jwt', TYPE],
   ['TODO_AUTH_TOKEN_TYPE', 'at+jwt,JWT', TYPE],
   ['TODO_AUTH_AUDIENCE_CLAIM', 'client_id # ours', COMMENTED, '"… #…"'],
@@ -193,6 +201,66 @@ const MALFORMED = [
   '!!a',
   '!!a=b',
   '!a #b',
+  // A name that no provider writes would be missing in every token.
+  ...[
+    '!at_hash !nonce',
+    '!at_hash;!nonce',
+    '!at_hash|nonce',
+    '!nonce!at_hash',
+    '!at_hash&nonce',
+    '!a+b',
+    '!a\nb',
+  ],
+  ...[
+    '!"nonce"',
+    "!'nonce'",
+    '!`nonce`',
+    '!“nonce”',
+    '!(nonce)',
+    '![nonce]',
+    '!{nonce}',
+    '!<nonce>',
+    '!nonce?',
+    '!*',
+  ],
+  ...[
+    '!/nonce/',
+    '!//nonce',
+    '!/',
+    '!//',
+    '!/a//b',
+    '!nonce/',
+    '!a//b',
+    '!a:///b',
+    '!://a',
+    '!https://',
+    '!https:///a',
+  ],
+  ...[
+    '!#/nonce',
+    '!$.nonce',
+    '!$nonce',
+    '!@nonce',
+    '!~nonce',
+    '!~0',
+    '!a~1b',
+    '!/a~',
+    '!/~2',
+    '!\\nonce',
+    '!^a',
+  ],
+  ...[
+    '!nonce%2C!at_hash',
+    '!nonce%20',
+    '!a%3Db',
+    '!a%25',
+    '!%2523',
+    '!nonce\u200b',
+    '!no\u00adnce',
+    '!n\u00a0x',
+    '!a b',
+  ],
+  ...['!nоnce', '!größe', '!\uff4eonce', '!/!a', '!-!a', '!a\u0000'],
   '/a~=b',
   '!/a~2',
   'a%=b',
@@ -209,7 +277,8 @@ for (const entry of MALFORMED) {
     for (const text of [`x=y,${entry},!z`, `x=y,z=1,${entry},!u`]) {
       const { faults } = await read({ ...TRUSTED, TODO_AUTH_REQUIRED_CLAIMS: text });
       const wanted = `TODO_AUTH_REQUIRED_CLAIMS ${REQUIRED}`;
-      assert.deepEqual(faults, [`${wanted}, received ${JSON.stringify(entry)}`]);
+      const shown = JSON.stringify(entry).replaceAll('\u200b', '\\u200b').replaceAll('\u00ad', '\\u00ad');
+      assert.deepEqual(faults, [`${wanted}, received ${shown}`]);
     }
   });
 }
@@ -220,7 +289,17 @@ const REQUIREMENTS: readonly (readonly [string, string, readonly string[], strin
   ['/o/id=org_1', '/o/id', ['o', 'id'], 'org_1'],
   ['!at_hash', 'at_hash', ['at_hash'], undefined],
   ['!/a/b', '/a/b', ['a', 'b'], undefined],
-  ['!/!a', '/!a', ['!a'], undefined],
+  ['!x5t%23S256', 'x5t%23S256', ['x5t#S256'], undefined],
+  ['!cognito:groups', 'cognito:groups', ['cognito:groups'], undefined],
+  ['!/a.b-c/0/_x', '/a.b-c/0/_x', ['a.b-c', '0', '_x'], undefined],
+  ['!/https:~1~1a.example~1r/~0', '/https:~1~1a.example~1r/~0', ['https://a.example/r', '~'], undefined],
+  ['!kubernetes.io/pod/name', 'kubernetes.io/pod/name', ['kubernetes.io/pod/name'], undefined],
+  [
+    '!https://a.example:8443/b%23c',
+    'https://a.example:8443/b%23c',
+    ['https://a.example:8443/b#c'],
+    undefined,
+  ],
   ['https://a.example/b=c', 'https://a.example/b', ['https://a.example/b'], 'c'],
   ['a%3Db=c%3Dd', 'a%3Db', ['a=b'], 'c=d'],
   ['a=%20b%2C%23', 'a', ['a'], ' b,#'],
@@ -244,13 +323,14 @@ test('audiences and roles are lists, whose entries are decoded once [A10; A13]',
     ...TRUSTED,
     TODO_AUTH_AUDIENCE: 'api://todo,a%2Cb',
     TODO_AUTH_AUDIENCE_CLAIM: '/o/id',
-    TODO_AUTH_EDITOR_ROLE: 'CN=Editors%2COU=Groups,%2525,a b,!c',
+    TODO_AUTH_EDITOR_ROLE: 'CN=Editors%2COU=Groups,CN=A%2COU=B,team%3Da,team%3Db,c=d,%2525,a b,!c',
     TODO_AUTH_TOKEN_TYPE: 'application/AT+JWT',
   });
   assert.deepEqual(faults, []);
   assert.deepEqual(auth?.audiences, ['api://todo', 'a,b']);
   assert.deepEqual(auth?.audienceClaim, ['o', 'id']);
-  assert.deepEqual(auth?.claims.editorRoles, ['CN=Editors,OU=Groups', '%25', 'a b', '!c']);
+  const roles = ['CN=Editors,OU=Groups', 'CN=A,OU=B', 'team=a', 'team=b', 'c=d', '%25', 'a b', '!c'];
+  assert.deepEqual(auth?.claims.editorRoles, roles);
   assert.equal(auth?.tokenType, 'at+jwt');
 });
 
