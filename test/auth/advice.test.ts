@@ -12,7 +12,10 @@ const keys = issuerKeys();
 
 /** What is said of a role that is missing. */
 function adviceOn(claims: object, from: IdentityClaims = {}): string {
-  return explainMissingRole(JSON.parse(JSON.stringify(claims)), from);
+  return explainMissingRole(JSON.parse(JSON.stringify(claims)), {
+    claims: from,
+    audiences: ['todo', '9876'],
+  });
 }
 
 function proposed(said: string): readonly string[] {
@@ -34,7 +37,7 @@ const PROPOSED: readonly (readonly [readonly string[], string])[] = [
     ['http://schemas.microsoft.com/ws/2008/06/identity/claims/role'],
     '/http:~1~1schemas.microsoft.com~1ws~12008~106~1identity~1claims~1role',
   ],
-  [['urn:zitadel:iam:org:project:roles'], '/urn:zitadel:iam:org:project:roles'],
+  [['urn:zitadel:iam:org:project:9876:roles'], '/urn:zitadel:iam:org:project:9876:roles'],
   [['https://todo.example/claims#roles'], '/https:~1~1todo.example~1claims#roles'],
   [['https://custom.example.org/roles'], '/https:~1~1custom.example.org~1roles'],
   [['https://todo.example/role'], '/https:~1~1todo.example~1role'],
@@ -84,6 +87,17 @@ const NEVER: readonly (readonly string[])[] = [
     ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed', 'suggested'],
     ...['claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
   ].map((word) => `${word}_roles`),
+  // Of a project that is not the audience: any client of Zitadel may have written them.
+  ...['urn:zitadel:iam:org:project:roles', 'urn:zitadel:iam:org:project:555:roles'],
+  ...['URN:ZITADEL:iam:org:project:9876:roles', 'urn:zitadel:iam:org:project:98765:roles'],
+  ...['urn:zitadel:iam:org:project:9876:x:roles', 'urn:zitadel:iam:org:project::roles'],
+  ...['urn:zitadel:iam:org:roles', 'urn:zitadel:iam:user:roles', 'urn:zitadel:9876:roles'],
+  ...[
+    'profile_roles',
+    'https://a.example/profile/roles',
+    'https://a.example/roles#nickname',
+    'settings:groups',
+  ],
   'roles ',
   '',
 ].map((name) => [name]);
@@ -148,6 +162,27 @@ for (const path of [
   ['desired', 'roles'],
   ['preferred', 'roles'],
   ['custom:a', 'roles'],
+  // What users edit: OpenID Connect Core §5.1, and what applications let them.
+  ...[
+    'address',
+    'nickname',
+    'profile',
+    'preferences',
+    'name',
+    'preferred_username',
+    'website',
+    'picture',
+  ].flatMap((name) => [
+    [name, 'role'],
+    [name, 'app', 'roles'],
+    ['app', name, 'groups'],
+    [`user_${name}`, 'roles'],
+    [`https://a.example/${name.toUpperCase()}`, 'permissions'],
+  ]),
+  ['userProfile', 'roles'],
+  ['ui-preferences', 'role'],
+  ['urn:zitadel:iam:org:project:roles', 'app', 'roles'],
+  ['app', 'urn:zitadel:iam:org:project:9876:roles'],
   ['1', '2', '3', '4', '5', '6', '7', '8', 'roles'],
 ]) {
   test(`nothing is said of "editor" in ${JSON.stringify(path)}`, () => {
@@ -248,8 +283,8 @@ for (const [claims, from] of [
 for (const [claims, pointer] of [
   [{ roles: { reader: true } }, '/roles'],
   [
-    { 'urn:zitadel:iam:org:project:roles': { 'todo.write': { 260: 'acme' } } },
-    '/urn:zitadel:iam:org:project:roles',
+    { 'urn:zitadel:iam:org:project:9876:roles': { 'todo.write': { 260: 'acme' } } },
+    '/urn:zitadel:iam:org:project:9876:roles',
   ],
   [{ role: [], realm: { groups: { writers: { id: 7 } } } }, '/realm/groups'],
 ] as const) {
@@ -355,6 +390,11 @@ test('who follows the advice that "editor" stands in a claim may write, and the 
   assert.ok(followed > 200, String(followed));
 });
 
+const WOULD_READ_GROUPS =
+  'TODO_AUTH_ROLE_CLAIM="/groups" would read it. Only the provider may be able to set that claim';
+const OF_ZITADEL =
+  '; those of Zitadel are of the project of the client: ask for the scope "urn:zitadel:iam:org:projects:roles"';
+
 /** The detail of a line about a token with these claims. */
 async function lineOf(check: string, claims: object, header: object = {}): Promise<string> {
   const token = forge(draft('p256', { header, claims }));
@@ -365,14 +405,25 @@ async function lineOf(check: string, claims: object, header: object = {}): Promi
 const MUST = 'must be or contain "todo-service", received';
 
 for (const [claims, says] of [
-  ...['client_id', 'azp', 'org_id'].map(
-    (claim) =>
-      [
-        { aud: undefined, [claim]: 'web' },
-        `${MUST} nothing: ask the provider for this audience, or let TODO_AUTH_AUDIENCE_CLAIM="${claim}" have it in place of ` +
-          '"aud"; to send the ID token is no way',
-      ] as const,
-  ),
+  [
+    { aud: undefined, org_id: 'web', azp: 'web' },
+    `${MUST} nothing: ask the provider for this audience, or let TODO_AUTH_AUDIENCE_CLAIM="org_id" have it in place of ` +
+      '"aud"; to send the ID token is no way',
+  ],
+  ...['client_id', 'azp', 'cid', 'appid'].flatMap((claim) => [
+    [
+      { aud: undefined, [claim]: 'web', token_use: 'other', scope: 'openid' },
+      `${MUST} nothing: ask the provider for this audience; to send the ID token is no way`,
+    ] as const,
+    ...['token_use=access', 'token_class=access_token', 'typ=Bearer'].map((mark) => {
+      const [name = '', value] = mark.split('=');
+      return [
+        { aud: undefined, [claim]: 'web', [name]: value },
+        `${MUST} nothing: ask the provider for this audience, or let TODO_AUTH_AUDIENCE_CLAIM="${claim}" have it in place ` +
+          `of "aud", with TODO_AUTH_REQUIRED_CLAIMS="${mark}"; to send the ID token is no way`,
+      ] as const;
+    }),
+  ]),
   [{ aud: undefined }, `${MUST} nothing: ask the provider for this audience; to send the ID token is no way`],
   [{ aud: [], client_id: 'web' }, `${MUST} []: the client has asked for no audience`],
   [{ aud: '', client_id: 'web' }, `${MUST} "": the client has asked for no audience`],
@@ -389,15 +440,14 @@ const perhaps = `it has "at_hash": perhaps an ID token; Dex's access tokens have
 
 for (const [claims, says] of [
   [{}, '"todo-service"'],
-  [{ at_hash: 'x' }, looksLike('at_hash')],
-  [{ c_hash: 'x' }, looksLike('c_hash')],
+  [{ at_hash: 'x' }, `"todo-service"; ${perhaps}`],
+  [{ at_hash: 'x', nonce: 'n' }, `"todo-service"; ${perhaps}`],
+  [{ c_hash: 'x', at_hash: 'x', nonce: 'n' }, looksLike('c_hash')],
   [{ nonce: null }, looksLike('nonce')],
-  [{ sid: 's' }, looksLike('sid')],
-  [{ sid: 's', scope: 'openid' }, '"todo-service"'],
-  [{ sid: 's', scp: 'access_as_user' }, '"todo-service"'],
+  [{ sid: 's' }, '"todo-service"'],
   [{ at_hash: 'x', exp: 1 }, `"todo-service"; ${perhaps}`],
   [{ at_hash: 'x', aud: 'web' }, `${MUST} "web"; ${perhaps}`],
-  [{ nonce: 'x', aud: 'web' }, `${MUST} "web"`],
+  [{ nonce: 'x', aud: 'web' }, looksLike('nonce').replace('"todo-service"', `${MUST} "web"`)],
 ] as const) {
   test(`what may be an ID token is said: ${JSON.stringify(claims)}`, async () => {
     assert.equal(await lineOf('audience', claims), says);
@@ -427,6 +477,8 @@ test('a token without iat and nbf has at least the lifetime that is left', async
 
 for (const claims of [
   { token_use: 'id' },
+  { token_class: 'refresh_token' },
+  { token_class: 'authorization_code' },
   { tokenType: 'refresh-token' },
   { TokenType: 'refresh-token' },
   { typ: 'ID' },
@@ -439,6 +491,93 @@ for (const claims of [
     );
   });
 }
+
+const STRINGS = 'and only strings are roles';
+const COMMAS = '%2C for each comma of a distinguished name';
+
+/** Claims, what is read of them, and what is said of a role that looks right and is not. */
+for (const [claims, from, says] of [
+  ...[true, false, 7, null].map(
+    (value) => [{ editor: value }, { role: ['editor'] }, `; "/editor" is ${value}, ${STRINGS}`] as const,
+  ),
+  [{ roles: [{ name: 'editor' }] }, {}, `; "/roles" is a list without strings, ${STRINGS}`],
+  [{ roles: [['editor'], 7], role: [] }, {}, `; "/roles" is a list without strings, ${STRINGS}`],
+  [{ roles: [{ toString: 1 }], role: 'reader' }, {}, ''],
+  [{ a: { roles: [] } }, { role: ['a', 'roles'] }, ''],
+  [{ role: true, groups: ['editor'] }, {}, `; "editor" stands in another claim: ${WOULD_READ_GROUPS}`],
+  [{ roles: ['edit\u043er'] }, {}, '; "edit\\u043er" is not "editor"'],
+  [{ roles: ['\uff45ditor', 'x'] }, {}, '; "\\uff45ditor" is not "editor"'],
+  [
+    { roles: ['E\u0301diteur'] },
+    { editorRoles: ['\u00c9diteur'] },
+    '; "E\\u0301diteur" is not "\\u00c9diteur"',
+  ],
+  [{ roles: ['a\u00a0b'] }, { editorRoles: ['x', 'a b'] }, '; "a\\u00a0b" is not "a b"'],
+  [{ roles: ['gr\u00e4\u00dfe', '\u7528\u6237'] }, { editorRoles: ['gr\u00f6\u00dfe', '\u89d2\u8272'] }, ''],
+  [
+    { roles: ['CN=Editors,OU=Groups,DC=corp'] },
+    { editorRoles: ['CN=Editors'] },
+    `; "CN=Editors,OU=Groups,DC=corp" in "/roles" is one role: TODO_AUTH_EDITOR_ROLE names all of it, with ${COMMAS}`,
+  ],
+  [
+    { roles: ['cn=editors,ou=groups'] },
+    { editorRoles: ['CN=Editors,OU=Groups'] },
+    `; roles are compared exactly: ${NEAR}, with ${COMMAS}`,
+  ],
+  [{ 'urn:zitadel:iam:org:project:roles': { editor: { 7: 'a' } } }, {}, OF_ZITADEL],
+] as const satisfies readonly (readonly [object, IdentityClaims, string])[]) {
+  test(`a role that looks right is explained: ${JSON.stringify([claims, from])}`, () => {
+    assert.equal(adviceOn(claims, from), says);
+  });
+}
+
+for (const [check, claims, says] of [
+  [
+    'audience',
+    { aud: ['x', 't\u043edo-service'] },
+    `${MUST} ["x","tоdo-service"]; "t\\u043edo-service" is not "todo-service"`,
+  ],
+  ['audience', { aud: 'other-servic\u00e9' }, `${MUST} "other-servic\u00e9"`],
+  [
+    'issuer',
+    { iss: 'https://login.ex\u0430mple.org' },
+    'must be "https://login.example.org" (TODO_AUTH_ISSUER), received "https://login.ex\u0430mple.org"; ' +
+      '"https://login.ex\\u0430mple.org" is not "https://login.example.org"',
+  ],
+] as const) {
+  test(`the place is shown where two texts differ that look equal: ${JSON.stringify(claims)}`, async () => {
+    assert.equal(await lineOf(check, claims), says);
+  });
+}
+
+test('no role is proposed of a token that fails another check than that of its times', async () => {
+  const claims = { role: undefined, groups: ['editor'] };
+  const proposes = /TODO_AUTH_ROLE_CLAIM="\/groups"/;
+  for (const own of [{}, { exp: 1 }]) assert.match(await lineOf('roles', { ...claims, ...own }), proposes);
+  for (const [own, header] of [
+    [{ aud: 'web' }, {}],
+    [{ iss: 'https://other.example.org' }, {}],
+    [{}, { kid: 'gone' }],
+  ] as const) {
+    assert.equal(
+      await lineOf('roles', { ...claims, ...own }, header),
+      'none in the claims "role" and "roles"',
+    );
+  }
+  for (const trust of [
+    { tokenType: 'at+jwt' },
+    { audienceClaim: ['azp'] },
+    { requiredClaims: [{ name: 'groups', path: ['groups'], value: undefined }] },
+  ] as const) {
+    const { lines } = await examineToken(forge(draft('p256', { claims })), {
+      ...TRUST,
+      ...trust,
+      keys,
+      now: Date.now,
+    });
+    assert.doesNotMatch(lines.map(({ detail }) => detail).join(), proposes);
+  }
+});
 
 test('token verify names required claims as the setting does, and no value of the token [A14]', async () => {
   const requiredClaims = [

@@ -202,6 +202,9 @@ const PASTED: readonly (readonly [string, string])[] = [
   ['a.b.c.d', `${NO_FORM} It has 4 parts, and a signed token has three.`],
   ['YWI=.b.c', `${NO_FORM} It has padding ("="), which RFC 7515 §2 leaves out.`],
   ['a.b.c', NO_FORM],
+  ['a.b.', `${NO_FORM} Its third part is empty: the token is not signed.`],
+  ['.b.c', `${NO_FORM} Its first part is empty.`],
+  ['a..c', `${NO_FORM} Its second part is empty.`],
   [
     'x'.repeat(12_289),
     `${TOO_LONG} It has 12289 bytes. Where the head of the request exceeds 16 KiB, the answer is 431.`,

@@ -20,6 +20,8 @@ interface Provider {
   readonly claims: Claims;
   readonly refused?: readonly Claims[];
   readonly readers?: readonly Claims[];
+  /** Other tokens that may write: among them ID tokens that nothing tells from access tokens. */
+  readonly writers?: readonly Claims[];
 }
 
 /** Of no provider: they show what the settings mean. */
@@ -32,7 +34,10 @@ const RULES = new Set([
 const providers: readonly Provider[] = TOKENS.providers.filter(({ name }) => !RULES.has(name));
 
 /** Providers whose settings other tests hold: they read the page too. */
-const HELD_ELSEWHERE = ['Keycloak', 'Authlib', 'better-auth', 'oidc-provider', 'Glewlwyd', 'LemonLDAP::NG'];
+const HELD_ELSEWHERE = [
+  ...['Keycloak', 'Authlib', 'better-auth', 'oidc-provider', 'Glewlwyd', 'LemonLDAP::NG'],
+  '@jmondi/oauth2-server',
+];
 
 /** The page asks for the id of the repository, whose name can pass to a stranger: `octo/todo` has this one. */
 const REPOSITORY_ID = '1296269';
@@ -96,7 +101,9 @@ for (const provider of providers) {
       if (!('identity' in result)) return 'refused';
       return canWriteTodos(result.identity) ? 'writes' : 'reads';
     };
-    assert.equal(await answerTo(provider.claims), 'writes');
+    for (const claims of [provider.claims, ...(provider.writers ?? [])]) {
+      assert.equal(await answerTo(claims), 'writes');
+    }
     for (const claims of provider.readers ?? []) assert.equal(await answerTo(claims), 'reads');
     for (const claims of provider.refused ?? []) assert.equal(await answerTo(claims), 'refused');
   });
@@ -116,7 +123,7 @@ function complete(claims: Claims): Claims {
   };
 }
 
-test('docs/identity-providers.md has at most 2,200 words', () => {
+test('docs/identity-providers.md has at most 2,550 words', () => {
   const words = PAGE.split(/\s+/).filter((word) => word !== '');
-  assert.ok(words.length <= 2_200, `${words.length}`);
+  assert.ok(words.length <= 2_550, `${words.length}`);
 });

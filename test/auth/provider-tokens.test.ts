@@ -7,7 +7,7 @@ import { fixedKeys, readKeySet } from '../../src/auth/keys/keys.ts';
 import { examineToken } from '../../src/auth/token/examine.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { startList } from '../support/list.ts';
-import { forge, jwks, type KeyName, privateKey, signer } from './forge.ts';
+import { forge, jwks, type KeyName, mac, privateKey, signer } from './forge.ts';
 import KEYCLOAK from './keycloak.json' with { type: 'json' };
 import { ROWS, settingsOf } from './provider-page.ts';
 import { callerOf, issuerKeys, TRUST } from './trust.ts';
@@ -176,6 +176,40 @@ for (const { provider, key, header, claims, settings, roles } of FIXTURES) {
     }
   });
 }
+
+test('tokens of @jmondi/oauth2-server read, and write as their roles say, and its refresh tokens do not', async () => {
+  await using folder = await temporaryFolder();
+  const settings = settingsOf('@jmondi/oauth2-server');
+  const secret = 'a secret of more than thirty-two bytes';
+  const file = await folder.write('secret', `text:${secret}`);
+  await using list = await startList({ env: { ...settings, TODO_AUTH_SECRET_FILE: file } });
+  const { read, write } = callerOf(list.url);
+  const tokenOf = (claims: Readonly<Record<string, unknown>>) =>
+    forge({
+      header: { alg: 'HS256', typ: 'JWT' },
+      claims: { iat: now, ...claims },
+      sign: mac('sha256', secret),
+    });
+  const access = (roles: readonly string[]) =>
+    tokenOf({
+      ...{
+        iss: 'https://id.example.org',
+        aud: 'todo-service',
+        name: 'Ada',
+        roles,
+        cid: 'web',
+        scope: '',
+        sub: 'ada',
+      },
+      ...{ exp: now + 300, nbf: now, jti: 'b014cbcb0e7d11dd' },
+    });
+  assert.equal((await write(access(['editor']))).status, 201);
+  assert.equal((await write(access(['reader']))).status, 403);
+  assert.deepEqual(await (await read(access(['reader']), '/me')).json(), { name: 'Ada' });
+  const ids = { client_id: 'web', access_token_id: 'b014cbcb0e7d11dd', refresh_token_id: '5abb5eaf62644201' };
+  const refresh = tokenOf({ ...ids, scope: '', user_id: 'ada', expire_time: now + 10_000 });
+  assert.equal((await read(refresh)).status, 401);
+});
 
 test('docs/identity-providers.md has the settings with which these tokens are read, and the versions that were tried', () => {
   for (const { provider, settings } of FIXTURES) {

@@ -22,6 +22,8 @@ interface Provider {
   readonly write: boolean;
   readonly refused?: readonly Claims[];
   readonly readers?: readonly Claims[];
+  /** Other tokens that may write: among them ID tokens that nothing tells from access tokens. */
+  readonly writers?: readonly Claims[];
 }
 
 const providers: readonly Provider[] = PROVIDERS.providers;
@@ -49,7 +51,16 @@ function jwksOf(provider: Provider | undefined): object {
 }
 
 for (const [at, provider] of providers.entries()) {
-  const { name, header, settings, claims, write: mayWrite, refused = [], readers = [] } = provider;
+  const {
+    name,
+    header,
+    settings,
+    claims,
+    write: mayWrite,
+    refused = [],
+    readers = [],
+    writers = [],
+  } = provider;
 
   test(`${name}: who may write and read, and who is refused, by the service and by token verify [A5; A10; A13; A14]`, async () => {
     await using folder = await temporaryFolder();
@@ -72,6 +83,7 @@ for (const [at, provider] of providers.entries()) {
     };
     const tokens: readonly (readonly [Claims, boolean | 'refused'])[] = [
       [claims, mayWrite],
+      ...writers.map((one) => [one, true] as const),
       ...readers.map((one) => [one, false] as const),
       ...refused.map((one) => [one, 'refused'] as const),
     ];

@@ -7,6 +7,7 @@ import { hasRequiredClaim } from '../required-claims.ts';
 import { CHECKS, type CheckName, type Times, type Trust, timesOf } from './checks.ts';
 import { explainAudience, explainAudienceClaim, explainIdToken, quoteClaim } from './explain-audience.ts';
 import { explainForm, explainHeader } from './explain-form.ts';
+import { explainLookalike } from './lookalike.ts';
 import { explainMissingRole, nameClaim } from './missing-role.ts';
 import { readToken, type UnverifiedToken } from './read-token.ts';
 import { describeRefusal, type Refusal, type RefusalCode, utcTime, type Verdict } from './refusal.ts';
@@ -54,8 +55,8 @@ export async function examineToken(compact: string, trust: Trust): Promise<Exami
     if (name === 'signature') lines.push(...explainSignature(fault, token, trust));
     else lines.push(line(name, fault === undefined ? 'ok' : 'failed', EXPLAIN[name](fault, token, trust)));
   }
-  lines.push(...describeIdentity(token, trust, verdict === 'accepted'));
-  const hint = explainIdToken(token.claims, verdict);
+  lines.push(...describeIdentity(token, trust, lines));
+  const hint = explainIdToken(token.claims);
   return {
     verdict,
     lines: lines.map((one) => (one.check === 'audience' ? { ...one, detail: one.detail + hint } : one)),
@@ -138,7 +139,10 @@ const explainSignature: Explain<readonly Line[]> = (fault, token, { keys }) => {
   ];
 };
 
-function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolean): Line[] {
+/** Proposes no role of a token that fails another check than that of its times: it may be a stranger's. */
+function describeIdentity(token: UnverifiedToken, trust: Trust, checked: readonly Line[]): Line[] {
+  const failed = checked.filter(({ result }) => result !== 'ok');
+  const isOurs = failed.every(({ check }) => check === 'times');
   const identity = readIdentity(token.claims, trust.claims);
   const editor = canWriteTodos(identity);
   const { editorRoles } = trust.claims;
@@ -152,8 +156,10 @@ function describeIdentity(token: UnverifiedToken, trust: Trust, accepted: boolea
   const mayWrite = editor ? 'yes' : `no, only the role ${writers} may; reading is allowed`;
   return [
     line('name', 'ok', name),
-    line('roles', 'ok', editor ? roles : `${roles}${explainMissingRole(token.claims, trust.claims)}`),
-    accepted ? line('may write', 'ok', mayWrite) : line('may write', 'failed', 'no, the token is refused'),
+    line('roles', 'ok', editor || !isOurs ? roles : `${roles}${explainMissingRole(token.claims, trust)}`),
+    failed.length === 0
+      ? line('may write', 'ok', mayWrite)
+      : line('may write', 'failed', 'no, the token is refused'),
   ];
 }
 
@@ -205,7 +211,7 @@ function explainIssuer(received: unknown, issuer: string): string {
   if (received === DEVELOPMENT_ISSUER)
     return `${detail}: a development token, which only development accepts`;
   const slash = received === `${issuer}/` || (typeof received === 'string' && `${received}/` === issuer);
-  return slash ? `${detail}: mind the final slash` : detail;
+  return slash ? `${detail}: mind the final slash` : `${detail}${explainLookalike([received], [issuer])}`;
 }
 
 /** The claims from which roles are read. */

@@ -1,24 +1,26 @@
 import { quoteJson } from '../../lib/quote.ts';
 import { type Claims, claimAt } from '../identity.ts';
 import type { Trust } from './checks.ts';
+import { explainLookalike } from './lookalike.ts';
 import { nameClaim } from './missing-role.ts';
-import type { UnverifiedToken } from './read-token.ts';
-import type { Refusal, Verdict } from './refusal.ts';
+import { accessTokenMark, type UnverifiedToken } from './read-token.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Explains `aud`, whether it is right or not. */
 export function explainAudience(
   fault: Refusal | undefined,
   { claims }: UnverifiedToken,
-  { audiences, audienceClaim }: Trust,
+  trust: Trust,
 ): string {
+  const { audiences, audienceClaim } = trust;
   const aud = claimAt(claims, ['aud']);
   if (fault === undefined) {
     if (aud === undefined && audienceClaim !== undefined) return 'none, and none is needed';
     return `${quoteClaim(aud)}${audiences.includes('account') ? ACCOUNT : ''}`;
   }
-  const detail = `${wanted(audiences)}, received ${quoteClaim(aud)}`;
-  if (aud === undefined) return `${detail}${explainMissingAudience(claims)}`;
-  const list: unknown[] = Array.isArray(aud) ? aud : [aud];
+  const detail = explainOther(aud, audiences);
+  if (aud === undefined) return `${detail}${explainMissingAudience(claims, trust)}`;
+  const list = listOf(aud);
   if (list.every((value) => value === '')) return `${detail}: the client has asked for no audience`;
   if (list.some((value) => audiences.some((one) => one === value)))
     return `${detail}: a list may hold strings only`;
@@ -28,16 +30,25 @@ export function explainAudience(
 const ACCOUNT =
   '; Keycloak writes "account" into most tokens of a realm: never trust it, add a mapper "Audience"';
 
-/** Claims that name the client or an organization, at providers that write no `aud`. */
-const INSTEAD_OF_AUD = ['client_id', 'azp', 'org_id'];
+/** Claims that name the client: a client's ID tokens have them too. */
+const OF_CLIENTS = ['client_id', 'azp', 'cid', 'appid'];
 
-function explainMissingAudience(claims: Claims): string {
-  const name = INSTEAD_OF_AUD.find((claim) => typeof claimAt(claims, [claim]) === 'string');
-  const setting =
-    name === undefined
-      ? ''
-      : `, or let TODO_AUTH_AUDIENCE_CLAIM=${quoteJson(name)} have it in place of "aud"`;
-  return `: ask the provider for this audience${setting}; to send the ID token is no way`;
+function explainMissingAudience(claims: Claims, trust: Trust): string {
+  return `: ask the provider for this audience${proposeInstead(claims, trust)}; to send the ID token is no way`;
+}
+
+/**
+ * Proposes a claim in the place of `aud`: of an organization, or of a client where a required claim keeps ID tokens out.
+ * Other required claims have to stay: nothing is proposed in their place.
+ */
+function proposeInstead(claims: Claims, { requiredClaims }: Trust): string {
+  const claim = ['org_id', ...OF_CLIENTS].find((name) => typeof claimAt(claims, [name]) === 'string');
+  const mark = claim === 'org_id' ? '' : accessTokenMark(claims);
+  if (claim === undefined || mark === undefined) return '';
+  const isRequired = mark === '' || requiredClaims?.some(({ name, value }) => `${name}=${value}` === mark);
+  if (!isRequired && requiredClaims !== undefined) return '';
+  const proposed = `, or let TODO_AUTH_AUDIENCE_CLAIM=${quoteJson(claim)} have it in place of "aud"`;
+  return isRequired ? proposed : `${proposed}, with TODO_AUTH_REQUIRED_CLAIMS=${quoteJson(mark)}`;
 }
 
 /** Explains the claim that is configured in the place of `aud`. */
@@ -47,28 +58,28 @@ export function explainAudienceClaim(
   { audiences, audienceClaim = [] }: Trust,
 ): string {
   const claim = claimAt(claims, audienceClaim);
-  if (fault === undefined) return `${nameClaim(audienceClaim)} is ${quoteClaim(claim)}`;
-  return `${nameClaim(audienceClaim)} ${wanted(audiences)}, received ${quoteClaim(claim)}`;
+  const said = fault === undefined ? `is ${quoteClaim(claim)}` : explainOther(claim, audiences);
+  return `${nameClaim(audienceClaim)} ${said}`;
 }
 
 /**
  * Explains whether a token may be an ID token, which is for an application and not for this service (RFC 9068 §2.2 has
  * none of these claims).
  */
-export function explainIdToken(claims: Claims, verdict: Verdict): string {
-  const has = (name: string) => Object.hasOwn(claims, name);
-  if (verdict === 'refused' && has('at_hash')) {
-    return `; it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;
-  }
-  // Entra ID and Okta call the scope `scp`.
-  const isOfSession = has('sid') && !has('scope') && !has('scp');
-  const found = ['at_hash', 'c_hash', 'nonce'].find(has) ?? (isOfSession ? 'sid' : undefined);
-  if (verdict !== 'accepted' || found === undefined) return '';
+export function explainIdToken(claims: Claims): string {
+  const found = ['c_hash', 'at_hash', 'nonce'].find((name) => Object.hasOwn(claims, name));
+  if (found === undefined) return '';
+  if (found === 'at_hash') return `; it has "at_hash": perhaps an ID token; Dex's access tokens have it too`;
   return `; it has ${quoteJson(found)}: looks like an ID token; the audience is perhaps a client's id`;
 }
 
-function wanted(audiences: readonly string[]): string {
-  return `must be or contain ${audiences.map(quoteJson).join(' or ')}`;
+function explainOther(claim: unknown, audiences: readonly string[]): string {
+  const wanted = `must be or contain ${audiences.map(quoteJson).join(' or ')}`;
+  return `${wanted}, received ${quoteClaim(claim)}${explainLookalike(listOf(claim), audiences)}`;
+}
+
+function listOf(claim: unknown): readonly unknown[] {
+  return Array.isArray(claim) ? claim : [claim];
 }
 
 export function quoteClaim(value: unknown): string {

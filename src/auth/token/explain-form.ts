@@ -20,6 +20,10 @@ export function explainForm(compact: string): string {
   }
   if (parts === 1) return 'It has one part: not a JWT. Ask the issuer for an access token for this audience.';
   if (parts !== 3) return `It has ${parts} parts, and a signed token has three.`;
+  const empty = compact.split('.').indexOf('');
+  if (empty >= 0) {
+    return `Its ${['first', 'second', 'third'][empty]} part is empty${empty === 2 ? ': the token is not signed' : ''}.`;
+  }
   if (compact.includes('=')) return 'It has padding ("="), which RFC 7515 §2 leaves out.';
   return '';
 }

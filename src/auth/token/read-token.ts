@@ -40,20 +40,35 @@ export const MAX_TOKEN_LENGTH = 12 * 1024;
  */
 export const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5u', 'x5c'];
 
-/** Claims in which providers mark a token that is no access token, with their values there: RFC 8725 §3.12. */
-const OTHER_KINDS: readonly (readonly [claim: string, ...values: readonly unknown[]])[] = [
+/**
+ * Claims in which providers mark the kind of a token, RFC 8725 §3.12: the value that access tokens alone have, then those
+ * of other kinds.
+ */
+const KINDS: readonly (readonly [
+  claim: string,
+  access: string | undefined,
+  ...others: readonly unknown[],
+])[] = [
   // Keycloak.
-  ['typ', 'ID', 'Refresh', 'Offline', 'Logout'],
+  ['typ', 'Bearer', 'ID', 'Refresh', 'Offline', 'Logout'],
   // Amazon Cognito.
-  ['token_use', 'id'],
-  // Casdoor, by its version.
-  ['tokenType', 'refresh-token'],
-  ['TokenType', 'refresh-token'],
+  ['token_use', 'access', 'id'],
+  // idpyoidc.
+  ['token_class', 'access_token', 'refresh_token', 'authorization_code'],
+  // Casdoor, by its version. What its ID tokens have there is not known.
+  ['tokenType', undefined, 'refresh-token'],
+  ['TokenType', undefined, 'refresh-token'],
 ];
 
 /** The claim that marks a token of another kind; undefined for an access token. */
 export function otherKindClaim(claims: Claims): string | undefined {
-  return OTHER_KINDS.find(([claim, ...values]) => values.includes(claimAt(claims, [claim])))?.[0];
+  return KINDS.find(([claim, , ...others]) => others.includes(claimAt(claims, [claim])))?.[0];
+}
+
+/** What only access tokens have, as far as the token shows it, as `TODO_AUTH_REQUIRED_CLAIMS` asks for it. */
+export function accessTokenMark(claims: Claims): string | undefined {
+  const kind = KINDS.find(([claim, access]) => access !== undefined && claimAt(claims, [claim]) === access);
+  return kind && `${kind[0]}=${kind[1]}`;
 }
 
 /**

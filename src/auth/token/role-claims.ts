@@ -10,15 +10,15 @@ const MAX_DEPTH = 8;
 
 /**
  * The claims that may be proposed for roles, the likeliest first, then the shallowest: claims whose name is a word for
- * roles, or ends in one, and that no user can set as far as names tell. Members of a list are left out, because its order
- * may change.
+ * roles, or ends in one, and that no user and no stranger can set as far as names tell. Members of a list are left out,
+ * because its order may change.
  */
-export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
+export function findRoleClaims(claims: Claims, audiences: readonly string[]): readonly ClaimPath[] {
   const found: { readonly path: ClaimPath; readonly rank: number }[] = [];
   const look = (object: Claims, path: ClaimPath): void => {
     for (const [name, value] of Object.entries(object)) {
       const here = [...path, name];
-      const rank = rankOf(here);
+      const rank = isOfProject(here, audiences) ? rankOf(here) : undefined;
       if (rank !== undefined) found.push({ path: here, rank });
       if (isJsonObject(value) && here.length < MAX_DEPTH) look(value, here);
     }
@@ -28,18 +28,32 @@ export function findRoleClaims(claims: Claims): readonly ClaimPath[] {
 }
 
 /**
+ * Whether a claim, if it is one of Zitadel, has the roles of the project that is the audience. A claim without the id has
+ * those of the project of the client, which may be a stranger's: any client may ask for any audience.
+ */
+function isOfProject(path: ClaimPath, audiences: readonly string[]): boolean {
+  if (!path.some((name) => /^urn:zitadel:/i.test(name))) return true;
+  return audiences.some((id) => path.length === 1 && path[0] === `urn:zitadel:iam:org:project:${id}:roles`);
+}
+
+/**
  * The rank of a claim; undefined when it is not proposed. A single role of several words is often a role that the user
  * asks for.
  */
 function rankOf(path: ClaimPath): number | undefined {
-  const words = wordsOf(path.at(-1)?.split(/[/#]/).at(-1) ?? '');
+  const names = path.flatMap((name) => name.normalize('NFKC').replace(HOST, '').split(/[/#]/)).map(wordsOf);
+  const words = names.at(-1) ?? [];
   const word = words.at(-1) ?? '';
   const rank = WORDS.indexOf(word);
   if (rank < 0 && !OTHER_WORDS.includes(word)) return undefined;
   if (words.length > 1 && !word.endsWith('s')) return undefined;
-  if (isOfUsers(path) || words.some((one) => one === '' || WISHES.has(one))) return undefined;
+  const all = names.flat();
+  const isOfUsers = /users?meta/.test(all.join('').replaceAll(/[^a-z]/g, ''));
+  if (isOfUsers || words.includes('') || all.some((one) => NOT_GRANTED.has(one))) return undefined;
   return rank < 0 ? WORDS.length : rank;
 }
+
+const HOST = /^https?:\/\/[^/]*\//i;
 
 /**
  * The words of a compound: `cognito:groups`, `realm_roles`, `appRoles`, `ADGroups`. The first or the last is empty where
@@ -53,20 +67,10 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^\p{L}\p{M}\p{N}]+/u);
 }
 
-/** Words before roles that are not granted. */
-const WISHES = new Set([
+/** Words for what nobody has granted, then for what users edit (OpenID Connect Core §5.1). */
+const NOT_GRANTED = new Set([
   ...['custom', 'self', 'request', 'requested', 'desired', 'wanted', 'preferred', 'proposed'],
   ...['suggested', 'claimed', 'selected', 'chosen', 'pending', 'unverified', 'untrusted', 'unsafe'],
+  ...['address', 'addresses', 'name', 'nickname', 'username', 'profile', 'profiles', 'preference'],
+  ...['preferences', 'prefs', 'settings', 'email', 'phone', 'picture', 'website', 'locale', 'traits'],
 ]);
-
-/**
- * Whether users set a claim themselves: their metadata in any spelling, attributes of Cognito, traits of Ory Kratos,
- * wishes.
- */
-function isOfUsers(path: ClaimPath): boolean {
-  const names = path.join('/').normalize('NFKC').toLowerCase();
-  return (
-    /(?:users?|unsafe|untrusted)meta/.test(names.replaceAll(/[^a-z]/g, '')) ||
-    /(?:^|[^a-z])(?:custom:|(?:requested|desired|preferred|wanted|traits)(?:[^a-z]|$))/.test(names)
-  );
-}

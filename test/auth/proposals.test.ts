@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { authenticateWith, canWriteTodos } from '../../src/auth/admit.ts';
+import { fixedKeys } from '../../src/auth/keys/keys.ts';
+import { readAuth } from '../../src/auth/settings.ts';
+import { examineToken } from '../../src/auth/token/examine.ts';
+import { readSettings } from '../../src/settings/read.ts';
+import { forge, jwkOf, type KeyName, privateKey, publicKey, signer } from './forge.ts';
+import TOKENS from './tokens.json' with { type: 'json' };
+import { usable } from './trust.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+type Settings = Readonly<Record<string, string>>;
+
+interface Provider {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly header: Claims & { readonly alg: string; readonly kid: string };
+  readonly claims: Claims;
+  readonly refused?: readonly Claims[];
+  readonly readers?: readonly Claims[];
+  readonly writers?: readonly Claims[];
+}
+
+const PROVIDERS: readonly Provider[] = TOKENS.providers;
+
+const now = Math.floor(Date.now() / 1000);
+
+function tokenOf({ header }: Provider, claims: Claims): string {
+  const key: KeyName = header.alg === 'ES256' ? 'p256' : 'rsa';
+  const sign = signer(header.alg, privateKey(key));
+  return forge({ header, claims: { iat: now, exp: now + 600, ...claims }, sign });
+}
+
+/** What a service with these settings trusts that has the keys of the test. */
+async function trustOf({ header }: Provider, settings: Settings) {
+  const { TODO_AUTH_KEYS_FILE: _, ...named } = settings;
+  const read = readSettings({ ...named, TODO_AUTH_JWKS_URL: 'https://id.example.org/jwks' }, {});
+  const auth = await readAuth(read, 'production');
+  assert.ok(auth && read.faults.length === 0, read.faults.join());
+  const key: KeyName = header.alg === 'ES256' ? 'p256' : 'rsa';
+  return { ...auth, keys: fixedKeys([usable(jwkOf(publicKey(key), header.kid))], 'here'), now: Date.now };
+}
+
+type Rank = 'refused' | 'reads' | 'writes';
+
+async function rankOf(trust: Awaited<ReturnType<typeof trustOf>>, token: string): Promise<Rank> {
+  const result = await authenticateWith(trust)(`Bearer ${token}`);
+  if (!('identity' in result)) return 'refused';
+  return canWriteTodos(result.identity) ? 'writes' : 'reads';
+}
+
+/**
+ * The settings that a line proposes for a token: those with a value, and what belongs to them by the line: the role that
+ * only the operator knows, and the audience that stands in the proposed claim.
+ */
+function proposedIn(detail: string, made: Claims, own: Settings): Settings {
+  const given = Array.from(
+    detail.matchAll(/(TODO_AUTH_\w+)=("(?:[^"\\]|\\.)*")/g),
+    ([, name = '', value = '']) => {
+      return [name, JSON.parse(value)] as const;
+    },
+  );
+  const claim = new Map(given).get('TODO_AUTH_AUDIENCE_CLAIM');
+  return {
+    ...Object.fromEntries(given),
+    ...(detail.includes('TODO_AUTH_EDITOR_ROLE says') && {
+      TODO_AUTH_EDITOR_ROLE: own.TODO_AUTH_EDITOR_ROLE ?? '',
+    }),
+    ...(claim !== undefined && { TODO_AUTH_AUDIENCE: String(made[claim]) }),
+  };
+}
+
+/** Settings from which somebody begins: those of the page, each left out, and the two that every service needs. */
+function beginningsOf({ settings }: Provider): readonly Settings[] {
+  const { TODO_AUTH_ISSUER = '', TODO_AUTH_AUDIENCE = '' } = settings;
+  const without = Object.keys(settings)
+    .filter((name) => !/ISSUER|AUDIENCE$|KEYS_FILE|JWKS_URL/.test(name))
+    .map((left) => Object.fromEntries(Object.entries(settings).filter(([name]) => name !== left)));
+  return [settings, ...without, { TODO_AUTH_ISSUER, TODO_AUTH_AUDIENCE }];
+}
+
+/** Tokens that are not in the file: without an audience, and with a client in its place. */
+function variantsOf(of: Claims, audience: string): readonly { readonly made: Claims; readonly of: Claims }[] {
+  const { aud: _, ...rest } = of;
+  const named = ['azp', 'client_id', 'cid', 'appid'].map((name) => ({ ...rest, [name]: audience }));
+  return [of, rest, ...named].map((made) => ({ made, of }));
+}
+
+/** Every token of the file, of other providers too: signed with the key of the test, their issuer may be the same. */
+const OTHERS = PROVIDERS.flatMap((provider) => [
+  ...(provider.refused ?? []).map((claims) => ({ provider, claims })),
+  ...(provider.readers ?? []).map((claims) => ({ provider, claims, isReader: true })),
+  { provider, claims: provider.claims },
+]);
+
+for (const provider of PROVIDERS) {
+  test(`no proposal for a token of ${provider.name} admits another that was refused, or lets a reader write`, async () => {
+    const { settings, claims, refused = [], readers = [], writers = [] } = provider;
+    const [audience = ''] = (settings.TODO_AUTH_AUDIENCE ?? '').split(',');
+    const all = [claims, ...writers, ...readers, ...refused];
+    for (const before of beginningsOf(provider)) {
+      const trust = await trustOf(provider, before);
+      for (const { made, of } of all.flatMap((one) => variantsOf(one, audience))) {
+        const { lines } = await examineToken(tokenOf(provider, made), trust);
+        for (const { detail } of lines) {
+          const proposed = proposedIn(detail, made, settings);
+          if (Object.keys(proposed).length === 0) continue;
+          const after = await trustOf(provider, { ...before, ...proposed });
+          for (const other of OTHERS) {
+            if (other.claims === of || other.claims === claims) continue;
+            const token = tokenOf(provider, other.claims);
+            const [was, is] = [await rankOf(trust, token), await rankOf(after, token)];
+            const isWorse =
+              was === 'refused' ? is !== 'refused' : isReaderOf(provider, other) && is === 'writes';
+            const shown = [proposed, made, other.claims].map((one) => JSON.stringify(one)).join(', ');
+            assert.ok(!isWorse || was === is, `${shown}: ${was}, then ${is}`);
+          }
+        }
+      }
+    }
+  });
+}
+
+function isReaderOf(provider: Provider, other: (typeof OTHERS)[number]): boolean {
+  return other.provider === provider && 'isReader' in other;
+}
+
+test('an access token of each provider is not told that it looks like an ID token', async () => {
+  for (const provider of PROVIDERS) {
+    const trust = await trustOf(provider, provider.settings);
+    const { lines } = await examineToken(tokenOf(provider, provider.claims), trust);
+    assert.doesNotMatch(lines.map(({ detail }) => detail).join(), /looks like an ID token/, provider.name);
+  }
+});
