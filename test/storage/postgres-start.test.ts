@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Maintenance } from '../../src/storage/maintenance.ts';
 import { openPostgresMaintenance } from '../../src/storage/postgres/maintenance.ts';
+import { runProgram } from '../support/start.ts';
 import { openPatient } from './postgres-pool.ts';
 import { PASSWORD, PostgresServer } from './postgres-server.ts';
 import { addedTo, listed, newTodo } from './todos.ts';
@@ -89,6 +90,28 @@ test('a role that may not change the schema of an older version is told to let t
     await faultOf(url),
     /: must be owner of table todos\. To migrate, its role needs the ownership of the tables; else run /,
   );
+});
+
+const FREEZE = `CREATE FUNCTION stop() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE 'changes are frozen' USING ERRCODE = '42501', HINT = E'ask\\n the DBA'; END $$;
+  CREATE EVENT TRIGGER stop ON ddl_command_start EXECUTE FUNCTION stop()`;
+
+test('a migration that another rule refuses is told what that says, and no grant that its role has [D9]', async () => {
+  const { owner, url } = await server.makeOwnedDatabase();
+  const astray = await server.makeMigrated();
+  await server.execute(astray, 'ALTER FUNCTION todo_removed() SET search_path = pg_catalog');
+  for (const [database, migrates] of [
+    [url.replace(owner, 'postgres'), url],
+    [astray, astray],
+  ] as const) {
+    await server.execute(database, FREEZE);
+    const { code, stderr } = await runProgram(['migrate'], { env: { TODO_DATABASE: migrates } });
+    const said = 'changes are frozen (PL/pgSQL function stop() line 2 at RAISE';
+    const name = `postgres://127.0.0.1:${server.port}${new URL(database).pathname}`;
+    assert.ok(stderr.startsWith(`Cannot migrate: Cannot open the database "${name}": ${said}`), stderr);
+    assert.match(stderr, /; ask the DBA\)\n$/);
+    assert.equal(code, 69);
+  }
 });
 
 test('what a role lacks to serve is granted by the line that refuses the start, and then it serves', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { messageOf } from '../../lib/errors.ts';
-import { NoServer, toStoreError } from './error.ts';
+import { addContext, NoServer, toStoreError } from './error.ts';
 
 function said(code: string): DatabaseError {
   return Object.assign(new DatabaseError('what the server said', 0, 'error'), { code });
@@ -73,3 +73,23 @@ for (const [code, mistrusted] of [
     const both = [failureOf('SELF_SIGNED_CERT_IN_CHAIN'), failureOf(code)];
     assert.equal(new NoServer(both).mistrusted, mistrusted);
   });
+
+test('an error has what the server says of its place, and its hint, in one line without a value of the statement [D9]', () => {
+  const told = (more: Partial<DatabaseError>): string => {
+    const error = Object.assign(said('42501'), more);
+    addContext(error);
+    return error.message;
+  };
+  assert.equal(told({}), 'what the server said');
+  assert.equal(told({ hint: 'ask\n  the DBA' }), 'what the server said (ask the DBA)');
+  assert.equal(
+    told({ where: 'unnamed portal parameter $1 = \'s3cr3t\'\nSQL statement "a"\n  f() line 2', hint: 'ask' }),
+    'what the server said (SQL statement "a", f() line 2; ask)',
+  );
+  assert.equal(
+    told({ where: "extended query with parameters: $1 = 's3cr3t', $2 = NULL" }),
+    'what the server said',
+  );
+  assert.ok(told({ where: 'f() line 2\n'.repeat(10_000), hint: 'a '.repeat(10_000) }).length < 700);
+  assert.doesNotMatch(told({ where: 'f()\n\r\n\u2028g()' }), /[\r\n\u2028]/);
+});

@@ -78,6 +78,21 @@ export function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof DatabaseError && codes.includes(error.code ?? '');
 }
 
+/** Characters of each part of `addContext`, at most: functions of a database may call themselves. */
+const CONTEXT_MAX_LENGTH = 300;
+
+/**
+ * Adds to an error what its server says of the place, and its hint, in one line. A line with a value of the statement,
+ * which `log_parameter_max_length_on_error` adds, is left out.
+ */
+export function addContext(error: DatabaseError): void {
+  const lines = error.where?.split(/\r?\n/).filter((line) => !/\$\d+ = /.test(line));
+  const parts = [lines?.map((line) => line.trim()).join(', '), error.hint]
+    .map((part = '') => part.replaceAll(/\s+/g, ' ').slice(0, CONTEXT_MAX_LENGTH))
+    .filter((part) => part !== '');
+  if (parts.length > 0) error.message += ` (${parts.join('; ')})`;
+}
+
 /** The reason why a server, or a pooler or balancer before it, is unfit for good. */
 export class ServerUnfit extends Error {
   override readonly name = 'ServerUnfit';

@@ -65,7 +65,15 @@ const SIZE = `SELECT sum(pg_total_relation_size(own))::float8 AS bytes FROM unne
 /** Milliseconds for which a size holds. */
 const SIZE_INTERVAL_MS = 60_000;
 
-const WHO = `SELECT quote_ident(current_user) AS role, quote_ident(coalesce(current_schema(), 'public')) AS schema`;
+/** The right that a role lacks to migrate: the ownership of a table, or else that to make one. */
+const LACK = `SELECT quote_ident(current_user) AS role, coalesce((
+    SELECT 'the ownership of the tables' FROM unnest(${OWN_TABLES}) AS own
+      JOIN pg_class ON pg_class.oid = to_regclass(own) WHERE NOT pg_has_role(relowner, 'USAGE') LIMIT 1
+  ), (
+    SELECT format('GRANT CREATE ON SCHEMA %I TO %I', nspname, current_user) FROM pg_namespace
+      WHERE oid = coalesce((SELECT relnamespace FROM pg_class WHERE oid = to_regclass('todo_schema')),
+        current_schema()::regnamespace) AND NOT has_schema_privilege(oid, 'CREATE')
+  )) AS lack`;
 const HAVE_CATEGORIES = 'SELECT EXISTS (SELECT FROM categories) AS found';
 
 /**
@@ -85,7 +93,7 @@ export async function migrate(
   const before = await schemaVersion(connection, anotherList);
   throwFault(await rightsFault(connection, TO_SEE));
   const isMade = before.version >= MIGRATIONS.version && (await find(connection, HAVE_CATEGORIES));
-  const found = isMade ? before : await makeSchema(connection, before.version, anotherList);
+  const found = isMade ? before : await makeSchema(connection, anotherList);
   const versions = { from: found.version, to: Math.max(found.version, MIGRATIONS.version) };
   if (versions.from !== versions.to) tell({ event: 'schema-migrated', ...versions });
   throwFault(MIGRATIONS.faultOf(found));
@@ -112,11 +120,7 @@ export async function prepareToServe(
 }
 
 /** Makes or migrates the schema. The result is the version before. */
-async function makeSchema(
-  connection: ServerConnection,
-  version: number,
-  anotherList: boolean,
-): Promise<SchemaVersion> {
+async function makeSchema(connection: ServerConnection, anotherList: boolean): Promise<SchemaVersion> {
   try {
     return await connection.transaction(async (ask) => {
       await ask(TAKE_LOCK);
@@ -135,7 +139,7 @@ async function makeSchema(
     });
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
-    throw new Error(`${messageOf(error)}. ${await rightsToMigrate(connection, version)}`, { cause: error });
+    throw new Error(`${messageOf(error)}${await rightsToMigrate(connection)}`, { cause: error });
   }
 }
 
@@ -159,7 +163,7 @@ async function mend(connection: ServerConnection): Promise<void> {
         await ask({ text: 'SELECT setval($1, $2)', values: [sequence, highest] });
     });
   } catch (error) {
-    if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    if (!hasCode(error, INSUFFICIENT_PRIVILEGE) || !(await rightsToMigrate(connection))) throw error;
     const fault = faultOf(await findAllLacks(connection));
     // Without a fault, the owner of the tables has mended them meanwhile.
     if (fault !== undefined) throw new Error(`${fault}, as the owner of the tables`, { cause: error });
@@ -228,15 +232,13 @@ async function findsList(connection: ServerConnection, anotherList: boolean): Pr
   return false;
 }
 
-/** The grants for a role that migrates, and the way with fewer rights. */
-async function rightsToMigrate(connection: ServerConnection, version: number): Promise<string> {
-  const [who] = await connection.run<{ role: string; schema: string }>(WHO);
-  if (who === undefined) throw new Error('The server did not say who asks');
-  const { role, schema } = who;
-  const own = version === 0 ? `GRANT CREATE ON SCHEMA ${schema} TO ${role}` : 'the ownership of the tables';
+/** The right that a role lacks to migrate, and the way with fewer; "" where it has all, and another rule refuses. */
+async function rightsToMigrate(connection: ServerConnection): Promise<string> {
+  const [who] = await connection.run<{ role: string; lack: string | null }>(LACK);
+  if (!who?.lack) return '';
   return (
-    `To migrate, its role needs ${own}; else run "todo-service migrate" as the owner of the schema, ` +
-    `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, role)}`
+    `. To migrate, its role needs ${who.lack}; else run "todo-service migrate" as the owner of the schema, ` +
+    `and serve with --no-migrate, which needs less: ${grants(TO_SERVE, who.role)}`
   );
 }
 

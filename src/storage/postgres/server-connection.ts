@@ -3,7 +3,7 @@ import { timeLimit } from '../../lib/promises.ts';
 import { OutcomeUnknown } from '../../todos/store.ts';
 import type { Address, Host } from './address.ts';
 import { cancel, type ProcessKey, processOf, type ServerProcess } from './cancel.ts';
-import { hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
+import { addContext, hasCode, IDLE_SESSION_TIMEOUT } from './error.ts';
 
 /** Milliseconds for a server to release a connection before it is asked to cancel its statement, again and again. */
 const FAREWELL_MS = 1_000;
@@ -76,6 +76,8 @@ export class ServerConnection {
     connection.once('backendKeyData', (key: ProcessKey) => {
       this.#process = processOf(key, connection.stream, host, config);
     });
+    // Comes before the driver's own listener, which hands it on.
+    connection.prependListener('errorMessage', addContext);
     // Comes before the driver's own listener, which may send the next statement at once.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       this.readyAt = performance.now();
