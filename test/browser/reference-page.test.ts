@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { signer } from '../../packages/conformance/src/sign.ts';
+import { page as readPage } from '../commands/recipes.ts';
 import { type Running, startService } from '../support/start.ts';
 import { openWatched, startChromium } from './browser.ts';
 
@@ -38,6 +40,31 @@ const requests = {
     ['Complete a todo', 'post /todos/{id}/complete', '/todos/1/complete', '200 OK'],
   ],
 } as const;
+
+/** Operations whose forms have all that a form can have. */
+const forms = { 'shared-list': ['put /todos/{id}', 'get /todos/{id}'], 'error-demo': ['get /todos/{id}'] };
+
+/** What Scalar leaves in the form of a request: the rules of axe-core, and the elements. */
+const SCALARS: readonly (readonly [rules: readonly string[], element: string])[] = [
+  [['aria-required-attr'], '<div [^>]*code-input-lite__editor'],
+  [['aria-input-field-name'], '<div [^>]*cm-content'],
+  [
+    ['aria-allowed-role', 'aria-prohibited-attr', 'presentation-role-conflict'],
+    '<button aria-label="More Information"',
+  ],
+  [['landmark-no-duplicate-main', 'landmark-unique'], '<(main|section) '],
+];
+const KNOWN = SCALARS.flatMap(([rules, element]) => rules.map((rule) => new RegExp(`^${rule}: ${element}`)));
+
+test('the page of limits names what Scalar leaves, and nothing else', async () => {
+  const [, rows = ''] =
+    /^## The reference page$(.*?)(?=^## |$(?![\s\S]))/ms.exec(await readPage('limits.md')) ?? [];
+  const named = [...rows.matchAll(/^- (.*?):/gm)].flatMap(([, rules = '']) => rules.match(/[a-z-]+/g));
+  assert.deepEqual(
+    named,
+    SCALARS.flatMap(([rules]) => rules),
+  );
+});
 
 let browser: Browser;
 before(async () => {
@@ -87,6 +114,30 @@ for (const profile of ['shared-list', 'error-demo'] as const) {
       assert.deepEqual(complaints, []);
     });
 
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`axe-core finds nothing in ${colorScheme} mode, and in the open form what the page of limits names [D3]`, async () => {
+        await using watched = await openWatched(browser, url);
+        const { page } = watched;
+        await page.emulateMedia({ colorScheme });
+        await page.reload();
+        await page.locator(`body.${colorScheme}-mode`).waitFor();
+        for (const [title, call] of operations[profile]) {
+          await goTo(page, title);
+          await testButton(page, call).waitFor();
+        }
+        // The policy of the page refuses a script tag.
+        await page.evaluate(axe.source);
+        assert.deepEqual(await violationsOf(page), []);
+        for (const call of forms[profile]) {
+          await testButton(page, call).click();
+          await page.getByRole('button', { name: /^Send \w+ request/ }).waitFor();
+          const others = (await violationsOf(page)).filter((one) => !KNOWN.some((known) => known.test(one)));
+          assert.deepEqual(others, []);
+          await page.getByRole('button', { name: 'Close Client' }).last().click();
+        }
+      });
+    }
+
     test('the policy of the page bars a request to elsewhere, and the browser says so [D3]', async () => {
       await using watched = await openWatched(browser, url);
       const { page } = watched;
@@ -117,4 +168,12 @@ function testButton(page: Page, call: string): Locator {
 async function paste(page: Page, field: string, text: string): Promise<void> {
   await page.getByRole('textbox', { name: field }).first().focus();
   await page.keyboard.insertText(text);
+}
+
+/** What axe-core finds on the page: of each element its rule and its HTML, shortened. */
+async function violationsOf(page: Page): Promise<readonly string[]> {
+  const { violations }: AxeResults = await page.evaluate(
+    'axe.run({ preload: false, resultTypes: ["violations"] })',
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -48,3 +48,9 @@ test('the page brings neither script nor style in its own text [D3]', async () =
   assert.doesNotMatch(body, /<style|<script[^>]*>[^<]|<script(?![^>]* src=)|\son\w+=/i);
   assert.match(body, /<script [^>]*src="\/scalar\/api-reference\.js"/);
 });
+
+test('without scripts the page says where the document is [D3]', async () => {
+  const body = await (await fetch(`${demo.url}/scalar`)).text();
+  const [, said = ''] = /<noscript>(.*)<\/noscript>/.exec(body) ?? [];
+  assert.match(said, /<a href="\/openapi\/v1\.json">/);
+});
