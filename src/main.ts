@@ -9,6 +9,7 @@ import { print } from './commands/print.ts';
 import { readCommit, readVersion } from './lib/assets.ts';
 import { EXIT_CODES } from './lib/cannot.ts';
 import { meant, nearestTo } from './lib/nearest.ts';
+import { quoteReceived } from './lib/quote.ts';
 
 /** A command: its name, its purpose in the list of all, and its code, which is imported only when it is called. */
 type Entry = readonly [name: string, about: string, load: () => Promise<Command>];
@@ -91,7 +92,7 @@ function asksForHelp(word: string | undefined): boolean {
 }
 
 function notACommand(words: string, reason: string, help: string): number {
-  process.stderr.write(`Cannot run ${JSON.stringify(words)}: it ${reason}.\n\n${help}`);
+  process.stderr.write(`Cannot run ${quoteReceived(words)}: it ${reason}.\n\n${help}`);
   return EXIT_CODES['wrong-usage'];
 }
 

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { asNotUsable, NotUsable } from '../lib/errors.ts';
-import { quoteAddress, quoteJson } from '../lib/quote.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Environment, Variable } from '../settings/table.ts';
 import {
@@ -154,7 +152,11 @@ function readEntries<Entry>(
   if (text === undefined) return undefined;
   const { entries, malformed } = readList(text, parse);
   if (malformed.length > 0) {
-    settings.refuse(variable, WANTED[variable], malformed.map(quoteJson).join(' and '));
+    settings.refuse(
+      variable,
+      WANTED[variable],
+      malformed.map((entry) => settings.quoted(variable, entry)).join(' and '),
+    );
   }
   return entries;
 }
@@ -184,7 +186,7 @@ function readTokenType(settings: Settings): TokenType | undefined {
   const type = readType(text);
   if (text !== undefined && type === undefined) {
     const wanted = 'must be the "typ" of tokens, "at+jwt" or "JWT"';
-    settings.refuse('TODO_AUTH_TOKEN_TYPE', wanted, quoteJson(text));
+    settings.refuse('TODO_AUTH_TOKEN_TYPE', wanted);
   }
   return type;
 }
@@ -214,14 +216,16 @@ async function readKeySource(settings: Settings, environment: Environment): Prom
   const loaded = await readFileSource(source).catch(asNotUsable);
   if (loaded instanceof NotUsable) {
     const wanted = kind === 'keys-file' ? 'a PEM public key, a JWK or a JWKS' : 'a file with HMAC secrets';
-    // A value that is no file may be the secret itself.
-    const named = kind === 'keys-file' || existsSync(value) ? JSON.stringify(value) : 'a name';
-    settings.refuse(variable, `must name ${wanted}`, `${named}: ${loaded.message}`);
+    settings.refuse(
+      variable,
+      `must name ${wanted}`,
+      `${settings.quoted(variable, value)}: ${loaded.message}`,
+    );
     return undefined;
   }
   const isDevelopment = loaded.keys.some(({ keyId }) => keyId?.startsWith(DEVELOPMENT_KEY_ID_PREFIX));
   if (environment === 'production' && isDevelopment)
-    settings.refuse(variable, 'must not hold a development key in production', JSON.stringify(value));
+    settings.refuse(variable, 'must not hold a development key in production');
   return source;
 }
 
@@ -237,7 +241,11 @@ function chooseDiscovery(settings: Settings): KeySource | undefined {
   const url = parseTrustedAddress(issuer);
   if (url !== undefined && url.search === '') return { kind: 'discovery', issuer, ...proxy };
   const wanted = 'must be an "https:" address without query and fragment to find its keys from it';
-  settings.refuse('TODO_AUTH_ISSUER', wanted, `${quoteAddress(issuer)}; or set one of ${SOURCES}`);
+  settings.refuse(
+    'TODO_AUTH_ISSUER',
+    wanted,
+    `${settings.quoted('TODO_AUTH_ISSUER', issuer)}; or set one of ${SOURCES}`,
+  );
   return undefined;
 }
 
@@ -250,7 +258,7 @@ function readClaim(
   const path = parseClaimPath(value);
   if (path === undefined) {
     const wanted = 'must be the name of a claim, or a JSON Pointer like "/realm_access/roles"';
-    settings.refuse(variable, wanted, quoteJson(value));
+    settings.refuse(variable, wanted);
   }
   return path;
 }

@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { Cannot, EXIT_CODES, type Reason } from '../lib/cannot.ts';
 import { messageOf, NotUsable } from '../lib/errors.ts';
 import { meant, nearestTo } from '../lib/nearest.ts';
+import { quote, quoteReceived } from '../lib/quote.ts';
 import { ConfigFaults, unknownVariables } from '../settings/read.ts';
 import { OutcomeUnknown, StoreUnavailable } from '../todos/store.ts';
 import { isId, MAX_ID } from '../todos/todo.ts';
@@ -105,7 +106,7 @@ function operandWanted(operand: string, words: readonly string[]): string {
 export function readNumber(name: string, text: string): number {
   const id = Number(text);
   if (/^\d+$/.test(text) && isId(id)) return id;
-  throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${JSON.stringify(text.slice(0, 100))}`);
+  throw new WrongUsage(`${name} must be 1 to ${MAX_ID}, received ${quoteReceived(text.slice(0, 100))}`);
 }
 
 /** Prints a fault that an operator can mend. The result is the exit code. Any other error is thrown again. */
@@ -131,6 +132,6 @@ export function printCannot(action: string, message: string, reason: Reason): nu
 /** Prints the variables that nothing reads, a line each: a misspelled one may be the cause of a fault. */
 export function printUnknownVariables(env: NodeJS.ProcessEnv): void {
   for (const { name, nearest } of unknownVariables(env)) {
-    process.stderr.write(`Nothing reads the variable ${JSON.stringify(name)}${meant(nearest)}.\n`);
+    process.stderr.write(`Nothing reads the variable ${quote(name)}${meant(nearest)}.\n`);
   }
 }

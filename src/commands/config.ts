@@ -1,4 +1,4 @@
-import { quoteReceived } from '../lib/quote.ts';
+import { quote, quoteReceived } from '../lib/quote.ts';
 import { type Config, readConfig } from '../server/config.ts';
 import { nameOf } from '../server/engines.ts';
 import { type GivenFlags, givenAs } from '../settings/read.ts';
@@ -57,7 +57,7 @@ async function databaseOf({ profile }: Config): Promise<string> {
  */
 function shown(variable: Variable, value: string | number | undefined): string | undefined {
   if (typeof value !== 'string') return value?.toString();
-  const mayHoldOne = settingOf(variable).isOpen !== true;
+  const mayHoldOne = settingOf(variable).is !== 'open';
   const isAddress = mayHoldOne && (value.includes('://') || Boolean(URL.parse(value)?.host));
-  return (isAddress ? quoteReceived(value) : JSON.stringify(value)).slice(1, -1);
+  return (isAddress ? quoteReceived(value) : quote(value)).slice(1, -1);
 }

@@ -1,3 +1,4 @@
+import { quoteReceived } from '../lib/quote.ts';
 import { isDocumented, readDocument } from '../openapi/documents.ts';
 import { SETTINGS } from '../settings/table.ts';
 import { defineCommand, WrongUsage } from './command.ts';
@@ -24,8 +25,7 @@ const LINE = { action: 'print the document', flags: { profile: { type: 'string' 
 
 export const openapi = defineCommand(LINE, async ({ profile = PROFILE.default }) => {
   if (!isDocumented(profile)) {
-    const received = JSON.stringify(profile);
-    throw new WrongUsage(`--profile must be shared-list or error-demo, received ${received}`);
+    throw new WrongUsage(`--profile must be shared-list or error-demo, received ${quoteReceived(profile)}`);
   }
   print(readDocument(profile));
   return 0;

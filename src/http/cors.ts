@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Tell } from '../events.ts';
-import { quoteReceived } from '../lib/quote.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Answer, Headers } from './answer.ts';
 import type { Call } from './call.ts';
@@ -110,7 +109,7 @@ export function readOrigins(settings: Settings): readonly string[] {
     const url = URL.parse(origin);
     if (url !== null && /^https?:$/.test(url.protocol) && url.origin === origin) continue;
     // A password may also have commas.
-    const received = quoteReceived(value.includes('@') ? value : origin);
+    const received = settings.quoted('TODO_CORS_ORIGINS', value.includes('@') ? value : origin);
     const wanted = 'must list origins like "https://app.example", comma-separated';
     settings.refuse('TODO_CORS_ORIGINS', wanted, received);
   }

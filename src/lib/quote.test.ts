@@ -22,6 +22,9 @@ for (const [address, quoted] of [
   ['host=db user=todo password=s3cr3t', '"…"'],
   ['//todo:s3cr3t@db/todos', '"…"'],
   ['s3cr3t', '"…"'],
+  ['todo:s3cr3t@db/todos', '"…"'],
+  ['urn:todo-service:development', '"urn:todo-service:development"'],
+  ['https://h\u200b.example/\u00e9', '"https://h\\u200b.example/\\u00e9"'],
   ['', '"…"'],
 ] as const) {
   test(`${JSON.stringify(address)} is quoted as ${quoted}`, () =>
@@ -54,7 +57,7 @@ for (const [text, quoted] of [
   ['https://app.example/?key=s3cr3t', '"https://app.example/?…"'],
   ['https://app.example/#s3cr3t', '"https://app.example/#…"'],
   ['https://user:s3cr3t', '"https://…"'],
-  ['user:s3cr3t', '"user:…"'],
+  ['user:s3cr3t', '"…"'],
   ['password=s3cr3t', '"…"'],
   ['s3@cr3t', '"…"'],
 ] as const) {

@@ -1,8 +1,25 @@
+import { existsSync } from 'node:fs';
+
+/**
+ * A received text, for a message: JSON in printable ASCII, so that no character is invisible or looks like another. "…"
+ * stands for what is not shown.
+ */
+export function quote(text: string): string {
+  return JSON.stringify(text).replace(/[^ -~…]/g, escapeOf);
+}
+
+/** The name of a file, for a message. Nothing is quoted of a text that names none: it may be a secret itself. */
+export function quoteFile(text: string): string {
+  return existsSync(text) ? quote(text) : 'a name';
+}
+
 /** Scheme, user and password, host and port, path, and the rest behind a question mark or a hash. */
 const ADDRESS = /^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#@]*@)?([^/?#@]+)(\/[^?#@]*)?(?:([?#])[^@]*)?$/is;
 
-const SCHEME = /^\s*[a-z][a-z0-9+.-]*:(?:\/\/)?/i;
+/** Without slashes, only a known one: a user's name may stand in its place. */
+const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/|(?:https?|postgres(?:ql)?|sqlite|urn):)/i;
 
+const URN = /^urn:[^@?#=]*$/i;
 const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
 
 /**
@@ -11,18 +28,18 @@ const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:@[\]\s]*)(?::\d{1,5})?$/i;
  * `/` of its own has no certain end.
  */
 export function quoteAddress(text: string): string {
+  if (URN.test(text)) return quote(text);
   const [, scheme, user, hosts, path = '', mark] = ADDRESS.exec(text) ?? [];
   if (scheme === undefined || hosts === undefined || !areHosts(hosts.trim())) return quoteScheme(text);
   const masked = [scheme, user && '…@', hosts, path, mark && `${mark}…`];
-  return JSON.stringify(masked.filter((part) => part !== undefined).join(''));
+  return quote(masked.filter((part) => part !== undefined).join(''));
 }
 
 /** The scheme of an address alone. */
 export function quoteScheme(text: string): string {
-  return JSON.stringify(`${SCHEME.exec(text)?.[0] ?? ''}…`);
+  return quote(`${SCHEME.exec(text)?.[0] ?? ''}…`);
 }
 
-const URN = /^urn:[^@?#=]*$/i;
 const MAY_HOLD_PASSWORD = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/;
 
 /**
@@ -30,8 +47,8 @@ const MAY_HOLD_PASSWORD = /[@?#=]|:(?!\/\/|(?:\d{1,5}|\*)(?:[/,\s]|$))/;
  * shows it. Without `@`, `?`, `#` and `=`, only a colon that begins no port may begin a password.
  */
 export function quoteReceived(text: string): string {
-  const open = URN.test(text) || !MAY_HOLD_PASSWORD.test(text.replace(/\[[0-9a-f:.%]+\]/gi, ''));
-  return open ? JSON.stringify(text) : quoteAddress(text);
+  const open = !MAY_HOLD_PASSWORD.test(text.replace(/\[[0-9a-f:.%]+\]/gi, ''));
+  return open ? quote(text) : quoteAddress(text);
 }
 
 /** Whether a text is hosts, separated by commas, each with a port or without. */

@@ -1,5 +1,5 @@
 import { nearestTo } from '../lib/nearest.ts';
-import { quoteReceived } from '../lib/quote.ts';
+import { quote, quoteAddress, quoteFile, quoteReceived } from '../lib/quote.ts';
 import { hasComment, isWhiteSpace } from '../lib/white-space.ts';
 import { type Environment, flagOf, settingOf, VARIABLES, type Value, type Variable } from './table.ts';
 
@@ -45,7 +45,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
    *
    * @param received The value as it may be shown; by default without the parts that may be a credential.
    */
-  function refuse(variable: Variable, wanted: string, received = quoted(text(variable))): void {
+  function refuse(variable: Variable, wanted: string, received = quoted(variable, text(variable))): void {
     if (unread.has(variable)) return;
     faults.push(`${given(variable)?.name ?? variable} ${wanted}, received ${received}`);
   }
@@ -89,6 +89,7 @@ export function readSettings(env: NodeJS.ProcessEnv, flags: GivenFlags) {
     read,
     given,
     refuse,
+    quoted,
     fault,
     whenSound,
     /** The value of another program's variable, for example of libpq; undefined when it is empty. */
@@ -122,8 +123,16 @@ export function givenAs(
   return [...ours, ...others].find((candidate) => candidate.text !== '');
 }
 
-function quoted(text: string | undefined): string {
+/**
+ * A received value, or an entry of it, as a fault may show it: never a part that may be secret (contract D18). Also in an
+ * open one, an address may hold a password.
+ */
+function quoted(variable: Variable, text: string | undefined): string {
   if (text === undefined) return 'nothing';
+  const { is } = settingOf(variable);
+  if (is === 'file') return quoteFile(text);
+  if (is === 'address' || (is === 'open' && /@|:\/\//.test(text))) return quoteAddress(text);
+  if (is === 'open') return quote(text);
   const ofKubernetes = ', which Kubernetes sets for a Service unless the Pod has "enableServiceLinks: false"';
   return `${quoteReceived(text)}${SERVICE_ADDRESS.test(text) ? ofKubernetes : ''}`;
 }
@@ -164,11 +173,10 @@ function parse(variable: Variable, text: string): Parsed {
  */
 function strayIn(text: string, noComment: boolean): { wanted: string; received: string } | undefined {
   const [first = '', last = ''] = [text[0], text.at(-1)];
-  if (isStray(first))
-    return { wanted: `must not begin with ${nameOf(first)}`, received: `"${visible(first)}…"` };
-  if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: `"…${visible(last)}"` };
+  if (isStray(first)) return { wanted: `must not begin with ${nameOf(first)}`, received: quote(`${first}…`) };
+  if (isStray(last)) return { wanted: `must not end with ${nameOf(last)}`, received: quote(`…${last}`) };
   if (text.length > 1 && first === last && /["']/.test(first))
-    return { wanted: 'must not stand in quotes', received: JSON.stringify(`${first}…${last}`) };
+    return { wanted: 'must not stand in quotes', received: quote(`${first}…${last}`) };
   if (noComment && hasComment(text)) {
     const wanted = 'must not have white space before a "#": a comment has a line of its own';
     return { wanted, received: '"… #…"' };
@@ -182,12 +190,6 @@ function isStray(character: string): boolean {
 
 function nameOf(character: string): string {
   return isWhiteSpace(character) ? 'white space' : 'a control character';
-}
-
-/** A character as JSON writes it; an invisible one becomes its escape. */
-function visible(character: string): string {
-  const quoted = JSON.stringify(character).slice(1, -1);
-  return quoted.replace(/[^ -~]/, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import { asNotUsable, NotUsable } from '../lib/errors.ts';
-import { quoteAddress, quoteScheme } from '../lib/quote.ts';
+import { quoteScheme } from '../lib/quote.ts';
 import { readSmallFile } from '../lib/small-file.ts';
 import type { Settings } from '../settings/read.ts';
 import { type Connection, readConnectionString } from './connection-string.ts';
@@ -40,7 +40,7 @@ export async function readDatabase(settings: Settings, dataDir: string): Promise
     const wanted =
       'must be "sqlite:" and a path, or begin with "postgres://", like "sqlite:data/todos.db" or ' +
       '"postgres://todo@localhost/todos"';
-    settings.refuse('TODO_DATABASE', wanted, quoteAddress(value));
+    settings.refuse('TODO_DATABASE', wanted);
   }
   return { engine: 'sqlite', address: path ?? '' };
 }
@@ -74,7 +74,7 @@ function readConnection(settings: Settings, value: string): Connection | undefin
   }
 }
 
-/** Checks the file of the password. The value of the variable is never shown: it may be the password itself. */
+/** Checks the file of the password. */
 async function checkPasswordFile(settings: Settings, inString: boolean): Promise<void> {
   const path = settings.read('TODO_DATABASE_PASSWORD_FILE');
   if (path === undefined) return;
@@ -83,7 +83,7 @@ async function checkPasswordFile(settings: Settings, inString: boolean): Promise
     settings.refuse('TODO_DATABASE_PASSWORD_FILE', `must not be set beside ${other}`, 'both');
   }
   await readPasswordFile(path).catch((error) => {
-    const received = `a name: ${asNotUsable(error).message}`;
+    const received = `${settings.quoted('TODO_DATABASE_PASSWORD_FILE', path)}: ${asNotUsable(error).message}`;
     settings.refuse('TODO_DATABASE_PASSWORD_FILE', 'must name a file with a password', received);
   });
 }

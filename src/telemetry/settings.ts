@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { errorCode } from '../lib/errors.ts';
-import { quoteAddress } from '../lib/quote.ts';
 import type { Settings } from '../settings/read.ts';
 import type { Variable } from '../settings/table.ts';
 
@@ -51,7 +50,7 @@ function readEndpoint(
   const path = url.pathname.replace(/\/+$/, '');
   if (isOnly && path.endsWith(PATH)) {
     const wanted = `must not end in "${PATH}", which is added to it: leave it out, or set ${alone}`;
-    settings.refuse(base, wanted, quoteAddress(settings.read(base) ?? ''));
+    settings.refuse(base, wanted);
   }
   url.pathname = `${url.pathname.replace(/\/$/, '')}${PATH}`;
   return url;

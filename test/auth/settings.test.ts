@@ -140,7 +140,7 @@ const UNSAFE: readonly (readonly [Variable, string, wanted: string, received?: s
     'TODO_AUTH_KEYS_FILE',
     '/no/file',
     'must name a PEM public key, a JWK or a JWKS',
-    '"/no/file": there is no such file',
+    'a name: there is no such file',
   ],
   [
     'TODO_AUTH_SECRET_FILE',

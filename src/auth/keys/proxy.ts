@@ -1,5 +1,6 @@
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
 import { NotUsable } from '../../lib/errors.ts';
+import { quoteScheme } from '../../lib/quote.ts';
 import type { Settings } from '../../settings/read.ts';
 import { isLoopback } from './trusted-address.ts';
 
@@ -18,10 +19,8 @@ export function readProxy(settings: Settings): HttpProxy | undefined {
   const exceptions = settings.read('NO_PROXY') ?? '';
   const address = parseProxy(text);
   if (address === undefined) {
-    // Neither host nor credentials: only the scheme, where the text certainly has one.
-    const scheme = /^\s*[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? '';
     const wanted = 'must be the address of a proxy, like "http://proxy.example:3128"';
-    settings.refuse('HTTPS_PROXY', wanted, JSON.stringify(`${scheme}…`));
+    settings.refuse('HTTPS_PROXY', wanted, quoteScheme(text));
     return undefined;
   }
   return { address, exceptions: exceptions.split(',').map((entry) => entry.trim().toLowerCase()) };
