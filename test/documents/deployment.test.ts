@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import { PAGE, settingsOf } from '../auth/provider-page.ts';
 import { listen, temporaryFolder } from '../support/folder.ts';
 import { runProgram, startService } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
+import { PAGES } from './pages.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -42,6 +43,23 @@ async function configOf(env: Readonly<Record<string, string>>): Promise<Config> 
   const { config } = await readConfig({}, { ...IMAGE, ...env });
   return config;
 }
+
+test('every page and example mounts folders, never a file alone [D6]', () => {
+  const files = [...PAGES.filter((page) => page !== 'CHANGELOG.md'), ...globSync('deploy/**/*.yaml')];
+  const mounts = /(?:--volume|-v)[ =][^\s:]+:(\/[^\s:`]+)|^ +- [\w./-]+:(\/\S+)|mountPath: ([^\s,}]+)/gm;
+  const targets = files.flatMap((file) =>
+    Array.from(read(file).matchAll(mounts), ([, ...found]) => found.join('')),
+  );
+  assert.ok(targets.length >= 10, `${targets}`);
+  assert.deepEqual(
+    targets.filter((target) => /\.\w+$/.test(target)),
+    [],
+  );
+  assert.deepEqual(
+    files.filter((file) => file.endsWith('.yaml') && read(file).includes('subPath')),
+    [],
+  );
+});
 
 describe('deploy/compose.yaml', () => {
   const text = read('deploy/compose.yaml');

@@ -193,8 +193,10 @@ test('a file with two names is refused: by the other name, SQLite would not see 
     path,
     'it has 2 names (hard links), and SQLite keeps another log for each: remove all but one',
   );
+  rmSync(`${path}-owner`);
   await assert.rejects(openSqliteStore(path), refused);
   assert.throws(() => openSqliteMaintenance(path), refused);
+  assert.equal(existsSync(`${path}-owner`), false);
   unlinkSync(other);
   await using store = await openSqliteStore(path);
   assert.deepEqual(await listed(store), []);

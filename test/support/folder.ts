@@ -93,3 +93,9 @@ export function mountDisk(path: string, size: string): Disposable {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);
   return { [Symbol.dispose]: () => void execFileSync('umount', [path]) };
 }
+
+/** Mounts a file over another, or a folder, until it is disposed of. */
+export function bindMount(from: string, to: string): Disposable {
+  execFileSync('mount', ['--bind', from, to]);
+  return { [Symbol.dispose]: () => void execFileSync('umount', [to]) };
+}

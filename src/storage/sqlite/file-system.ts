@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/errors.ts';
 
@@ -32,5 +32,34 @@ export function uncertainLocksOf(path: string, platform = process.platform): str
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return undefined;
+  }
+}
+
+/** Linux's flag of a descriptor that cannot read. Unlike others, it drops no lock of this process when it is closed. */
+const O_PATH = 0o10000000;
+
+/**
+ * Whether a file is itself a mount point: its log is then in the folder that mounts it, another one for each mount
+ * (contract D6). False where the system does not say.
+ */
+export function isMountedAlone(file: string, platform = process.platform): boolean {
+  if (platform !== 'linux') return false;
+  const path = realpathSync(file);
+  return mountOf(path) !== mountOf(dirname(path));
+}
+
+/**
+ * The id of the mount that a path is on (https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html); undefined without
+ * `/proc`.
+ */
+function mountOf(path: string): string | undefined {
+  const descriptor = openSync(path, O_PATH);
+  try {
+    const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+    return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(descriptor);
   }
 }

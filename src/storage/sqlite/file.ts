@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { makeFolder } from '../../lib/durable-files.ts';
 import { errorCode } from '../../lib/errors.ts';
 import { type Failure, NotOurs } from './error.ts';
+import { isMountedAlone } from './file-system.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -44,15 +45,18 @@ export function checkFile(path: string): void {
   );
 }
 
-/** Throws an Error for people when the path is no file, or a file with several names. */
+/** Throws an Error for people when the path is no file, a file with several names, or one that is mounted alone. */
 export function checkKind(path: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new Error('it must be a file');
-  if (stats.nlink === 1) return stats;
-  throw new Error(
-    `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
-  );
+  if (stats.nlink !== 1)
+    throw new Error(
+      `it has ${stats.nlink} names (hard links), and SQLite keeps another log for each: remove all but one`,
+    );
+  if (isMountedAlone(path))
+    throw new Error('it is mounted alone, and SQLite keeps its log beside it: mount its folder in its place');
+  return stats;
 }
 
 /**

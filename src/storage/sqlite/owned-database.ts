@@ -11,7 +11,16 @@ import { notOpened, OutcomeUnknown } from '../../todos/store.ts';
 import type { Migrated } from '../maintenance.ts';
 import { makeDurable } from './durability.ts';
 import { asNotOpened, isBusy } from './error.ts';
-import { checkFile, checkWritable, existing, LOGS, ownerFor, removeDatabase, resolvePath } from './file.ts';
+import {
+  checkFile,
+  checkKind,
+  checkWritable,
+  existing,
+  LOGS,
+  ownerFor,
+  removeDatabase,
+  resolvePath,
+} from './file.ts';
 import { checkLibrary, libraryVersion, migrate } from './schema.ts';
 
 /** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
@@ -37,6 +46,7 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
   try {
     if (name === '' || name === ':memory:') throw new Error('it must be a file');
     const path = resolvePath(name);
+    checkKind(path);
     checkWritable(path);
     parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
     const made = existsSync(path) ? undefined : makeDatabase(path, tell);
