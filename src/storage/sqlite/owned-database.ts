@@ -1,6 +1,16 @@
-import { existsSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tell } from '../../events.ts';
@@ -23,7 +33,9 @@ import {
 } from './file.ts';
 import { checkLibrary, libraryVersion, migrate } from './schema.ts';
 
-/** Milliseconds to wait, at start, for another program's write (the `sqlite3` shell). */
+const { O_RDWR, O_NOFOLLOW } = constants;
+
+/** Milliseconds to wait, at start, for another program's write or, beside the database, its read (the `sqlite3` shell). */
 const BUSY_TIMEOUT_MS = 2_000;
 
 export interface OwnedOptions {
@@ -133,7 +145,7 @@ function orUnknown(step: () => void, what: string): void {
   }
 }
 
-const READ_OWNER = 'SELECT pid, host, since FROM owner';
+const READ_OWNER = 'SELECT pid, host, since FROM owner WHERE only = 1';
 const NAME_OWNER = 'INSERT OR REPLACE INTO owner (only, pid, host, since) VALUES (1, ?, ?, ?)';
 const TABLE = `CREATE TABLE IF NOT EXISTS owner (
   only INTEGER PRIMARY KEY CHECK (only = 1), pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL
@@ -142,12 +154,16 @@ const TABLE = `CREATE TABLE IF NOT EXISTS owner (
 /** Milliseconds between two tries for a database that another process still owns. */
 const RETRY_INTERVAL_MS = 50;
 
+/** Tries of one claim. Each process that starts meanwhile may empty the sidecar once more. */
+const MAX_TRIES = 20;
+
 /**
  * Makes this process the only one that serves `database`, until disposed or dead (contract D6).
  *
  * The lock is an open write transaction on the sidecar `<database>-owner`: the kernel frees it when the owner dies, and
  * the database itself stays writable for the `sqlite3` shell. The sidecar keeps a rollback journal, in which others may
- * read the owner's name while the transaction is open.
+ * read the owner's name while the transaction is open. It is never unlinked, renamed or replaced: the lock is one of the
+ * inode, and a new file beside it would have a second owner.
  *
  * @param patienceMs Milliseconds to wait for another owner to leave.
  * @param waiting Called once, with the name of the other owner, when there is one.
@@ -160,48 +176,92 @@ export async function lockFile(
 ): Promise<Disposable> {
   const path = `${database}-owner`;
   checkWritable(path);
-  const sidecar = new DatabaseSync(sidecarFile(path, database), { timeout: 0 });
-  try {
-    const deadline = performance.now() + patienceMs;
-    for (let tries = 0; !claim(sidecar); tries += 1) {
-      if (tries === 0) waiting(ownerOf(sidecar));
-      if (performance.now() >= deadline) throw owned(database, sidecar, patienceMs);
-      await sleep(RETRY_INTERVAL_MS);
-    }
-  } catch (error) {
-    sidecar.close();
-    throw error;
+  makeSidecar(path, database);
+  const deadline = performance.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const claimed = claim(path);
+    if (typeof claimed !== 'string') return claimed;
+    if (isFirst) waiting(claimed);
+    if (performance.now() >= deadline) throw owned(database, claimed, patienceMs);
+    await sleep(RETRY_INTERVAL_MS);
   }
-  // The sidecar is never unlinked: a file that is removed while another process waits for it would have two owners.
-  return sidecar;
+}
+
+/** As `claimSound`. A sidecar that cannot be claimed for another reason than its owner is emptied first. */
+function claim(path: string): Disposable | string {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return claimSound(path);
+    } catch (error) {
+      if (tries === MAX_TRIES) throw error;
+      empty(path);
+    }
+  }
 }
 
 /**
- * Writes the owner's name. The name must be committed to be seen, and a commit releases the lock for a moment. A process
- * that comes in between wins, so the name is read again under the lock that stays.
+ * The sidecar, locked, with this process's name; or the name of another owner. A name must be committed to be seen, and a
+ * commit releases the lock for a moment. A process that comes in between wins, so the name is read again under the lock
+ * that stays.
  */
-function claim(sidecar: DatabaseSync): boolean {
+function claimSound(path: string): Disposable | string {
+  using parts = new DisposableStack();
+  const sidecar = parts.use(new DatabaseSync(existing(path), { timeout: 0 }));
   const since = new Date().toISOString();
   try {
-    sidecar.exec(`BEGIN IMMEDIATE; ${TABLE}`);
+    lock(sidecar, path);
+    sidecar.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; ${TABLE}`);
     sidecar.prepare(NAME_OWNER).run(process.pid, hostname(), since);
     sidecar.exec('COMMIT');
-    sidecar.exec('BEGIN IMMEDIATE');
+    lock(sidecar, path);
     const owner = sidecar.prepare(READ_OWNER).get();
-    if (owner?.pid === process.pid && owner.host === hostname() && owner.since === since) return true;
-    sidecar.exec('ROLLBACK');
-    return false;
+    if (owner?.pid === process.pid && owner.host === hostname() && owner.since === since) {
+      parts.move();
+      return sidecar;
+    }
   } catch (error) {
     if (!isBusy(error)) throw error;
-    if (sidecar.isTransaction) sidecar.exec('ROLLBACK');
-    return false;
+  }
+  if (sidecar.isTransaction) sidecar.exec('ROLLBACK');
+  return ownerOf(sidecar);
+}
+
+/** With a write-ahead log, the lock would be one of another file: it does not keep out who has the right one. */
+function lock(sidecar: DatabaseSync, path: string): void {
+  sidecar.exec('BEGIN IMMEDIATE');
+  const mode = sidecar.prepare('PRAGMA journal_mode').get()?.journal_mode;
+  if (mode === 'delete') return;
+  throw new Error(`the journal mode of "${basename(path)}" must be "delete", received "${mode}"`);
+}
+
+/**
+ * Empties a sidecar in place, whoever has it locked. This process has not: closing a descriptor would drop its lock.
+ *
+ * @throws Error for a link, a file with several names, and a database of todos, which stay as they are.
+ */
+function empty(path: string): void {
+  const descriptor = openSync(path, O_RDWR | O_NOFOLLOW);
+  try {
+    const header = Buffer.alloc(72);
+    readSync(descriptor, header, 0, header.length, 0);
+    const isOfTodos = header.toString('latin1', 68) === 'todo';
+    if (isOfTodos || fstatSync(descriptor).nlink !== 1)
+      throw new Error(
+        `"${basename(path)}" is no lock of this program: move it away while no process serves todos`,
+      );
+    ftruncateSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
-function owned(database: string, sidecar: DatabaseSync, patienceMs: number): Cannot {
+function owned(database: string, owner: string, patienceMs: number): Cannot {
   const waited = patienceMs === 0 ? '' : `, and was not free within ${patienceMs / 1000} s`;
-  const fault = `it is served by ${ownerOf(sidecar)}${waited}. One SQLite file is served by one process`;
-  return notOpened(database, fault, 'in-use');
+  return notOpened(
+    database,
+    `it is served by ${owner}${waited}. One SQLite file is served by one process`,
+    'in-use',
+  );
 }
 
 function ownerOf(sidecar: DatabaseSync): string {
@@ -221,11 +281,10 @@ function ownerOf(sidecar: DatabaseSync): string {
  * `wx` opens only a file that did not exist: closing any descriptor of a database that is open in this process would drop
  * its locks (POSIX `fcntl`, https://www.sqlite.org/howtocorrupt.html §2.2).
  */
-function sidecarFile(path: string, database: string): string {
+function makeSidecar(path: string, database: string): void {
   try {
     newPrivateFile(path, ownerFor(database));
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }
-  return path;
 }
