@@ -1,7 +1,7 @@
 import { readDatabaseConfig } from '../server/config.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import { defineCommand, WrongUsage } from './command.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, tellLogMoved } from './on-database.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, tellLogs } from './on-database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
@@ -29,7 +29,7 @@ export const migrate = defineCommand(
     if (anotherList && database.engine === 'sqlite')
       throw new WrongUsage('--another-list is for PostgreSQL: a SQLite file has one list');
     const bringUpToDate = await ADAPTERS[database.engine].migrate();
-    const { from, to } = await bringUpToDate(database.address, tellLogMoved, anotherList);
+    const { from, to } = await bringUpToDate(database.address, tellLogs, anotherList);
     const name = await nameOf(database);
     print(
       from === to

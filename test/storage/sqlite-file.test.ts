@@ -25,6 +25,7 @@ import { backupSqlite, migrateSqlite, openSqliteMaintenance } from '../../src/st
 import { Restore } from '../../src/storage/sqlite/restore.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/store.ts';
 import { openExport, openImport } from '../../src/storage/sqlite/transfer.ts';
+import { runProgram } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
 import { execute, newDatabase, newPath } from './new-files.ts';
 import { serve, serveFile } from './served.ts';
@@ -225,6 +226,73 @@ for (const suffix of ['-wal', '-journal']) {
     assert.equal(readFileSync(moved[0] ?? '', 'utf8'), 'what is left of another file');
   });
 }
+
+test('serve and migrate say of a log with pages how it was before they opened the file; of an ended service there is none [E3]', async () => {
+  const path = newPath();
+  const database = ['--database', `sqlite:${path}`];
+  const copied = newPath();
+  {
+    await using served = await serveFile(path);
+    await served.post({ title: 'kept' });
+    await served.stop('SIGKILL');
+  }
+  const { size, mtime } = statSync(`${path}-wal`);
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copied + suffix);
+  const modified = statSync(`${copied}-wal`).mtime.toISOString();
+  const left = 'was left by a process that was killed, or by a program that had the file open';
+  const migrated = await runProgram(['migrate', '--database', `sqlite:${copied}`]);
+  assert.deepEqual(
+    [migrated.code, migrated.stderr],
+    [
+      0,
+      `The log ${copied}-wal, of ${size} bytes, last written at ${modified}, ${left}: it was brought into the database\n`,
+    ],
+  );
+  {
+    await using served = await serveFile(path);
+    assert.deepEqual(await served.titles(), ['kept']);
+    assert.deepEqual(
+      served
+        .log('log-found')
+        .map(({ level, path, bytes, modified, msg }) => [level, path, bytes, modified, msg]),
+      [
+        [
+          'warn',
+          `${path}-wal`,
+          size,
+          mtime.toISOString(),
+          `the log "${path}-wal", of ${size} bytes, last written at ${mtime.toISOString()}, ${left}: SQLite brings it into the database`,
+        ],
+      ],
+    );
+    await served.stop();
+  }
+  for (const log of [undefined, Buffer.alloc(0), Buffer.alloc(32)]) {
+    if (log !== undefined) writeFileSync(`${path}-wal`, log);
+    assert.deepEqual((await runProgram(['migrate', ...database])).stderr, '');
+  }
+});
+
+test('a log that undoes a copy over the file is told, and restore is the way [E3]', async () => {
+  const [path, copy] = [newPath(), newPath('copy.db')];
+  const database = ['--database', `sqlite:${path}`];
+  {
+    await using served = await serveFile(path);
+    await served.post({ title: 'saved' });
+    assert.equal((await runProgram(['backup', copy, ...database])).code, 0);
+    await served.post({ title: 'later' });
+    await served.stop('SIGKILL');
+  }
+  copyFileSync(copy, path);
+  assert.match(
+    (await runProgram(['migrate', ...database])).stderr,
+    /^The log \S+todos\.db-wal, of \d+ bytes, /,
+  );
+  assert.equal((await runProgram(['restore', copy, ...database])).code, 0);
+  await using served = await serveFile(path);
+  assert.deepEqual(await served.titles(), ['saved']);
+  assert.deepEqual(served.log('log-found'), []);
+});
 
 test('a log that grew under a long reader is cut back', async () => {
   const path = newPath();

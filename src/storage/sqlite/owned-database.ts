@@ -63,6 +63,7 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
     parts.use(await lockFile(path, patienceMs, (owner) => tell({ event: 'waiting', owner })));
     const made = existsSync(path) ? undefined : makeDatabase(path, tell);
     checkFile(path);
+    tellLeftLogs(path, tell);
     const database = parts.use(new DatabaseSync(existing(path), { timeout: BUSY_TIMEOUT_MS }));
     checkLibrary(libraryVersion(database));
     const versions = made ?? migrate(database);
@@ -71,6 +72,18 @@ export async function openOwned(name: string, { patienceMs = 10_000, tell = () =
     return { path, database, versions, isNew: made !== undefined, [Symbol.dispose]: () => owned.dispose() };
   } catch (error) {
     throw asNotOpened(name, error);
+  }
+}
+
+/** Bytes before the first page of a write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
+const LOG_HEADER = 32;
+
+/** Tells of logs with pages, which SQLite is about to bring into the database. */
+function tellLeftLogs(path: string, tell: Tell): void {
+  for (const suffix of LOGS) {
+    const stats = statSync(path + suffix, { throwIfNoEntry: false });
+    if (stats === undefined || stats.size <= LOG_HEADER) continue;
+    tell({ event: 'log-found', path: path + suffix, bytes: stats.size, modified: stats.mtime.toISOString() });
   }
 }
 
