@@ -1,7 +1,8 @@
+import type { Tell } from '../events.ts';
 import { readDatabaseConfig } from '../server/config.ts';
 import { ADAPTERS, nameOf } from '../server/engines.ts';
 import { defineCommand, WrongUsage } from './command.ts';
-import { DATABASE_FLAGS, DATABASE_HELP, tellLogs } from './on-database.ts';
+import { DATABASE_FLAGS, DATABASE_HELP, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: todo-service migrate [flags]
@@ -39,3 +40,13 @@ export const migrate = defineCommand(
     return 0;
   },
 );
+
+const tellLogs: Tell = (event) => {
+  tellLogMoved(event);
+  if (event.event !== 'log-found') return;
+  const { path, bytes, modified } = event;
+  process.stderr.write(
+    `The log ${path}, of ${bytes} bytes, last written at ${modified}, was left by a process that was killed, or by a ` +
+      'program that had the file open: it was brought into the database\n',
+  );
+};

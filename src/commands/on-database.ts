@@ -32,15 +32,9 @@ export async function openMaintenance({ engine, address }: DatabaseSettings): Pr
   return open(address);
 }
 
-/** Tells of a log that was beside a SQLite file before it was opened: its new name, or whose it was. */
-export const tellLogs: Tell = (event) => {
-  if (event.event === 'log-moved')
-    process.stderr.write(
-      `Beside the new database was the log of one that was deleted: it is now ${event.path}\n`,
-    );
-  if (event.event === 'log-found')
-    process.stderr.write(
-      `The log ${event.path}, of ${event.bytes} bytes, last written at ${event.modified}, was left by a process that was ` +
-        'killed, or by a program that had the file open: it was brought into the database\n',
-    );
+/** Tells the new name of a log that stood beside a new SQLite file: it belongs to a deleted one. */
+export const tellLogMoved: Tell = (event) => {
+  if (event.event !== 'log-moved') return;
+  const { path } = event;
+  process.stderr.write(`Beside the new database was the log of one that was deleted: it is now ${path}\n`);
 };

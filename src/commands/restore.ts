@@ -5,7 +5,7 @@ import type { DatabaseSettings } from '../storage/settings.ts';
 import type { Restored } from '../storage/sqlite/restore.ts';
 import { printCannot, readNumber, WrongUsage } from './command.ts';
 import { importFile, readBackup } from './import.ts';
-import { DATABASE_HELP, onDatabase, tellLogs } from './on-database.ts';
+import { DATABASE_HELP, onDatabase, tellLogMoved } from './on-database.ts';
 import { print } from './print.ts';
 import { slowProgress, totals } from './progress.ts';
 import { endByItself, endBySignal } from './signals.ts';
@@ -70,7 +70,7 @@ async function restoreSqlite(
     printCannot('restore', `it was ended by ${signal}, and nothing was changed`, 'failed');
   });
   tellUnfinished(address);
-  const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, tell: tellLogs };
+  const options = { highestOf, onProgress: slowProgress(), onDeciding: endByItself, tell: tellLogMoved };
   return readBackup(file, () => restoring.run(address, file, options));
 }
 
