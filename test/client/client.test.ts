@@ -572,21 +572,23 @@ for (const option of ['credentials', 'cache'] as const) {
   });
 }
 
-test('an error by which Next.js steers passes through as it is, and nothing is repeated', async () => {
-  const steering = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' });
-  const throwing = () => {
-    throw steering;
-  };
-  const fetched = mock.method(globalThis, 'fetch', async () => throwing());
-  const same = (error: unknown) => error === steering;
-  await assert.rejects(clientWith().list(), same);
-  await assert.rejects(clientWith().create(MILK, { idempotencyKey: true }), same);
-  assert.equal(fetched.mock.callCount(), 2);
-  fetched.mock.restore();
-  await assert.rejects(clientWith({ token: throwing }).list(), same);
-  const token = ({ refused }: { readonly refused: boolean }) => (refused ? throwing() : 'a.b.c');
-  await assert.rejects(clientWith({ token }).list(), same);
-});
+for (const mark of [{ digest: 'DYNAMIC_SERVER_USAGE' }, { code: 'NEXT_STATIC_GEN_BAILOUT' }]) {
+  test(`an error by which Next.js steers passes through as it is, and nothing is repeated · ${JSON.stringify(mark)}`, async () => {
+    const steering = Object.assign(new Error('Dynamic server usage'), mark);
+    const throwing = () => {
+      throw steering;
+    };
+    const fetched = mock.method(globalThis, 'fetch', async () => throwing());
+    const same = (error: unknown) => error === steering;
+    await assert.rejects(clientWith().list(), same);
+    await assert.rejects(clientWith().create(MILK, { idempotencyKey: true }), same);
+    assert.equal(fetched.mock.callCount(), 2);
+    fetched.mock.restore();
+    await assert.rejects(clientWith({ token: throwing }).list(), same);
+    const token = ({ refused }: { readonly refused: boolean }) => (refused ? throwing() : 'a.b.c');
+    await assert.rejects(clientWith({ token }).list(), same);
+  });
+}
 
 test('an aborted call ends with the reason of its signal, while it waits too', async () => {
   const reason = new Error('The page was left');

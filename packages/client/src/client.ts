@@ -541,7 +541,9 @@ function frozen(json: unknown): unknown {
 
 /** Whether Next.js steers by an error: a redirect, or a page that cannot be made before it is asked for. */
 function isSteering(error: unknown): boolean {
-  return isObject(error) && typeof error.digest === 'string';
+  if (!isObject(error)) return false;
+  // At `output: 'export'` there is no digest.
+  return typeof error.digest === 'string' || error.code === 'NEXT_STATIC_GEN_BAILOUT';
 }
 
 /** The value of a JSON text; undefined when it is not JSON. */
