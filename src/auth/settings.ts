@@ -167,7 +167,7 @@ function readEditorRoles(settings: Settings): readonly string[] | undefined {
   // RFC 4514: each part of a distinguished name would be a role of its own, and all of a domain have the last one.
   if (entries.some((entry, at) => isPart(entry) && isPart(entries[at + 1]))) {
     const wanted = 'must have %2C for the commas of one name, or %3D for the "=" of several names';
-    settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted, quoteJson(entries.join(',')));
+    settings.refuse('TODO_AUTH_EDITOR_ROLE', wanted);
     return undefined;
   }
   return readEntries('TODO_AUTH_EDITOR_ROLE', settings, decodeEntry);

@@ -83,11 +83,6 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.replace(/./gs, escapeOf));
 }
 
-/** A JSON string in which every character that is not printable ASCII is an escape: texts that look equal differ in it. */
-export function quoteAscii(text: string): string {
-  return JSON.stringify(text).replaceAll(/[^ -~]/g, escapeOf);
-}
-
 function escapeOf(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,10 +1,10 @@
-import { quoteAscii } from '../../lib/quote.ts';
+import { quote } from '../../lib/quote.ts';
 
 /** Shows where two texts differ that look equal; empty where no received text looks like a wanted one. */
 export function explainLookalike(received: readonly unknown[], wanted: readonly string[]): string {
   for (const one of received) {
     const other = typeof one === 'string' && wanted.find((text) => text !== one && looksLike(text, one));
-    if (other) return `; ${quoteAscii(one)} is not ${quoteAscii(other)}`;
+    if (other) return `; ${quote(one)} is not ${quote(other)}`;
   }
   return '';
 }
