@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { chapters } from '../../tools/clauses.ts';
-import { PAGES } from './pages.ts';
+import { PAGES } from '../../tools/pages.ts';
 
 const ANCHORS = new Map(
   chapters().flatMap(({ clauses }) => clauses.map(({ name, anchor }) => [name, anchor] as const)),

@@ -15,11 +15,11 @@ import { signer } from '../../packages/conformance/src/sign.ts';
 import { type Config, readConfig } from '../../src/server/config.ts';
 import { VARIABLES } from '../../src/settings/table.ts';
 import { run } from '../../tools/command.ts';
+import { PAGES } from '../../tools/pages.ts';
 import { PAGE, settingsOf } from '../auth/provider-page.ts';
 import { listen, temporaryFolder } from '../support/folder.ts';
 import { runProgram, startService } from '../support/start.ts';
 import { todo } from '../support/todo.ts';
-import { PAGES } from './pages.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { chapters, clauseTests, titlesIn } from '../../tools/clauses.ts';
 import { pages } from '../../tools/documents.ts';
-import { slug } from './pages.ts';
+import { slug } from '../../tools/pages.ts';
 
 /** What the specification and our decisions promise, by docs/contract.md. */
 const CLAUSES = chapters().flatMap(({ clauses }) => clauses);
