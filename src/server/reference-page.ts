@@ -23,7 +23,7 @@ export function documentRoutes(profile: Documented, tell: Tell): readonly Route[
     document,
     serve(PAGE_PATH, () => {
       const { info }: { readonly info: { readonly title: string } } = JSON.parse(readDocument(profile));
-      const page = referencePage(info.title);
+      const page = referencePage(info.title, SERVED);
       return file('text/html; charset=utf-8', page, { 'content-security-policy': PAGE_POLICY });
     }),
     serve(ICON_PATH, () => file('image/svg+xml', ICON)),
@@ -82,25 +82,39 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-function referencePage(title: string): string {
-  const configuration = JSON.stringify({ url: DOCUMENT_PATH, ...CONFIGURATION });
+/** Addresses of what a reference page consists of. */
+interface PageParts {
+  readonly document: string;
+  readonly script: string;
+  readonly icon: string;
+}
+
+const SERVED: PageParts = { document: DOCUMENT_PATH, script: SCRIPT_PATH, icon: ICON_PATH };
+
+/** @param more Settings of Scalar beside our own. */
+export function referencePage(
+  title: string,
+  { document, script, icon }: PageParts,
+  more: object = {},
+): string {
+  const configuration = JSON.stringify({ url: document, ...CONFIGURATION, ...more });
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${title}</title>
-    <link rel="icon" type="image/svg+xml" href="${ICON_PATH}">
+    <link rel="icon" type="image/svg+xml" href="${icon}">
   </head>
   <body>
-    <noscript>This page needs JavaScript. The OpenAPI document is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
-    <script id="api-reference" data-configuration="${configuration.replaceAll('"', '&quot;')}" src="${SCRIPT_PATH}"></script>
+    <noscript>This page needs JavaScript. The OpenAPI document is at <a href="${document}">${document}</a>.</noscript>
+    <script id="api-reference" data-configuration="${configuration.replaceAll('"', '&quot;')}" src="${script}"></script>
   </body>
 </html>
 `;
 }
 
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b7a4b"/><path d="m3.5 8.5 3 3 6-7" fill="none" stroke="#fff" stroke-width="2"/></svg>\n`;
 
 /** A route that the plugin of Scalar's package asks a server to serve. */
 interface ServedRoute {

@@ -27,7 +27,8 @@ const jobsOf = (path: string): Readonly<Record<string, Job>> =>
   parse(readFileSync(new URL(path, root), 'utf8')).jobs;
 
 /** What came after the linter. */
-const NEWER = /^(label "(ubuntu-24\.04(-arm)?|macos-15)" is unknown|unknown permission scope "attestations")/;
+const NEWER =
+  /^(undefined variable "vars"|label "(ubuntu-24\.04(-arm)?|macos-15)" is unknown|unknown permission scope "attestations")/;
 
 for (const path of paths) {
   const text = readFileSync(new URL(path, root), 'utf8');
@@ -88,12 +89,12 @@ test('a release that is published is not made again, and a draft of an earlier r
   assert.match(run, /^gh release delete .* --yes \|\| true\n/);
 });
 
-test('only the job that publishes may write, and it runs nothing of the checkout', () => {
+test('only the jobs that publish may write, and they run nothing of the checkout', () => {
   const jobs = paths.flatMap((path) => Object.entries(jobsOf(path)));
   const writing = jobs.filter(([, { permissions }]) => Object.values(permissions).includes('write'));
   assert.deepEqual(
     writing.map(([name]) => name),
-    ['publish'],
+    ['publish', 'deploy'],
   );
   const actions = writing.flatMap(([, { steps }]) => steps.map(({ uses = '' }) => uses));
   assert.equal(
@@ -104,7 +105,7 @@ test('only the job that publishes may write, and it runs nothing of the checkout
 
 test('dependabot watches every folder with a lock file of its own', () => {
   const { updates } = parse(readFileSync(new URL('.github/dependabot.yml', root), 'utf8'));
-  const locks = globSync('{,bench/,test/generators/,test/mutants/}package-lock.json', { cwd: root });
+  const locks = globSync('{,bench/,site/,test/generators/,test/mutants/}package-lock.json', { cwd: root });
   assert.deepEqual(
     updates[0].directories,
     locks.map((path) => `/${dirname(path)}`.replace('/.', '/')).sort(),
@@ -135,6 +136,14 @@ test('on Linux nothing of .ci/run may be left out, and no test be skipped', () =
     assert.equal(env?.CI_COMPLETE, '1', run);
     assert.match(run, /^sudo --preserve-env=CI_COMPLETE[ ,]/);
   }
+});
+
+test('the site is built on each release, once its path is set', () => {
+  const workflow = parse(readFileSync(new URL('.github/workflows/site.yml', root), 'utf8'));
+  assert.deepEqual(workflow.on, { release: { types: ['published'] } });
+  const { build, deploy } = jobsOf('.github/workflows/site.yml');
+  assert.equal(build?.if, 'vars.SITE_BASE');
+  assert.equal(deploy?.if, undefined);
 });
 
 test('the newest Node.js and the mutants are tried every week', () => {
