@@ -115,7 +115,10 @@ for (const words of [['0'], ['10'], ['01'], ['-1'], ['1a'], ['a'], ['*'], ['1\n2
 async function restart(units: string, { failing = 'none', ready = 'true' }) {
   await using folder = await temporaryFolder();
   // Its own address, not that of the file of variables, nor of another process.
-  const env = { TODO_ADMIN_HOST: '::1', TODO_ADMIN_PORT: '9192', TODO_OTHER: 'a b' };
+  const own = { TODO_ADMIN_HOST: '::1', TODO_ADMIN_PORT: '9192', TODO_OTHER: 'a b' };
+  // What a process whose variables were changed may have: nothing of it runs, as root.
+  const changed = { TODO_ADMIN_A: 'b touch owned', TODO_ADMIN_B: 'c\ntouch\nowned', TODO_ADMIN_: '$(id)' };
+  const env = { ...changed, ...own };
   const process = spawn('sleep', ['600'], { env: { PATH: '/usr/bin:/bin', ...env } });
   try {
     const programs = {
